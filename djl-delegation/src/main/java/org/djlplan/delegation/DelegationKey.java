@@ -69,12 +69,12 @@ public enum DelegationKey implements Option {
             PlanOptions.DELEGATION_PREFIX
                     + CaseFormat.UPPER_UNDERSCORE.to(CaseFormat.LOWER_CAMEL, name());
 
-    private final String otherwise;
+    private final String defaultValue;
     private final Origin origin;
     private final String meaning;
 
-    DelegationKey(String otherwise, Origin origin, String meaning) {
-        this.otherwise = otherwise;
+    DelegationKey(String defaultValue, Origin origin, String meaning) {
+        this.defaultValue = defaultValue;
         this.origin = origin;
         this.meaning = meaning;
     }
@@ -85,8 +85,8 @@ public enum DelegationKey implements Option {
     }
 
     @Override
-    public String otherwise() {
-        return otherwise;
+    public String defaultValue() {
+        return defaultValue;
     }
 
     @Override

@@ -103,7 +103,7 @@ public record DelegationOptions(
                 value(
                         options,
                         DelegationKey.PROFILE,
-                        DelegationKey.PROFILE.otherwise(),
+                        DelegationKey.PROFILE.defaultValue(),
                         Profile::parse,
                         "background, blocking or off, the first two also with a duration of at most"
                                 + " 24h, such as blocking:10s");

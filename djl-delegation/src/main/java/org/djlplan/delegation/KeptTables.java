@@ -167,7 +167,7 @@ final class KeptTables {
     /**
      * Removes what is next to the model, unless it is believed: another JVM may have replaced it.
      */
-    void removeUnbelieved() {
+    void removeRejected() {
         if (besideModel().isEmpty()) {
             beside.remove(key());
             beside.remove(ProfileStore.withCores(key()));

@@ -119,7 +119,7 @@ final class Measurement {
     boolean confirms(ProfileTable table) throws CandidateException {
         boolean confirmed = tables.confirms(table);
         if (!confirmed) {
-            tables.removeUnbelieved();
+            tables.removeRejected();
         }
         return confirmed;
     }
@@ -211,7 +211,7 @@ final class Measurement {
             Consumer<DelegationChoice> verified,
             Predicate<ProfileTable> sufficient)
             throws IOException, InterruptedException, UnmeasurableException {
-        return alone(
+        return runExclusively(
                 patienceNanos,
                 () -> {
                     Optional<ProfileTable> kept = kept();
@@ -284,7 +284,7 @@ final class Measurement {
      */
     Optional<ProfileTable> renew(long patienceNanos, Predicate<ProfileTable> keep)
             throws IOException, InterruptedException, UnmeasurableException {
-        return alone(
+        return runExclusively(
                 patienceNanos,
                 () -> {
                     ProfileTable table =
@@ -299,7 +299,7 @@ final class Measurement {
     }
 
     /** Runs a step while nobody else measures; empty if somebody does. */
-    private <T> Optional<T> alone(long patienceNanos, Step<T> step)
+    private <T> Optional<T> runExclusively(long patienceNanos, Step<T> step)
             throws IOException, InterruptedException, UnmeasurableException {
         if (!QUIET.tryAcquire(patienceNanos, TimeUnit.NANOSECONDS)) {
             return Optional.empty();

@@ -60,7 +60,7 @@ class OptionsTableTest {
 
     private static String row(Option option) {
         return "| `%s` | %s | %s | %s |\n"
-                .formatted(option.key(), option.otherwise(), option.origin(), option.meaning());
+                .formatted(option.key(), option.defaultValue(), option.origin(), option.meaning());
     }
 
     @Test
@@ -86,7 +86,7 @@ class OptionsTableTest {
                             || option.key().startsWith(PlanOptions.DELEGATION_PREFIX),
                     option.key());
             assertTrue(
-                    !option.meaning().contains("|") && !option.otherwise().isEmpty(), option.key());
+                    !option.meaning().contains("|") && !option.defaultValue().isEmpty(), option.key());
         }
     }
 

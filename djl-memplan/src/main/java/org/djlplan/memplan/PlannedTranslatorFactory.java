@@ -245,7 +245,7 @@ public final class PlannedTranslatorFactory implements TranslatorFactory, Serial
         String key = OptionKey.SHARED_BUDGET.key();
         String property =
                 System.getProperty(
-                        GivenOptions.PROPERTY_PREFIX + key, OptionKey.SHARED_BUDGET.otherwise());
+                        GivenOptions.PROPERTY_PREFIX + key, OptionKey.SHARED_BUDGET.defaultValue());
         return PlanOptions.sharedBudget(options.getOrDefault(key, property).toString());
     }
 

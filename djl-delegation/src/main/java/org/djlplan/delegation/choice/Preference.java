@@ -51,7 +51,7 @@ public record Preference(Goal goal) {
      * Returns whether a candidate is too far from the best one to be tried, as predicted: more than
      * a prediction of latency errs. Memory is predicted less well, so everything is tried.
      */
-    public boolean hopeless(double cost, double best) {
+    public boolean isTooFarFromBest(double cost, double best) {
         return !asksForMemory() && cost > best * PREDICTION_ERROR;
     }
 

@@ -112,7 +112,7 @@ record Study(
     }
 
     /** Returns the set that the usual run chose, as measured together with the other sets. */
-    Optional<SetTime> ours() {
+    Optional<SetTime> usualChoice() {
         return sets.stream()
                 .filter(set -> set.entry().candidate().equals(usual.chosen()))
                 .findFirst();

@@ -40,7 +40,7 @@ final class StudyJson {
         study.rule().forEach(set -> rule.add(orNull(study.set(set))));
         json.add("tfLiteFirstN", rule);
         json.add("best", orNull(study.fastest().stream().findFirst()));
-        json.add("chosen", orNull(study.ours()));
+        json.add("chosen", orNull(study.usualChoice()));
         json.addProperty("chosenReason", study.usual().reason());
         json.addProperty("chosenInferences", study.usual().inferences());
         json.addProperty("chosenSeconds", Figures.inSeconds(study.usual().nanos()));

@@ -135,7 +135,7 @@ final class StudyText {
 
     private static String notes(Study study, SetTime set) {
         List<String> notes = new ArrayList<>();
-        if (study.ours().equals(Optional.of(set))) {
+        if (study.usualChoice().equals(Optional.of(set))) {
             notes.add("chosen");
         }
         int first = study.rule().indexOf(set.partitions());
@@ -154,7 +154,7 @@ final class StudyText {
                     Integer.toString(i + 1),
                     set.map(SetTime::name).orElse("–"),
                     set.flatMap(SetTime::medianNanos).map(Figures::millis).orElse("–"),
-                    ratio(set, study.ours()),
+                    ratio(set, study.usualChoice()),
                     ratio(set, study.fastest().stream().findFirst()),
                     ratio(set, study.set(Set.of())));
         }
@@ -178,7 +178,7 @@ final class StudyText {
         study.fastest().stream()
                 .findFirst()
                 .ifPresent(best -> lines.add("best: %s, %s".formatted(best.name(), latency(best))));
-        study.ours()
+        study.usualChoice()
                 .ifPresent(
                         ours ->
                                 lines.add(

@@ -130,7 +130,7 @@ final class TuneOptions {
     private Setting setting(
             Optional<String> delegate, Optional<String> threadSetting, boolean exhaustive) {
         Map<String, String> texts = new LinkedHashMap<>(arguments);
-        texts.keySet().removeIf(key -> !GivenOptions.isOurs(key));
+        texts.keySet().removeIf(key -> !GivenOptions.isPlanOption(key));
         put(texts, DelegationKey.DELEGATE, delegate);
         put(texts, DelegationKey.OBJECTIVE, Optional.ofNullable(objective));
         put(texts, DelegationKey.MAX_MEMORY, Optional.ofNullable(maxMemory));

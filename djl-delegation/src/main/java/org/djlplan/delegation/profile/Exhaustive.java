@@ -32,14 +32,14 @@ final class Exhaustive {
 
     private final Trials trials;
     private final Preference preference;
-    private final Budget budget;
+    private final TimeBudget budget;
     private final boolean transientBuffers;
 
     /**
      * @param transientBuffers whether each union is also measured with buffers that are built for
      *     each prediction
      */
-    Exhaustive(Trials trials, Preference preference, Budget budget, boolean transientBuffers) {
+    Exhaustive(Trials trials, Preference preference, TimeBudget budget, boolean transientBuffers) {
         this.trials = trials;
         this.preference = preference;
         this.budget = budget;

@@ -61,7 +61,7 @@ final class Explorer {
 
     private final Graph graph;
     private final Trials trials;
-    private final Budget budget;
+    private final TimeBudget budget;
     private final Preference preference;
     private final Consumer<Contender> verified;
     private final Set<Integer> constants;
@@ -78,7 +78,7 @@ final class Explorer {
             List<? extends Set<Integer>> partitions,
             Trials trials,
             Preference preference,
-            Budget budget,
+            TimeBudget budget,
             Consumer<Contender> verified) {
         this.graph = graph;
         this.budget = budget;

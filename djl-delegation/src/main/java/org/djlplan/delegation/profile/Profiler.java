@@ -75,7 +75,7 @@ public final class Profiler {
     private final Graph graph;
     private final CandidateRunner runner;
     private final ProfileSettings settings;
-    private final Budget budget;
+    private final TimeBudget budget;
     private final Preference preference;
     private final Trials trials;
     private final Shortlist shortlist;
@@ -86,7 +86,7 @@ public final class Profiler {
             Graph graph,
             CandidateRunner runner,
             ProfileSettings settings,
-            Budget budget,
+            TimeBudget budget,
             Consumer<Entry.Measured> verified) {
         this.graph = graph;
         this.runner = runner;
@@ -128,7 +128,7 @@ public final class Profiler {
             Consumer<Entry.Measured> verified,
             LongSupplier clock)
             throws InterruptedException {
-        Budget budget = new Budget(clock, settings.budget(), progress);
+        TimeBudget budget = new TimeBudget(clock, settings.budget(), progress);
         budget.begin("Profiling " + graph.name());
         try {
             return new Profiler(graph, runner, settings, budget, verified).table();

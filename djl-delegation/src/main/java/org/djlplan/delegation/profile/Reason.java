@@ -50,9 +50,9 @@ final class Reason {
             line.append(String.format(Locale.ROOT, " in %.1f MB", megabytes(chosen)));
         }
         boolean isTransient = chosen.candidate().transientBuffers();
-        String all = isAll(chosen) ? "with buffers that are kept" : "all partitions";
-        best(entries, entry -> isAll(entry) && !entry.candidate().transientBuffers())
-                .filter(entry -> !isAll(chosen) || isTransient)
+        String all = delegatesEverything(chosen) ? "with buffers that are kept" : "all partitions";
+        best(entries, entry -> delegatesEverything(entry) && !entry.candidate().transientBuffers())
+                .filter(entry -> !delegatesEverything(chosen) || isTransient)
                 .ifPresent(entry -> line.append(compared(chosen, entry, all)));
         best(entries, entry -> !entry.candidate().delegates())
                 .filter(cpu -> chosen.candidate().delegates())
@@ -92,7 +92,7 @@ final class Reason {
         return candidate.transientBuffers() ? name + ", buffers built for each prediction" : name;
     }
 
-    private boolean isAll(Entry.Measured entry) {
+    private boolean delegatesEverything(Entry.Measured entry) {
         return entry.candidate().delegates()
                 && partitions.stream()
                         .allMatch(p -> entry.candidate().operators().containsAll(p.operators()));

@@ -36,9 +36,9 @@ final class Shortlist {
 
     private final Trials trials;
     private final Preference preference;
-    private final Budget budget;
+    private final TimeBudget budget;
 
-    Shortlist(Trials trials, Preference preference, Budget budget) {
+    Shortlist(Trials trials, Preference preference, TimeBudget budget) {
         this.trials = trials;
         this.preference = preference;
         this.budget = budget;
@@ -74,7 +74,7 @@ final class Shortlist {
         best.removeIf(proposal -> trials.rejected(proposal.candidate()));
         best.sort(Comparator.comparingDouble(Proposal::cost));
         return best.stream()
-                .filter(p -> !preference.hopeless(p.cost(), best.get(0).cost()))
+                .filter(p -> !preference.isTooFarFromBest(p.cost(), best.get(0).cost()))
                 .toList();
     }
 

@@ -45,14 +45,14 @@ final class Trials {
 
     private final CandidateRunner runner;
     private final Tolerance tolerance;
-    private final Budget budget;
+    private final TimeBudget budget;
     private final Map<Candidate, Outcome> outcomes = new LinkedHashMap<>();
     private final Set<Candidate> released = new HashSet<>();
     private boolean failedWhenTimed;
     private int crashes;
     private double nanosPerInference;
 
-    Trials(CandidateRunner runner, Tolerance tolerance, Budget budget) {
+    Trials(CandidateRunner runner, Tolerance tolerance, TimeBudget budget) {
         this.runner = runner;
         this.tolerance = tolerance;
         this.budget = budget;

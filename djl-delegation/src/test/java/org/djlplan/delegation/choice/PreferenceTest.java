@@ -72,9 +72,9 @@ class PreferenceTest {
 
     @Test
     void hopeless_farFromTheBest_onlyWhereMemoryIsNotAskedFor() {
-        assertTrue(preference(Objective.LATENCY, OptionalLong.empty()).hopeless(1.2, 1));
-        assertFalse(preference(Objective.LATENCY, OptionalLong.empty()).hopeless(1.05, 1));
-        assertFalse(preference(Objective.LATENCY, OptionalLong.of(1)).hopeless(1.2, 1));
+        assertTrue(preference(Objective.LATENCY, OptionalLong.empty()).isTooFarFromBest(1.2, 1));
+        assertFalse(preference(Objective.LATENCY, OptionalLong.empty()).isTooFarFromBest(1.05, 1));
+        assertFalse(preference(Objective.LATENCY, OptionalLong.of(1)).isTooFarFromBest(1.2, 1));
     }
 
     @Test

@@ -126,7 +126,7 @@ class StudyRunTest {
         assertEquals(Set.of(2, 3), fastest.get(0).partitions());
         assertEquals(Optional.of(16 * MILLI), fastest.get(0).medianNanos());
         assertEquals(Optional.of(28 * MILLI), study.set(Set.of()).orElseThrow().medianNanos());
-        assertEquals(Optional.of(fastest.get(0)), study.ours());
+        assertEquals(Optional.of(fastest.get(0)), study.usualChoice());
         assertEquals(List.of(Set.of(1), Set.of(1, 3), Set.of(1, 2, 3)), study.rule());
         assertTrue(study.inferences() > 8 * 3, "inferences: " + study.inferences());
     }

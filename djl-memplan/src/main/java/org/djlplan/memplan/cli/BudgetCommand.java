@@ -81,14 +81,14 @@ final class BudgetCommand implements Callable<Integer> {
                     "-o " + OptionKey.BUDGET.key() + ": give --budgets and --io");
         }
         options.check(true, true);
-        Way way = delegation && options.mayDelegate() ? Way.DELEGATED : Way.PLANNED;
+        RunMode mode = delegation && options.mayDelegate() ? RunMode.DELEGATED : RunMode.PLANNED;
         PrintWriter err = spec.commandLine().getErr();
         BudgetTable table;
         try (StepNews news = new StepNews(err, BudgetSweep.steps(budgets.size()))) {
             table =
                     new BudgetTable(
                             options,
-                            new BudgetSweep(options, io, way, news::next)
+                            new BudgetSweep(options, io, mode, news::next)
                                     .run(ImmutableList.copyOf(budgets)));
         }
         PrintWriter out = spec.commandLine().getOut();
@@ -96,7 +96,7 @@ final class BudgetCommand implements Callable<Integer> {
         out.flush();
         List<String> complaints =
                 table.complaints(
-                        way == Way.DELEGATED
+                        mode == RunMode.DELEGATED
                                 ? DELEGATED_ERROR
                                 : options.engine() == EngineKind.PYTORCH ? PYTORCH_ERROR : 0);
         complaints.forEach(line -> err.println("djlplan: " + line));
@@ -116,7 +116,7 @@ final class BudgetCommand implements Callable<Integer> {
         }
     }
 
-    /** Parses the way in which weights are read. */
+    /** Parses the mode in which weights are read. */
     static final class IoConverter implements ITypeConverter<WeightIo> {
         @Override
         public WeightIo convert(String text) {

@@ -51,17 +51,17 @@ final class BudgetSweep {
 
     private final RunOptions options;
     private final Optional<WeightIo> io;
-    private final Way way;
+    private final RunMode mode;
     private final Consumer<String> news;
 
     /**
      * @param io how weights are read; empty for the model's own options
-     * @param way how the model runs in budgets
+     * @param mode how the model runs in budgets
      * @param news receives a description of each step
      */
-    BudgetSweep(RunOptions options, Optional<WeightIo> io, Way way, Consumer<String> news) {
-        this.options = way == Way.DELEGATED ? options.measuring() : options;
-        this.way = way;
+    BudgetSweep(RunOptions options, Optional<WeightIo> io, RunMode mode, Consumer<String> news) {
+        this.options = mode == RunMode.DELEGATED ? options.measuring() : options;
+        this.mode = mode;
         this.io = io;
         this.news = news;
     }
@@ -116,8 +116,8 @@ final class BudgetSweep {
     record Measured(
             OptionalLong firstPeakBytes,
             OptionalLong peakBytes,
-            PairedRatio warm,
-            PairedRatio cold,
+            MedianRatio warm,
+            MedianRatio cold,
             Optional<Grouped> grouped,
             OutputDifference difference,
             Optional<BudgetReport> report,
@@ -139,7 +139,7 @@ final class BudgetSweep {
      * @param limitBytes above the idle process
      * @param ratio to stock's latency, which has no limit; empty if the process was killed
      */
-    record Grouped(long limitBytes, Optional<PairedRatio> ratio) {}
+    record Grouped(long limitBytes, Optional<MedianRatio> ratio) {}
 
     /** All measurements, in the order of the budgets asked for. */
     record Result(Stock stock, Optional<OutputDifference> lost, List<Row> rows) {
@@ -232,7 +232,7 @@ final class BudgetSweep {
             Path folder = closer.register(ScratchFolder.create("djlplan-budget")).path();
             news.accept("stock");
             WorkerProcess worker =
-                    worker(WorkerProcess.Contestant.of(Way.STOCK), options, List.of());
+                    worker(WorkerProcess.Contestant.of(RunMode.STOCK), options, List.of());
             closer.register(worker::close);
             worker.awaitLoaded();
             Path outputs = folder.resolve("stock");
@@ -273,7 +273,7 @@ final class BudgetSweep {
     }
 
     private Row row(String name, long bytes, Partner stock) throws IOException {
-        String reading = io.map(way -> ":" + way).orElse("");
+        String reading = io.map(mode -> ":" + mode).orElse("");
         RunOptions inside = options.with(OptionKey.BUDGET, bytes + reading);
         String title = name + String.format(Locale.ROOT, " (%.1f MB)", bytes / MEGA);
         try {
@@ -293,7 +293,7 @@ final class BudgetSweep {
 
     private OptionalLong firstLoad(RunOptions inside) {
         try (WorkerProcess worker =
-                worker(new WorkerProcess.Contestant("first", way, Map.of()), inside, List.of())) {
+                worker(new WorkerProcess.Contestant("first", mode, Map.of()), inside, List.of())) {
             worker.awaitLoaded();
             long[] unused = worker.time(FIRST_PREDICTIONS);
             OptionalLong peakBytes = peak(worker.figures());
@@ -304,13 +304,13 @@ final class BudgetSweep {
 
     private Measured free(RunOptions inside, OptionalLong firstPeakBytes, Partner stock)
             throws IOException {
-        try (WorkerProcess worker = worker(WorkerProcess.Contestant.of(way), inside, List.of())) {
+        try (WorkerProcess worker = worker(WorkerProcess.Contestant.of(mode), inside, List.of())) {
             worker.awaitLoaded();
             OutputDifference difference = stock.difference(worker);
             worker.warmUp();
-            PairedRatio warm = stock.race(worker, () -> {});
+            MedianRatio warm = stock.race(worker, () -> {});
             Optional<BudgetReport> report = worker.figures().budget();
-            PairedRatio cold = stock.race(worker, () -> ModelPages.drop(options.model()));
+            MedianRatio cold = stock.race(worker, () -> ModelPages.drop(options.model()));
             RunFigures figures = worker.figures();
             return new Measured(
                     firstPeakBytes,
@@ -332,11 +332,11 @@ final class BudgetSweep {
             return free;
         }
         long limitBytes = (long) (bytes * (1 + TOLERANCE));
-        Optional<PairedRatio> ratio;
+        Optional<MedianRatio> ratio;
         try (MemoryGroup group = made.get();
                 WorkerProcess worker =
                         worker(
-                                new WorkerProcess.Contestant("grouped", way, Map.of()),
+                                new WorkerProcess.Contestant("grouped", mode, Map.of()),
                                 inside,
                                 group.starter())) {
             worker.awaitIdle();
@@ -398,7 +398,7 @@ final class BudgetSweep {
         }
 
         /** Times pairs of predictions; the order in each pair alternates. */
-        PairedRatio race(WorkerProcess other, Preparation before) throws IOException {
+        MedianRatio race(WorkerProcess other, Preparation before) throws IOException {
             int pairs = options.effort().iterations();
             long[] mine = new long[pairs];
             long[] theirs = new long[pairs];
@@ -412,7 +412,7 @@ final class BudgetSweep {
                     mine[i] = worker.time(1)[0];
                 }
             }
-            return PairedRatio.of(theirs, mine);
+            return MedianRatio.of(theirs, mine);
         }
     }
 

@@ -118,7 +118,7 @@ final class BudgetTable {
     }
 
     private static String inGroup(Grouped grouped) {
-        return grouped.ratio().map(PairedRatio::toString).orElse("killed");
+        return grouped.ratio().map(MedianRatio::toString).orElse("killed");
     }
 
     private static String megabytes(OptionalLong bytes) {
@@ -216,7 +216,7 @@ final class BudgetTable {
         json.addProperty("killed", grouped.ratio().isEmpty());
         json.add(
                 "ratio",
-                grouped.ratio().<JsonElement>map(PairedRatio::toJson).orElse(JsonNull.INSTANCE));
+                grouped.ratio().<JsonElement>map(MedianRatio::toJson).orElse(JsonNull.INSTANCE));
         return json;
     }
 

@@ -108,7 +108,7 @@ final class CompareCommand implements Callable<Integer> {
         Comparer.Extent extent = extent();
         options.check(true, true);
         checkRivals();
-        delegation.tellIfAbsent(options);
+        delegation.warnIfAbsent(options);
         PrintWriter err = spec.commandLine().getErr();
         Comparison comparison = new Comparer(err).compare(options, extent);
         PrintWriter out = spec.commandLine().getOut();
@@ -133,17 +133,17 @@ final class CompareCommand implements Callable<Integer> {
 
     private Comparer.Extent extent() {
         try {
-            return new Comparer.Extent(rounds, fresh, against, ways(), tolerance);
+            return new Comparer.Extent(rounds, fresh, against, modes(), tolerance);
         } catch (IllegalArgumentException e) {
             throw new ParameterException(spec.commandLine(), e.getMessage(), e);
         }
     }
 
-    private Set<Way> ways() {
+    private Set<RunMode> modes() {
         if (!onlyDelegation) {
             return delegation.delegates(options)
-                    ? ImmutableSet.of(Way.PLANNED, Way.DELEGATED)
-                    : ImmutableSet.of(Way.PLANNED);
+                    ? ImmutableSet.of(RunMode.PLANNED, RunMode.DELEGATED)
+                    : ImmutableSet.of(RunMode.PLANNED);
         }
         if (delegation.isOff() || !options.mayDelegate()) {
             throw new ParameterException(
@@ -153,6 +153,6 @@ final class CompareCommand implements Callable<Integer> {
         if (!PlannedLoading.knowsDelegation()) {
             throw new Failure("djl-delegation is not on the class path");
         }
-        return ImmutableSet.of(Way.DELEGATED);
+        return ImmutableSet.of(RunMode.DELEGATED);
     }
 }

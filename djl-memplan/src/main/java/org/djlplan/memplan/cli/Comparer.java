@@ -27,7 +27,7 @@ import org.djlplan.memplan.cli.OutputDifference.Limit;
 import org.djlplan.memplan.config.OptionKey;
 
 /**
- * Runs a model as stock, in other ways, and as stock with other allocators or another DJL, each in
+ * Runs a model as stock, in other modes, and as stock with other allocators or another DJL, each in
  * a separate process. One-time work – loading, outputs, warm-up – is done in one process at a time;
  * then all processes are timed in turns, so that other load on the machine affects all of them.
  *
@@ -86,7 +86,7 @@ final class Comparer {
         if (options.engine() == EngineKind.PYTORCH) {
             prepare(WorkerProcess.Contestant.RECORDING, options.with(OptionKey.VERIFY, "true"));
         }
-        if (extent.ways().contains(Way.DELEGATED)) {
+        if (extent.modes().contains(RunMode.DELEGATED)) {
             prepare(WorkerProcess.Contestant.MEASURING, options.measuring());
         }
         List<Comparison> runs = new ArrayList<>();
@@ -135,12 +135,12 @@ final class Comparer {
 
     private static WorkerProcess.Contestant contestant(
             Rival rival, Map<String, String> environment) {
-        return new WorkerProcess.Contestant(rival.name(), Way.STOCK, environment);
+        return new WorkerProcess.Contestant(rival.name(), RunMode.STOCK, environment);
     }
 
     private static WorkerProcess.Contestant contestant(
             Rival rival, Map<String, String> environment, String classPath) {
-        return new WorkerProcess.Contestant(rival.name(), Way.STOCK, environment, classPath);
+        return new WorkerProcess.Contestant(rival.name(), RunMode.STOCK, environment, classPath);
     }
 
     private Comparison compareOnce(
@@ -148,10 +148,10 @@ final class Comparer {
             throws IOException {
         try (Closer closer = Closer.create()) {
             Path folder = closer.register(ScratchFolder.create("djlplan-compare")).path();
-            Ready stock = ready(WorkerProcess.Contestant.of(Way.STOCK), options, folder, closer);
+            Ready stock = ready(WorkerProcess.Contestant.of(RunMode.STOCK), options, folder, closer);
             List<Ready> all = new ArrayList<>(List.of(stock));
-            for (Way way : extent.ways()) {
-                all.add(ready(WorkerProcess.Contestant.of(way), options, folder, closer));
+            for (RunMode mode : extent.modes()) {
+                all.add(ready(WorkerProcess.Contestant.of(mode), options, folder, closer));
             }
             for (WorkerProcess.Contestant other : others) {
                 all.add(ready(other, options, folder, closer));
@@ -205,15 +205,15 @@ final class Comparer {
             RunOptions options, Extent extent, ReferenceOutputs reference, List<Ready> all)
             throws IOException {
         List<Variant> variants = new ArrayList<>();
-        for (Way way : extent.ways()) {
+        for (RunMode mode : extent.modes()) {
             Ready ready = all.get(1 + variants.size());
-            variants.add(variant(options, extent, reference, ready, way));
+            variants.add(variant(options, extent, reference, ready, mode));
         }
         return variants;
     }
 
     private static Variant variant(
-            RunOptions options, Extent extent, ReferenceOutputs reference, Ready ready, Way way)
+            RunOptions options, Extent extent, ReferenceOutputs reference, Ready ready, RunMode mode)
             throws IOException {
         RunFigures figures = ready.figures(options);
         List<String> types = new ArrayList<>();
@@ -221,7 +221,7 @@ final class Comparer {
                 .layout()
                 .forEach(each -> types.add(each.getAsJsonObject().get("type").getAsString()));
         // The layout lists the outputs of each prediction.
-        List<String> once = types.subList(0, types.size() / Measurement.OUTPUT_SEEDS);
+        List<String> once = types.subList(0, types.size() / ModelRun.OUTPUT_SEEDS);
         Limit tolerance = new Limit(extent.tolerance(), 0);
         List<Limit> limits =
                 figures.delegation()
@@ -233,7 +233,7 @@ final class Comparer {
                                                 Limit.ROUNDING.or(options.limit()).or(tolerance)))
                         .orElse(List.of(tolerance));
         OutputDifference outputs = reference.difference(ready.outputs(), ready.layout());
-        return new Variant(way, figures, outputs, limits, once);
+        return new Variant(mode, figures, outputs, limits, once);
     }
 
     private Ready ready(
@@ -324,20 +324,20 @@ final class Comparer {
      * @param rounds number of turns that the timed predictions are spread over, at least 1
      * @param fresh number of repetitions with new processes, at least 1
      * @param against configurations in which the stock engine runs in addition, in this order
-     * @param ways in which the model runs besides stock, in this order; at least one
-     * @param tolerance relative difference from stock's outputs that is accepted, even if a way
+     * @param modes in which the model runs besides stock, in this order; at least one
+     * @param tolerance relative difference from stock's outputs that is accepted, even if a mode
      *     promises a smaller one
      */
-    record Extent(int rounds, int fresh, Set<Rival> against, Set<Way> ways, double tolerance) {
+    record Extent(int rounds, int fresh, Set<Rival> against, Set<RunMode> modes, double tolerance) {
 
         Extent {
             checkArgument(rounds >= 1, "--rounds must be at least 1, not %s", rounds);
             checkArgument(fresh >= 1, "--fresh must be at least 1, not %s", fresh);
             checkArgument(tolerance >= 0, "--tolerance must not be negative: %s", tolerance);
             checkArgument(
-                    !ways.isEmpty() && !ways.contains(Way.STOCK), "ways besides stock: %s", ways);
+                    !modes.isEmpty() && !modes.contains(RunMode.STOCK), "ways besides stock: %s", modes);
             against = ImmutableSet.copyOf(against);
-            ways = ImmutableSet.copyOf(ways);
+            modes = ImmutableSet.copyOf(modes);
         }
     }
 }

@@ -21,12 +21,12 @@ import org.djlplan.memplan.cli.OutputDifference.Limit;
 import org.djlplan.memplan.report.DelegationReport;
 
 /**
- * The figures of a model that ran as stock and in other ways, once or several times.
+ * The figures of a model that ran as stock and in other modes, once or several times.
  *
  * @param stock figures of the stock run
  * @param lost difference of stock's outputs from those of a stock engine that keeps every tensor,
  *     if they differ; the variants are then compared with the latter
- * @param variants the other ways, at least one: planned, delegated, or both in this order
+ * @param variants the other modes, at least one: planned, delegated, or both in this order
  * @param against the stock engine with other allocators, or of another DJL, by name, in the order
  *     asked for; empty if an allocator is not available
  * @param runs if repeated in fresh processes: each run; the figures and ratios here are then
@@ -53,14 +53,14 @@ record Comparison(
                     Figure.LOAD_MILLIS);
 
     /**
-     * A way in which the model runs besides stock.
+     * A mode in which the model runs besides stock.
      *
      * @param outputs difference from the reference outputs
      * @param limits accepted difference of each output, in their order
      * @param types of the outputs, in their order
      */
     record Variant(
-            Way way,
+            RunMode mode,
             RunFigures figures,
             OutputDifference outputs,
             List<Limit> limits,
@@ -77,15 +77,15 @@ record Comparison(
             return limits.stream().reduce(Limit.IDENTICAL, Limit::or);
         }
 
-        /** Returns whether the outputs are within this way's limits. */
+        /** Returns whether the outputs are within this mode's limits. */
         boolean agrees() {
-            return way == Way.DELEGATED
+            return mode == RunMode.DELEGATED
                     ? outputs.agrees(limits)
                     : outputs.within(limit().relative());
         }
 
         /**
-         * Returns a message if the outputs exceed this way's limits; empty otherwise.
+         * Returns a message if the outputs exceed this mode's limits; empty otherwise.
          *
          * @param reference name of the outputs that they are compared with
          */
@@ -97,7 +97,7 @@ record Comparison(
                     "%s: the %s outputs differ from %s by %s: %s"
                             .formatted(
                                     figures.model(),
-                                    way.label(),
+                                    mode.label(),
                                     reference,
                                     outputs.text(),
                                     limit().equals(Limit.IDENTICAL)
@@ -108,7 +108,7 @@ record Comparison(
         }
 
         private Variant named(String name) {
-            return new Variant(way, figures.named(name), outputs, limits, types);
+            return new Variant(mode, figures.named(name), outputs, limits, types);
         }
     }
 
@@ -138,7 +138,7 @@ record Comparison(
     }
 
     /**
-     * Returns the medians of comparisons of the same model in the same ways and with the same
+     * Returns the medians of comparisons of the same model in the same modes and with the same
      * allocators.
      *
      * @param runs at least one; a single one is returned unchanged
@@ -165,7 +165,7 @@ record Comparison(
             List<Variant> each = runs.stream().map(run -> run.variants().get(index)).toList();
             variants.add(
                     new Variant(
-                            each.get(0).way(),
+                            each.get(0).mode(),
                             RunFigures.median(each.stream().map(Variant::figures).toList()),
                             OutputDifference.worst(each.stream().map(Variant::outputs).toList()),
                             each.get(0).limits(),
@@ -195,9 +195,9 @@ record Comparison(
                 runs.stream().map(run -> run.named(name)).toList());
     }
 
-    /** Returns the variant of a way, if the model ran in that way. */
-    Optional<Variant> variant(Way way) {
-        return variants.stream().filter(variant -> variant.way() == way).findFirst();
+    /** Returns the variant of a mode, if the model ran in that mode. */
+    Optional<Variant> variant(RunMode mode) {
+        return variants.stream().filter(variant -> variant.mode() == mode).findFirst();
     }
 
     /** Returns the variant that stock with other allocators is compared with. */
@@ -220,23 +220,23 @@ record Comparison(
     }
 
     /**
-     * Returns a way's figure divided by stock's, or empty if one is unknown or stock's is zero. The
+     * Returns a mode's figure divided by stock's, or empty if one is unknown or stock's is zero. The
      * stock engine's arena includes inputs and outputs, so these are added to the planned arena.
      * With a delegate there is no ratio of arenas, because the delegate has memory of its own.
      */
-    OptionalDouble ratio(Way way, Figure figure) {
-        return figure == Figure.ARENA && variant(way).map(Comparison::delegates).orElse(false)
+    OptionalDouble ratio(RunMode mode, Figure figure) {
+        return figure == Figure.ARENA && variant(mode).map(Comparison::delegates).orElse(false)
                 ? OptionalDouble.empty()
-                : ratio(way, figure, run -> run.stockValue(figure));
+                : ratio(mode, figure, run -> run.stockValue(figure));
     }
 
     /**
-     * Returns the {@link #main} way's figure divided by stock's with another allocator, or empty as
+     * Returns the {@link #main} mode's figure divided by stock's with another allocator, or empty as
      * above.
      */
     OptionalDouble ratio(Figure figure, String allocator) {
         return ratio(
-                main().way(),
+                main().mode(),
                 figure,
                 run ->
                         run.against
@@ -246,12 +246,12 @@ record Comparison(
     }
 
     private OptionalDouble ratio(
-            Way way, Figure figure, Function<Comparison, OptionalDouble> base) {
+            RunMode mode, Figure figure, Function<Comparison, OptionalDouble> base) {
         if (!runs.isEmpty()) {
             return Statistics.median(
-                    runs.stream().map(run -> run.ratio(way, figure, base)).toList());
+                    runs.stream().map(run -> run.ratio(mode, figure, base)).toList());
         }
-        Optional<RunFigures> figures = variant(way).map(Variant::figures);
+        Optional<RunFigures> figures = variant(mode).map(Variant::figures);
         if (figures.isEmpty()) {
             return OptionalDouble.empty();
         }
@@ -298,10 +298,10 @@ record Comparison(
         JsonObject json = new JsonObject();
         json.add("stock", stock.toJson());
         json.addProperty("stockLosesTensor", lost.isPresent());
-        json.add("planned", variantJson(Way.PLANNED));
-        json.add("delegated", variantJson(Way.DELEGATED));
-        Optional<Variant> planned = variant(Way.PLANNED);
-        json.add("ratios", ratios(figure -> ratio(Way.PLANNED, figure)));
+        json.add("planned", variantJson(RunMode.PLANNED));
+        json.add("delegated", variantJson(RunMode.DELEGATED));
+        Optional<Variant> planned = variant(RunMode.PLANNED);
+        json.add("ratios", ratios(figure -> ratio(RunMode.PLANNED, figure)));
         json.add(
                 "identical",
                 planned.<JsonElement>map(each -> new JsonPrimitive(each.outputs().identical()))
@@ -319,14 +319,14 @@ record Comparison(
         return json;
     }
 
-    private JsonElement variantJson(Way way) {
-        Optional<Variant> variant = variant(way);
+    private JsonElement variantJson(RunMode mode) {
+        Optional<Variant> variant = variant(mode);
         if (variant.isEmpty()) {
             return JsonNull.INSTANCE;
         }
         OutputDifference outputs = variant.get().outputs();
         JsonObject json = variant.get().figures().toJson();
-        json.add("ratios", ratios(figure -> ratio(way, figure)));
+        json.add("ratios", ratios(figure -> ratio(mode, figure)));
         json.addProperty("identical", outputs.identical());
         json.add("maxRelativeError", element(outputs.maxRelativeError()));
         json.addProperty("limit", variant.get().limit().relative());

@@ -44,7 +44,7 @@ final class DelegationSwitch {
     }
 
     /** Prints a line if nothing is delegated because djl-delegation is absent. */
-    void tellIfAbsent(RunOptions options) {
+    void warnIfAbsent(RunOptions options) {
         if (isWanted(options) && !PlannedLoading.knowsDelegation()) {
             PrintWriter err = spec.commandLine().getErr();
             err.println("djl-delegation is not on the class path: nothing is delegated");

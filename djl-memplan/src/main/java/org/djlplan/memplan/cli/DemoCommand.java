@@ -128,12 +128,12 @@ final class DemoCommand implements Callable<Integer> {
 
     private Comparison compareTfLite(Path model, RunWatch watch) throws IOException {
         RunOptions options = RunOptions.of(model.toString(), effort, spec);
-        Set<Way> ways =
+        Set<RunMode> modes =
                 delegation.delegates(options)
-                        ? ImmutableSet.of(Way.PLANNED, Way.DELEGATED)
-                        : ImmutableSet.of(Way.PLANNED);
-        delegation.tellIfAbsent(options);
-        return compare(options, ways, new Comparer(spec.commandLine().getErr(), watch))
+                        ? ImmutableSet.of(RunMode.PLANNED, RunMode.DELEGATED)
+                        : ImmutableSet.of(RunMode.PLANNED);
+        delegation.warnIfAbsent(options);
+        return compare(options, modes, new Comparer(spec.commandLine().getErr(), watch))
                 .named(MODEL);
     }
 
@@ -149,14 +149,14 @@ final class DemoCommand implements Callable<Integer> {
         return Optional.of(
                 compare(
                         RunOptions.of(BLOCK, effort.orThreads(1), spec),
-                        Set.of(Way.PLANNED),
+                        Set.of(RunMode.PLANNED),
                         new Comparer(spec.commandLine().getErr())));
     }
 
-    private static Comparison compare(RunOptions options, Set<Way> ways, Comparer comparer)
+    private static Comparison compare(RunOptions options, Set<RunMode> modes, Comparer comparer)
             throws IOException {
         options.check(true, true);
-        return comparer.compare(options, new Comparer.Extent(ROUNDS, 1, Set.of(), ways, 0));
+        return comparer.compare(options, new Comparer.Extent(ROUNDS, 1, Set.of(), modes, 0));
     }
 
     /** Fails early, before minutes are spent. */

@@ -49,16 +49,16 @@ final class FigureTable {
 
     /**
      * Returns the table of a comparison: a heading; then label, stock, and figure and ratio of each
-     * other way and of every available allocator.
+     * other mode and of every available allocator.
      */
     static TextTable rows(Comparison comparison) {
         ImmutableList.Builder<ImmutableList<String>> rows = ImmutableList.builder();
         ImmutableList.Builder<String> heading =
-                ImmutableList.<String>builder().add("", Way.STOCK.label());
+                ImmutableList.<String>builder().add("", RunMode.STOCK.label());
         for (Variant variant : comparison.variants()) {
-            heading.add(variant.way().label(), variant.way().label() + "/stock");
+            heading.add(variant.mode().label(), variant.mode().label() + "/stock");
         }
-        String main = comparison.main().way().label();
+        String main = comparison.main().mode().label();
         comparison
                 .against()
                 .forEach(
@@ -84,7 +84,7 @@ final class FigureTable {
         for (Variant variant : comparison.variants()) {
             row.add(
                     text(figure, variant.figures().get(figure)),
-                    hasRatio ? ratio(comparison.ratio(variant.way(), figure)) : "");
+                    hasRatio ? ratio(comparison.ratio(variant.mode(), figure)) : "");
         }
         comparison
                 .against()
@@ -107,9 +107,9 @@ final class FigureTable {
         List<String> lines = new ArrayList<>();
         comparison.lost().map(ReferenceOutputs::sentence).ifPresent(lines::add);
         for (Variant variant : comparison.variants()) {
-            lines.addAll(facts(variant.way().label() + ": ", variant.figures()));
+            lines.addAll(facts(variant.mode().label() + ": ", variant.figures()));
             lines.add(
-                    variant.way().label()
+                    variant.mode().label()
                             + ": outputs "
                             + verdict(variant, comparison.reference()));
             variant.figures()

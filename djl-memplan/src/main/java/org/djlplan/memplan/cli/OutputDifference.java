@@ -191,7 +191,7 @@ record OutputDifference(boolean identical, boolean comparable, List<Output> outp
      * Compares two files of outputs.
      *
      * @param layout type and bytes of each output in {@code expected}, as returned by {@link
-     *     Measurement.OutputFile}
+     *     ModelRun.OutputFile}
      * @param actualLayout the same for {@code actual}
      */
     static OutputDifference between(

@@ -57,7 +57,7 @@ final class PlannedLoading {
             factory = factory.withProgress(progress.get());
         }
         for (Map.Entry<String, String> argument : arguments.entrySet()) {
-            if (GivenOptions.isOurs(argument.getKey())) {
+            if (GivenOptions.isPlanOption(argument.getKey())) {
                 factory = factory.with(argument.getKey(), argument.getValue());
             }
         }
@@ -66,7 +66,7 @@ final class PlannedLoading {
 
     /** Returns the arguments for DJL itself. */
     static Map<String, String> othersArguments(ImmutableMap<String, String> arguments) {
-        return Maps.filterKeys(arguments, key -> !GivenOptions.isOurs(key));
+        return Maps.filterKeys(arguments, key -> !GivenOptions.isPlanOption(key));
     }
 
     /** Returns whether models can be delegated, that is, whether djl-delegation is present. */
@@ -85,7 +85,7 @@ final class PlannedLoading {
      * WorkerProcess.Jvm}). Delegation uses stored results unless the user sets otherwise, because
      * measuring in the background would disturb the command's measurements.
      */
-    static ImmutableMap<String, String> arguments(RunOptions options, Way way) {
+    static ImmutableMap<String, String> arguments(RunOptions options, RunMode mode) {
         Map<String, String> arguments = new LinkedHashMap<>();
         if (options.engine() == EngineKind.TFLITE) {
             options.threads()
@@ -93,13 +93,13 @@ final class PlannedLoading {
         }
         // The user's own -o memplan.threads=N takes precedence, because it is more specific.
         arguments.putAll(options.arguments());
-        if (way != Way.DELEGATED) {
+        if (mode != RunMode.DELEGATED) {
             arguments.keySet().removeIf(key -> key.startsWith(PlanOptions.DELEGATION_PREFIX));
         }
         if (knowsDelegation()) {
             arguments.putIfAbsent(
-                    way == Way.DELEGATED ? RunOptions.PROFILE : RunOptions.ENABLED,
-                    way == Way.DELEGATED ? "off" : "false");
+                    mode == RunMode.DELEGATED ? RunOptions.PROFILE : RunOptions.ENABLED,
+                    mode == RunMode.DELEGATED ? "off" : "false");
         }
         return ImmutableMap.copyOf(arguments);
     }
@@ -116,7 +116,7 @@ final class PlannedLoading {
                         .collect(ImmutableList.toImmutableList());
         GivenOptions given =
                 GivenOptions.of(
-                        Maps.filterKeys(arguments, GivenOptions::isOurs),
+                        Maps.filterKeys(arguments, GivenOptions::isPlanOption),
                         ImmutableMap.of(),
                         ImmutableMap.of(),
                         known);

@@ -38,7 +38,7 @@ final class PoolWatch implements AutoCloseable {
      * @param file of the model, empty if the model is not a file
      * @return {@code samples} over time, and {@code memory} by owner, in bytes
      */
-    static JsonObject of(Measurement measurement, int threads, int count, Optional<Path> file)
+    static JsonObject of(ModelRun measurement, int threads, int count, Optional<Path> file)
             throws InterruptedException, IOException {
         JsonObject seen = new JsonObject();
         try (PoolWatch watch = new PoolWatch()) {

@@ -39,7 +39,7 @@ final class ReferenceOutputs {
     /**
      * @param options with which the stock engine ran
      * @param folder for temporary files
-     * @param outputs of the stock engine, as written by {@link Measurement.OutputFile}
+     * @param outputs of the stock engine, as written by {@link ModelRun.OutputFile}
      * @param layout of {@code outputs}
      */
     ReferenceOutputs(RunOptions options, Path folder, Path outputs, JsonArray layout) {
@@ -134,7 +134,7 @@ final class ReferenceOutputs {
     private JsonArray keep(Path model, Path to) throws IOException {
         Path all = folder.resolve("all");
         WorkerProcess.Contestant contestant =
-                new WorkerProcess.Contestant("every tensor kept", Way.STOCK, Map.of());
+                new WorkerProcess.Contestant("every tensor kept", RunMode.STOCK, Map.of());
         try (WorkerProcess worker =
                 WorkerProcess.start(contestant, options.withModel(model), StepNews.ofWorker())) {
             worker.awaitLoaded();
@@ -146,8 +146,8 @@ final class ReferenceOutputs {
 
     /** Copies the model's own outputs, which come first in each prediction. */
     private JsonArray select(Path all, JsonArray allLayout, Path to) throws IOException {
-        int own = layout.size() / Measurement.OUTPUT_SEEDS;
-        int perPrediction = allLayout.size() / Measurement.OUTPUT_SEEDS;
+        int own = layout.size() / ModelRun.OUTPUT_SEEDS;
+        int perPrediction = allLayout.size() / ModelRun.OUTPUT_SEEDS;
         JsonArray selected = new JsonArray();
         try (InputStream in = Files.newInputStream(all);
                 OutputStream out = Files.newOutputStream(to)) {

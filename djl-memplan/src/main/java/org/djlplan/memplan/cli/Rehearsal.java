@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 import org.djlplan.memplan.cli.demo.Activation;
 import org.djlplan.memplan.cli.demo.NetworkBuilder;
-import org.djlplan.memplan.cli.demo.Value;
+import org.djlplan.memplan.cli.demo.LayerOutput;
 import org.djlplan.memplan.source.tflite.TfLiteWriter;
 
 /**
@@ -42,32 +42,32 @@ final class Rehearsal {
     private Rehearsal() {}
 
     /** Runs a small model of the same kind with the options of the measured model. */
-    static void run(RunOptions options, Way way) throws IOException {
+    static void run(RunOptions options, RunMode mode) throws IOException {
         try (ScratchFolder scratch = ScratchFolder.create("djlplan-rehearsal")) {
             Path folder = scratch.path();
             if (options.engine() == EngineKind.PYTORCH) {
-                repeat(options.with(LAYERS, new InputSpec(SMALL_IMAGES, FLOATS)), way);
+                repeat(options.with(LAYERS, new InputSpec(SMALL_IMAGES, FLOATS)), mode);
                 Path model = folder.resolve(TORCH_SCRIPT);
                 Files.write(
                         model,
                         Resources.toByteArray(
                                 Resources.getResource(Rehearsal.class, TORCH_SCRIPT)));
-                repeat(options.with(model.toString(), new InputSpec(IMAGES, FLOATS)), way);
+                repeat(options.with(model.toString(), new InputSpec(IMAGES, FLOATS)), mode);
             } else {
                 Path model = folder.resolve("rehearsal.tflite");
                 NetworkBuilder network = new NetworkBuilder("rehearsal", 1);
-                Value x = network.input("input", 1, 8, 8, 3);
+                LayerOutput x = network.input("input", 1, 8, 8, 3);
                 x = network.conv2d(x, 4, 3, 1, Activation.RELU6);
                 x = network.conv2d(x, 4, 1, 1, Activation.NONE);
                 TfLiteWriter.write(network.output(x).build(), model);
-                repeat(options.with(model.toString(), new InputSpec(CHANNELS_LAST, FLOATS)), way);
+                repeat(options.with(model.toString(), new InputSpec(CHANNELS_LAST, FLOATS)), mode);
             }
         }
     }
 
-    private static void repeat(RunOptions small, Way way) {
+    private static void repeat(RunOptions small, RunMode mode) {
         ImmutableList<ModelInput> inputs = ModelInput.allocate(small.inputs());
-        try (Runner runner = Runner.load(small, way, inputs)) {
+        try (Runner runner = Runner.load(small, mode, inputs)) {
             long end = System.nanoTime() + LONGEST_NANOS;
             for (int i = 0; i < PREDICTIONS && System.nanoTime() < end; i++) {
                 runner.run();

@@ -160,15 +160,15 @@ final class ReportCommand implements Callable<Integer> {
         Map<String, JsonElement> parts = new LinkedHashMap<>();
         if (runs > 0) {
             RunOptions running = options.withIterations(runs);
-            Set<Way> ways =
+            Set<RunMode> modes =
                     delegation.delegates(running)
-                            ? ImmutableSet.of(Way.PLANNED, Way.DELEGATED)
-                            : ImmutableSet.of(Way.PLANNED);
+                            ? ImmutableSet.of(RunMode.PLANNED, RunMode.DELEGATED)
+                            : ImmutableSet.of(RunMode.PLANNED);
             news.next("running as stock and planned, in turns");
             RunWatch watch = new RunWatch();
             Comparison comparison =
                     new Comparer(err, watch)
-                            .compare(running, new Comparer.Extent(ROUNDS, 1, Set.of(), ways, 0));
+                            .compare(running, new Comparer.Extent(ROUNDS, 1, Set.of(), modes, 0));
             comparison.complaints().forEach(line -> err.println("djlplan: " + line));
             parts.put(ReportRun.NAME, ReportRun.of(comparison, watch, List.of()));
         }
@@ -184,7 +184,7 @@ final class ReportCommand implements Callable<Integer> {
             parts.put(
                     ReportBudget.NAME,
                     ReportBudget.of(
-                            new BudgetSweep(options, Optional.empty(), Way.PLANNED, news::next)
+                            new BudgetSweep(options, Optional.empty(), RunMode.PLANNED, news::next)
                                     .run(budgets)));
         }
         if (!isCsv()
@@ -199,7 +199,7 @@ final class ReportCommand implements Callable<Integer> {
         boolean delegates = delegation.delegates(options);
         try (WorkerProcess worker =
                 WorkerProcess.start(
-                        WorkerProcess.Contestant.of(delegates ? Way.DELEGATED : Way.PLANNED),
+                        WorkerProcess.Contestant.of(delegates ? RunMode.DELEGATED : RunMode.PLANNED),
                         delegates ? options.measuring() : options,
                         new MeasuringNews(err, options.modelName()))) {
             worker.awaitLoaded();

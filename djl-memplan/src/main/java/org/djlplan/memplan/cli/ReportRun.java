@@ -5,7 +5,7 @@ import com.google.gson.JsonObject;
 import java.util.List;
 import org.djlplan.memplan.cli.Comparison.Variant;
 
-/** The run section of a report: how a model ran as stock and in other ways. */
+/** The run section of a report: how a model ran as stock and in other modes. */
 final class ReportRun {
 
     /** Name of the part. */
@@ -20,30 +20,30 @@ final class ReportRun {
      * @param others comparisons of which only the tables are included
      */
     static JsonObject of(Comparison comparison, RunWatch watch, List<Comparison> others) {
-        JsonArray ways = new JsonArray();
-        ways.add(way(Way.STOCK, comparison.stock(), watch));
+        JsonArray modes = new JsonArray();
+        modes.add(mode(RunMode.STOCK, comparison.stock(), watch));
         for (Variant variant : comparison.variants()) {
-            ways.add(way(variant.way(), variant.figures(), watch));
+            modes.add(mode(variant.mode(), variant.figures(), watch));
         }
         JsonArray tables = new JsonArray();
         tables.add(table(comparison));
         others.forEach(other -> tables.add(table(other)));
         JsonObject run = new JsonObject();
-        run.add("ways", ways);
+        run.add("ways", modes);
         run.add("tables", tables);
         return run;
     }
 
-    private static JsonObject way(Way way, RunFigures figures, RunWatch watch) {
+    private static JsonObject mode(RunMode mode, RunFigures figures, RunWatch watch) {
         JsonObject json = new JsonObject();
-        json.addProperty("name", way.label());
+        json.addProperty("name", mode.label());
         JsonArray nanos = new JsonArray();
-        watch.latencyNanos(way.label()).forEach(nanos::add);
+        watch.latencyNanos(mode.label()).forEach(nanos::add);
         json.add("latencyNanos", nanos);
         figures.get(Figure.PAGE_FAULTS)
                 .ifPresent(faults -> json.addProperty("pageFaults", Math.round(faults * 10) / 10.));
         JsonArray resident = new JsonArray();
-        for (RunWatch.Sample sample : watch.resident(way.label())) {
+        for (RunWatch.Sample sample : watch.resident(mode.label())) {
             JsonObject point = new JsonObject();
             point.addProperty("nanos", sample.nanos());
             point.addProperty("bytes", sample.bytes());

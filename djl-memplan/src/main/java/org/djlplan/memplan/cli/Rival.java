@@ -62,11 +62,11 @@ record Rival(String name, Optional<Map<String, String>> environment, Optional<St
         return new Rival(
                 OLD_DJL,
                 Optional.of(ImmutableMap.of()),
-                Optional.of(beside(theirs, System.getProperty("java.class.path"))));
+                Optional.of(classPathWith(theirs, System.getProperty("java.class.path"))));
     }
 
     /** Returns a class path of their jars and of this process's jars that are not DJL's. */
-    static String beside(List<String> theirs, String ours) {
+    static String classPathWith(List<String> theirs, String ours) {
         Stream<String> rest =
                 Splitter.on(File.pathSeparatorChar)
                         .splitToStream(ours)

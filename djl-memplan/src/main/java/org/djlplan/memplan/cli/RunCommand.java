@@ -57,16 +57,16 @@ final class RunCommand implements Callable<Integer> {
             throw new ParameterException(
                     spec.commandLine(), "-o is for planned models: not with --stock");
         }
-        Way way = stock ? Way.STOCK : delegation.delegates(options) ? Way.DELEGATED : Way.PLANNED;
+        RunMode mode = stock ? RunMode.STOCK : delegation.delegates(options) ? RunMode.DELEGATED : RunMode.PLANNED;
         options.check(stock, !stock);
         if (!stock) {
-            delegation.tellIfAbsent(options);
+            delegation.warnIfAbsent(options);
         }
         PrintWriter err = spec.commandLine().getErr();
         Path outputs = Files.createTempFile("djlplan", ".outputs");
         try (WorkerProcess worker =
                 WorkerProcess.start(
-                        WorkerProcess.Contestant.of(way),
+                        WorkerProcess.Contestant.of(mode),
                         options,
                         new MeasuringNews(err, options.modelName()))) {
             worker.awaitLoaded();

@@ -227,7 +227,7 @@ final class RunOptions {
                 inputs = ref.complete(inputs);
             }
             if (planned) {
-                PlannedLoading.check(PlannedLoading.arguments(this, Way.DELEGATED));
+                PlannedLoading.check(PlannedLoading.arguments(this, RunMode.DELEGATED));
             }
         } catch (IllegalArgumentException e) {
             throw new ParameterException(spec.commandLine(), e.getMessage(), e);

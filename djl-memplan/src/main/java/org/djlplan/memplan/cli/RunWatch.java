@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 
-/** Records every latency and the memory of each way while a comparison is timed. */
+/** Records every latency and the memory of each mode while a comparison is timed. */
 final class RunWatch {
 
     private static final long SAMPLE_MILLIS = 10;
@@ -16,10 +16,10 @@ final class RunWatch {
     /** More samples would not improve the picture. */
     private static final int MOST_SAMPLES = 12_000;
 
-    private final Map<String, Seen> ways = new LinkedHashMap<>();
+    private final Map<String, Seen> modes = new LinkedHashMap<>();
     private Thread sampler = new Thread();
 
-    /** What one way showed. */
+    /** What one mode showed. */
     private static final class Seen {
         private final List<Long> latencyNanos = new ArrayList<>();
         private final List<Sample> resident = new ArrayList<>();
@@ -45,9 +45,9 @@ final class RunWatch {
      */
     record Sample(long nanos, long bytes) {}
 
-    /** Starts to observe processes, by the names of their ways. */
+    /** Starts to observe processes, by the names of their modes. */
     synchronized void begin(Map<String, WorkerProcess> workers) {
-        workers.keySet().forEach(name -> ways.put(name, new Seen()));
+        workers.keySet().forEach(name -> modes.put(name, new Seen()));
         long start = System.nanoTime();
         sampler = new Thread(() -> sample(workers, start), "djl-plan-memory-samples");
         sampler.setDaemon(true);
@@ -61,7 +61,7 @@ final class RunWatch {
                     OptionalLong bytes = worker.getValue().residentBytes();
                     long nanos = System.nanoTime() - start;
                     synchronized (this) {
-                        bytes.ifPresent(b -> ways.get(worker.getKey()).add(new Sample(nanos, b)));
+                        bytes.ifPresent(b -> modes.get(worker.getKey()).add(new Sample(nanos, b)));
                     }
                 }
                 Thread.sleep(SAMPLE_MILLIS);
@@ -73,8 +73,8 @@ final class RunWatch {
     }
 
     /** Adds the durations of predictions. */
-    synchronized void timed(String way, long[] nanos) {
-        ways.get(way).latencyNanos.addAll(Longs.asList(nanos));
+    synchronized void timed(String mode, long[] nanos) {
+        modes.get(mode).latencyNanos.addAll(Longs.asList(nanos));
     }
 
     /** Ends looking. */
@@ -87,13 +87,13 @@ final class RunWatch {
         }
     }
 
-    /** Returns the nanoseconds of each prediction of a way, in their order. */
-    synchronized ImmutableList<Long> latencyNanos(String way) {
-        return ImmutableList.copyOf(ways.getOrDefault(way, new Seen()).latencyNanos);
+    /** Returns the nanoseconds of each prediction of a mode, in their order. */
+    synchronized ImmutableList<Long> latencyNanos(String mode) {
+        return ImmutableList.copyOf(modes.getOrDefault(mode, new Seen()).latencyNanos);
     }
 
-    /** Returns the memory of a way's process over time. */
-    synchronized ImmutableList<Sample> resident(String way) {
-        return ImmutableList.copyOf(ways.getOrDefault(way, new Seen()).resident);
+    /** Returns the memory of a mode's process over time. */
+    synchronized ImmutableList<Sample> resident(String mode) {
+        return ImmutableList.copyOf(modes.getOrDefault(mode, new Seen()).resident);
     }
 }

@@ -29,13 +29,13 @@ sealed interface Runner extends AutoCloseable {
     /**
      * Loads a model.
      *
-     * @param way stock with a number of threads means TensorFlow Lite without DJL, if the engine is
+     * @param mode stock with a number of threads means TensorFlow Lite without DJL, if the engine is
      *     DJL's own
      * @throws Failure if loading fails
      */
-    static Runner load(RunOptions options, Way way, List<ModelInput> inputs) {
-        if (way != Way.STOCK) {
-            return OfDjl.loadPlanned(options, way, inputs);
+    static Runner load(RunOptions options, RunMode mode, List<ModelInput> inputs) {
+        if (mode != RunMode.STOCK) {
+            return OfDjl.loadPlanned(options, mode, inputs);
         }
         if (options.model() instanceof ModelRef.OfFile file
                 && options.engine() == EngineKind.TFLITE
@@ -71,11 +71,11 @@ sealed interface Runner extends AutoCloseable {
      * this runner.
      *
      * @param options with which this runner was loaded
-     * @param way in which this runner was loaded
+     * @param mode in which this runner was loaded
      * @param inputs whose values both runners read
      */
-    default Runner another(RunOptions options, Way way, List<ModelInput> inputs) {
-        return load(options, way, inputs);
+    default Runner another(RunOptions options, RunMode mode, List<ModelInput> inputs) {
+        return load(options, mode, inputs);
     }
 
     /** Returns the plan report, or empty if the model was loaded without a plan. */
@@ -229,10 +229,10 @@ sealed interface Runner extends AutoCloseable {
         }
 
         /** Loads the model planned, or delegated as well, with the user's arguments. */
-        static OfDjl loadPlanned(RunOptions options, Way way, List<ModelInput> inputs) {
-            ImmutableMap<String, String> arguments = PlannedLoading.arguments(options, way);
+        static OfDjl loadPlanned(RunOptions options, RunMode mode, List<ModelInput> inputs) {
+            ImmutableMap<String, String> arguments = PlannedLoading.arguments(options, mode);
             Optional<Progress> progress =
-                    way == Way.DELEGATED && PlannedLoading.knowsDelegation()
+                    mode == RunMode.DELEGATED && PlannedLoading.knowsDelegation()
                             ? Optional.of(new ProgressLine.ToParent(System.err))
                             : Optional.empty();
             return new OfDjl(
@@ -286,8 +286,8 @@ sealed interface Runner extends AutoCloseable {
          * The block of DJL's TensorFlow Lite engine has one interpreter, which serves one thread.
          */
         @Override
-        public Runner another(RunOptions options, Way way, List<ModelInput> otherInputs) {
-            return way == Way.STOCK && options.engine() == EngineKind.TFLITE
+        public Runner another(RunOptions options, RunMode mode, List<ModelInput> otherInputs) {
+            return mode == RunMode.STOCK && options.engine() == EngineKind.TFLITE
                     ? loadStock(options, otherInputs)
                     : new OfDjl(model.another(), otherInputs, managerPerPrediction);
         }

@@ -52,7 +52,7 @@ final class SizeProbe {
     /**
      * The memory that a model needs in one configuration.
      *
-     * @param name of the way
+     * @param name of the mode
      * @param size empty if the model does not run in this configuration
      * @param checked whether the model ran in a control group of that size
      * @param refusal why the model does not run; empty if it does
@@ -98,8 +98,8 @@ final class SizeProbe {
      */
     List<Row> run(List<Wanted> budgets) throws IOException {
         List<Row> rows = new ArrayList<>();
-        Measured stock = measure(Way.STOCK, options);
-        rows.add(checked(Way.STOCK.label(), Way.STOCK, options, stock));
+        Measured stock = measure(RunMode.STOCK, options);
+        rows.add(checked(RunMode.STOCK.label(), RunMode.STOCK, options, stock));
         rows.add(row(PLANNED, options));
         for (Wanted wanted : budgets) {
             String bytes = Long.toString(wanted.bytes(stock.size().modelBytes()));
@@ -118,8 +118,8 @@ final class SizeProbe {
         try {
             news.accept(name + ": loading");
             // Slices the model if the budget requires it, and stores the result.
-            Measured unused = measure(Way.PLANNED, inside);
-            return checked(name, Way.PLANNED, inside, measure(Way.PLANNED, inside));
+            Measured unused = measure(RunMode.PLANNED, inside);
+            return checked(name, RunMode.PLANNED, inside, measure(RunMode.PLANNED, inside));
         } catch (Failure.TooSmall e) {
             return refused(name, e, OptionalLong.of(e.leastBytes()));
         } catch (Failure e) {
@@ -137,8 +137,8 @@ final class SizeProbe {
                 Optional.empty());
     }
 
-    private Measured measure(Way way, RunOptions inside) {
-        try (WorkerProcess worker = start(way, inside, List.of())) {
+    private Measured measure(RunMode mode, RunOptions inside) {
+        try (WorkerProcess worker = start(mode, inside, List.of())) {
             worker.awaitIdle();
             RunFigures figures = serve(worker);
             OptionalDouble peak = figures.get(Figure.PEAK);
@@ -161,12 +161,12 @@ final class SizeProbe {
         return worker.figures();
     }
 
-    private Row checked(String name, Way way, RunOptions inside, Measured measured)
+    private Row checked(String name, RunMode mode, RunOptions inside, Measured measured)
             throws IOException {
         ContainerSize size = measured.size();
         for (int i = 0; i < MOST_SIZES; i++) {
             news.accept(name + ": in a control group of " + size.kubernetes());
-            Optional<Boolean> fits = fits(way, inside, size);
+            Optional<Boolean> fits = fits(mode, inside, size);
             if (fits.isEmpty() || fits.get()) {
                 return new Row(
                         name,
@@ -192,7 +192,7 @@ final class SizeProbe {
     }
 
     /** Returns whether the model runs in a container of a size; empty if that cannot be tested. */
-    private Optional<Boolean> fits(Way way, RunOptions inside, ContainerSize size)
+    private Optional<Boolean> fits(RunMode mode, RunOptions inside, ContainerSize size)
             throws IOException {
         Optional<MemoryGroup> made = MemoryGroup.make();
         if (made.isEmpty()) {
@@ -200,7 +200,7 @@ final class SizeProbe {
         }
         ModelPages.drop(options.model());
         try (MemoryGroup group = made.get();
-                WorkerProcess worker = start(way, inside, group.starter())) {
+                WorkerProcess worker = start(mode, inside, group.starter())) {
             worker.awaitIdle();
             group.limit(size.limitBytes() - size.heapBytes() + WORKER_HEAP_BYTES);
             RunFigures unused = serve(worker);
@@ -210,9 +210,9 @@ final class SizeProbe {
         }
     }
 
-    private static WorkerProcess start(Way way, RunOptions inside, List<String> starter) {
+    private static WorkerProcess start(RunMode mode, RunOptions inside, List<String> starter) {
         return WorkerProcess.start(
-                new WorkerProcess.Contestant(way.label(), way, Map.of()),
+                new WorkerProcess.Contestant(mode.label(), mode, Map.of()),
                 inside,
                 StepNews.ofWorker(),
                 starter,

@@ -27,7 +27,7 @@ final class WorkerCommand implements Callable<Integer> {
     @Mixin private RunOptions options = new RunOptions();
 
     @Option(names = "--way", required = true, description = "How to run it.")
-    private Way way = Way.STOCK;
+    private RunMode mode = RunMode.STOCK;
 
     RunOptions options() {
         return options;
@@ -37,7 +37,7 @@ final class WorkerCommand implements Callable<Integer> {
     public Integer call() throws InterruptedException, IOException {
         ParentConnection parent = ParentConnection.open(() -> {});
         try {
-            try (Measurement measurement = new Measurement(options, way)) {
+            try (ModelRun measurement = new ModelRun(options, mode)) {
                 parent.reply(new JsonPrimitive("idle"));
                 serve(measurement, parent);
             }
@@ -55,7 +55,7 @@ final class WorkerCommand implements Callable<Integer> {
     /**
      * Loads the model; returns the smallest budget and its reason if the model cannot be loaded.
      */
-    private static JsonElement load(Measurement measurement) {
+    private static JsonElement load(ModelRun measurement) {
         try {
             measurement.load();
             return new JsonPrimitive("loaded");
@@ -71,7 +71,7 @@ final class WorkerCommand implements Callable<Integer> {
      * Returns bytes and operator of each allocation, or a text with the reason why they are
      * unknown.
      */
-    private static JsonElement operators(Measurement measurement) {
+    private static JsonElement operators(ModelRun measurement) {
         try {
             return AllocationFacts.toJson(measurement.namedAllocations());
         } catch (Failure e) {
@@ -80,7 +80,7 @@ final class WorkerCommand implements Callable<Integer> {
     }
 
     /** Answers requests until one of them closes the model. */
-    private void serve(Measurement measurement, ParentConnection parent)
+    private void serve(ModelRun measurement, ParentConnection parent)
             throws InterruptedException, IOException {
         while (true) {
             JsonObject request = parent.take();

@@ -68,7 +68,7 @@ final class WorkerProcess implements AutoCloseable {
                         .addAll(starter)
                         .addAll(Jvm.command(options, optimizing, contestant.classPath()))
                         .add(DjlPlan.class.getName(), "worker")
-                        .add("--way", contestant.way().label());
+                        .add("--way", contestant.mode().label());
         command.addAll(options.toArguments());
         ProcessBuilder builder = new ProcessBuilder(command.build());
         builder.environment().putAll(contestant.environment());
@@ -302,32 +302,32 @@ final class WorkerProcess implements AutoCloseable {
     }
 
     /**
-     * A way to run a model in a separate process.
+     * A configuration in which a model runs in a separate process.
      *
      * @param name in messages and tables
-     * @param way in which the model runs
+     * @param mode in which the model runs
      * @param environment additional environment variables of the process
      * @param classPath of the process
      */
-    record Contestant(String name, Way way, Map<String, String> environment, String classPath) {
+    record Contestant(String name, RunMode mode, Map<String, String> environment, String classPath) {
 
         /** Runs planned, to make and store the plan. */
-        static final Contestant RECORDING = new Contestant("recording", Way.PLANNED, Map.of());
+        static final Contestant RECORDING = new Contestant("recording", RunMode.PLANNED, Map.of());
 
         /** Runs delegated, to measure delegation and store the result. */
-        static final Contestant MEASURING = new Contestant("measuring", Way.DELEGATED, Map.of());
+        static final Contestant MEASURING = new Contestant("measuring", RunMode.DELEGATED, Map.of());
 
         Contestant {
             environment = ImmutableMap.copyOf(environment);
         }
 
         /** Creates a contestant with this process's class path. */
-        Contestant(String name, Way way, Map<String, String> environment) {
-            this(name, way, environment, System.getProperty("java.class.path"));
+        Contestant(String name, RunMode mode, Map<String, String> environment) {
+            this(name, mode, environment, System.getProperty("java.class.path"));
         }
 
-        static Contestant of(Way way) {
-            return new Contestant(way.label(), way, Map.of());
+        static Contestant of(RunMode mode) {
+            return new Contestant(mode.label(), mode, Map.of());
         }
     }
 

@@ -56,7 +56,7 @@ public final class GivenOptions {
                 .forEach(option -> known.put(option.key(), option));
         Set<String> retired = new HashSet<>();
         Map<String, Object> values = new LinkedHashMap<>();
-        for (Map.Entry<String, Object> argument : ours(arguments).entrySet()) {
+        for (Map.Entry<String, Object> argument : planArguments(arguments).entrySet()) {
             if (!isRetired(argument.getKey(), argument.getValue(), retired)) {
                 requireKnown("", argument.getKey(), known);
                 values.put(argument.getKey(), argument.getValue());
@@ -67,7 +67,7 @@ public final class GivenOptions {
             String name = property.getKey();
             if (name.startsWith(PROPERTY_PREFIX)) {
                 String key = name.substring(PROPERTY_PREFIX.length());
-                if (isOurs(key) && !isRetired(key, property.getValue(), retired)) {
+                if (isPlanOption(key) && !isRetired(key, property.getValue(), retired)) {
                     requireKnown(PROPERTY_PREFIX, key, known);
                     application.put(key, String.valueOf(property.getValue()));
                 }
@@ -93,7 +93,7 @@ public final class GivenOptions {
     }
 
     /** Returns whether a key is one of ours, known or not. */
-    public static boolean isOurs(String key) {
+    public static boolean isPlanOption(String key) {
         return PREFIXES.stream().anyMatch(key::startsWith);
     }
 
@@ -101,14 +101,14 @@ public final class GivenOptions {
      * Returns the arguments under our prefixes. Some frameworks bind keys with dots as maps in
      * maps; what is given both ways counts as the key with dots says.
      */
-    private static Map<String, Object> ours(Map<String, ?> arguments) {
+    private static Map<String, Object> planArguments(Map<String, ?> arguments) {
         Map<String, Object> ours = new LinkedHashMap<>();
         Map<String, Object> nested = new LinkedHashMap<>();
         arguments.forEach(
                 (key, value) -> {
-                    if (isOurs(key)) {
+                    if (isPlanOption(key)) {
                         addTo(ours, key, value);
-                    } else if (isOurs(key + ".") && value instanceof Map) {
+                    } else if (isPlanOption(key + ".") && value instanceof Map) {
                         addTo(nested, key, value);
                     }
                 });

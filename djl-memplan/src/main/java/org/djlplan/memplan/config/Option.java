@@ -7,7 +7,7 @@ public interface Option {
     String key();
 
     /** Returns what holds when nobody sets it. */
-    String otherwise();
+    String defaultValue();
 
     /** Returns who may set it. */
     Origin origin();

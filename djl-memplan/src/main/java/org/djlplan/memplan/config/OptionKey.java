@@ -78,12 +78,12 @@ public enum OptionKey implements Option {
     private final String key =
             PREFIX + CaseFormat.UPPER_UNDERSCORE.to(CaseFormat.LOWER_CAMEL, name());
 
-    private final String otherwise;
+    private final String defaultValue;
     private final Origin origin;
     private final String meaning;
 
-    OptionKey(String otherwise, Origin origin, String meaning) {
-        this.otherwise = otherwise;
+    OptionKey(String defaultValue, Origin origin, String meaning) {
+        this.defaultValue = defaultValue;
         this.origin = origin;
         this.meaning = meaning;
     }
@@ -94,8 +94,8 @@ public enum OptionKey implements Option {
     }
 
     @Override
-    public String otherwise() {
-        return otherwise;
+    public String defaultValue() {
+        return defaultValue;
     }
 
     @Override

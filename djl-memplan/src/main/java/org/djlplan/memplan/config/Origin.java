@@ -67,7 +67,7 @@ public enum Origin {
     private boolean admits(Option option, String value) {
         return switch (this) {
             case ANYONE -> true;
-            case APPLICATION -> value.equals(option.otherwise());
+            case APPLICATION -> value.equals(option.defaultValue());
             case UP_TO_THE_CORES -> atMost(number(value), Machine.cores());
             case UP_TO_A_MINUTE -> atMost(millis(value), LONGEST_WAIT.toMillis());
             case UP_TO_THE_MEMORY -> atMost(bytes(value), memoryBytes());

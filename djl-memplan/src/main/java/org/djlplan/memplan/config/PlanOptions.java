@@ -124,7 +124,7 @@ public record PlanOptions(
                 delegation.put(option.getKey(), value);
             }
         }
-        String warmup = values.getOrDefault(OptionKey.WARMUP, OptionKey.WARMUP.otherwise());
+        String warmup = values.getOrDefault(OptionKey.WARMUP, OptionKey.WARMUP.defaultValue());
         PlanOptions options =
                 new PlanOptions(
                         flag(values, OptionKey.ENABLED, true),
@@ -176,7 +176,7 @@ public record PlanOptions(
                         sharedBudget(
                                 values.getOrDefault(
                                         OptionKey.SHARED_BUDGET,
-                                        OptionKey.SHARED_BUDGET.otherwise())));
+                                        OptionKey.SHARED_BUDGET.defaultValue())));
     }
 
     /**
@@ -186,7 +186,7 @@ public record PlanOptions(
      */
     public static OptionalLong sharedBudget(String value) {
         String text = value.trim();
-        if (text.equals(OptionKey.SHARED_BUDGET.otherwise())) {
+        if (text.equals(OptionKey.SHARED_BUDGET.defaultValue())) {
             return OptionalLong.empty();
         }
         Optional<Long> bytes = Quantities.bytes(text);

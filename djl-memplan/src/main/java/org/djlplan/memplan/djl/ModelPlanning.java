@@ -73,7 +73,7 @@ public final class ModelPlanning {
      * @throws IllegalArgumentException if it is not
      */
     public static void checkKey(String key) {
-        if (!GivenOptions.isOurs(key)) {
+        if (!GivenOptions.isPlanOption(key)) {
             throw new IllegalArgumentException(
                     key
                             + " is no option of djl-plan: those start with "

@@ -4,8 +4,8 @@ import java.util.function.Supplier;
 import jdk.jfr.FlightRecorder;
 
 /**
- * Events for JDK Flight Recorder, named {@code djlplan.*}: nothing where the JVM has no recorder,
- * and next to nothing while none is on.
+ * Emits events for JDK Flight Recorder, named {@code djlplan.*}: none if the JVM has no recorder,
+ * and at almost no cost while none is on.
  */
 public final class FlightRecord {
 
@@ -15,17 +15,16 @@ public final class FlightRecord {
     private FlightRecord() {}
 
     /**
-     * Returns whether events may be wanted. Until somebody records, nothing of the recorder is
-     * loaded but what tells that.
+     * Returns whether events may be recorded. Before a recording starts, only the class that
+     * detects it is loaded.
      */
     public static boolean isOn() {
         return AVAILABLE && FlightRecorder.isInitialized();
     }
 
     /**
-     * Runs a forward pass, which becomes an event {@code djlplan.Prediction} if it takes long
-     * enough for the recorder's threshold.
-     *
+     * Runs a forward pass, which becomes an event {@code djlplan.Prediction} if it exceeds the
+     * recorder's threshold.
      * @param model its name
      * @param engine its engine's name
      */
@@ -34,8 +33,7 @@ public final class FlightRecord {
     }
 
     /**
-     * Makes an event {@code djlplan.Wait} of what this thread waited for until now.
-     *
+     * Emits an event {@code djlplan.Wait} for a wait of this thread that has just ended.
      * @param nanos how long
      */
     static void waited(Waits.Lack lack, long nanos) {
@@ -45,13 +43,12 @@ public final class FlightRecord {
     }
 
     /**
-     * Makes an event {@code djlplan.Delegation}: from now on, a model serves so.
-     *
+     * Emits an event {@code djlplan.Delegation} when the serving choice of a model changes.
      * @param file the model's
-     * @param operators how many it has
-     * @param delegated how many of them run in the delegate
+     * @param operators number of operators of the model
+     * @param delegated number of delegated operators
      * @param threads of a prediction
-     * @param origin why: UNVERIFIED, VERIFIED, MEASURED or STORED
+     * @param origin UNVERIFIED, VERIFIED, MEASURED or STORED
      */
     public static void delegation(
             String file, int operators, int delegated, int threads, String origin) {

@@ -2,13 +2,13 @@ package org.djlplan.memplan.events;
 
 import java.util.concurrent.atomic.LongAdder;
 
-/** How often and how long predictions of this process waited for others. */
+/** Counts how often and how long predictions of this process waited. */
 public final class Waits {
 
     private static final LongAdder COUNT = new LongAdder();
     private static final LongAdder NANOS = new LongAdder();
 
-    /** What there were too few of. */
+    /** The resource that was waited for. */
     public enum Lack {
         /** Threads of {@code memplan.workers}. */
         WORKERS,
@@ -16,7 +16,7 @@ public final class Waits {
         INTERPRETERS,
         /** Arenas. */
         ARENAS,
-        /** Processors, for a prediction on several threads. */
+        /** Processors, for a multi-threaded prediction. */
         PROCESSORS,
         /** Places of {@code memplan.maxPredictions}. */
         PREDICTIONS
@@ -25,27 +25,26 @@ public final class Waits {
     private Waits() {}
 
     /**
-     * Counts a wait of this thread that is over.
-     *
-     * @param since when it began, in {@link System#nanoTime()}
+     * Counts a wait of this thread that has ended.
+     * @param since start of the wait, in {@link System#nanoTime()}
      */
     public static void end(Lack lack, long since) {
         add(lack, System.nanoTime() - since);
     }
 
-    /** Counts a wait of this thread's prediction that took so many nanoseconds. */
+    /** Counts a wait of this thread's prediction with its duration in nanoseconds. */
     public static void add(Lack lack, long nanos) {
         COUNT.increment();
         NANOS.add(nanos);
         FlightRecord.waited(lack, nanos);
     }
 
-    /** Returns how many there were. */
+    /** Returns the number of waits. */
     public static long count() {
         return COUNT.sum();
     }
 
-    /** Returns how long they were together. */
+    /** Returns their total duration. */
     public static long nanos() {
         return NANOS.sum();
     }

@@ -1,2 +1,2 @@
-/** Events for JDK Flight Recorder: predictions, waits, and what is delegated. */
+/** Events for JDK Flight Recorder: predictions, waits, and delegation. */
 package org.djlplan.memplan.events;

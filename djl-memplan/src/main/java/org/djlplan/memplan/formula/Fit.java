@@ -9,8 +9,8 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * All formulas that fit sizes which were seen. A size is told for another shape only where all
- * formulas that fit agree on it.
+ * All formulas that fit the recorded sizes. A size of another shape is known only if all fitting
+ * formulas agree on it.
  */
 final class Fit {
 
@@ -19,12 +19,12 @@ final class Fit {
     /** Of each row. */
     private final ImmutableList<ImmutableList<SizeFormula>> formulas;
 
-    /** The monomials that some formula has. */
+    /** The monomials that occur in a formula. */
     private final int[] used;
 
     /**
-     * @param shapes that were seen, at least one
-     * @param rows sizes in bytes that differ in some shape, each with one for each shape
+     * @param shapes recorded shapes, at least one
+     * @param rows lists of sizes in bytes that differ between shapes, one size for each shape
      */
     Fit(List<ImmutableLongArray> shapes, List<ImmutableLongArray> rows) {
         variables = new Variables(shapes);
@@ -44,7 +44,10 @@ final class Fit {
                         .toArray();
     }
 
-    /** Returns the values of a monomial; none if they do not fit into longs, as no size does. */
+    /**
+     * Returns the values of a monomial; empty if they do not fit into longs, because no size is
+     * that large.
+     */
     private long[] products(int monomial, List<ImmutableLongArray> shapes) {
         List<Optional<Long>> values =
                 shapes.stream().map(shape -> variables.product(monomial, shape)).toList();
@@ -80,7 +83,7 @@ final class Fit {
         return Optional.of(SizeFormula.proportional(sizes.get(0), products[0], monomial));
     }
 
-    /** Where the product is the same in all shapes, it is the constant that tells that. */
+    /** If the product is the same in all shapes, the constant formula covers this case. */
     private static Optional<SizeFormula> affine(
             ImmutableLongArray sizes, long[] products, int monomial) {
         int other = 1;
@@ -116,12 +119,12 @@ final class Fit {
         return BigInteger.valueOf(number);
     }
 
-    /** Returns whether no formula fits some size, so that further shapes do not help. */
+    /** Returns whether no formula fits some size, so that more recordings do not help. */
     boolean isHopeless() {
         return formulas.stream().anyMatch(List::isEmpty);
     }
 
-    /** Returns the size of each row; empty if some is not known for sure. */
+    /** Returns the size of each row; empty if one of them is not certain. */
     Optional<long[]> at(ImmutableLongArray shape) {
         if (!variables.admit(shape)) {
             return Optional.empty();

@@ -3,7 +3,7 @@ package org.djlplan.memplan.formula;
 import org.djlplan.memplan.source.trace.AllocationTrace;
 import org.djlplan.memplan.usage.UsageRecords;
 
-/** What a prediction of a shape is expected to allocate. Immutable. */
+/** The predicted allocations of a prediction with a given shape. Immutable. */
 public final class Guess {
 
     static final long ALIGNMENT_BYTES = UsageRecords.ALIGNMENT_BYTES;
@@ -14,7 +14,7 @@ public final class Guess {
 
     /**
      * @param sizeOfRow bytes of each row
-     * @param sumBytes of all allocations
+     * @param sumBytes total size of all allocations
      */
     Guess(LearntStructure learnt, long[] sizeOfRow, long sumBytes) {
         this.learnt = learnt;
@@ -22,12 +22,12 @@ public final class Guess {
         this.sumBytes = sumBytes;
     }
 
-    /** Returns how many allocations there are. */
+    /** Returns the number of allocations. */
     public int size() {
         return learnt.structure().size();
     }
 
-    /** Returns the size of an allocation as it is asked for. */
+    /** Returns the requested size of an allocation. */
     public long bytes(int number) {
         return sizeOfRow[learnt.rowOf().get(number)];
     }
@@ -36,7 +36,7 @@ public final class Guess {
         return UsageRecords.alignedBytes(bytes(number));
     }
 
-    /** Returns the number of the first allocation that is made after one was freed. */
+    /** Returns the number of the first allocation that is made after this one was freed. */
     int end(int number) {
         return learnt.structure().ends().get(number);
     }
@@ -54,12 +54,14 @@ public final class Guess {
         return learnt.bySize(sizeOfRow);
     }
 
-    /** Returns the sizes of all allocations together. */
+    /** Returns the total size of all allocations. */
     public long sumBytes() {
         return sumBytes;
     }
 
-    /** Returns the sizes of those together that outlive the prediction, as its outputs do. */
+    /**
+     * Returns the total size of the allocations that outlive the prediction, such as its outputs.
+     */
     public long leftBytes() {
         return learnt.left().stream().mapToLong(this::bytes).sum();
     }

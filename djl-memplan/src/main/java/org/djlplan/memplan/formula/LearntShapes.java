@@ -11,43 +11,40 @@ import org.djlplan.memplan.source.trace.Allocation;
 import org.djlplan.memplan.source.trace.AllocationTrace;
 
 /**
- * What was recorded of the allocations of one model's predictions, and what that tells of shapes
- * that were not. The inputs are always of the same types and ranks. Immutable.
+ * The recordings of one model's predictions, and predictions for other shapes based on them. All
+ * inputs have the same types and ranks. Immutable.
  */
 public final class LearntShapes {
 
-    /** Of a model of which nothing was recorded. */
+    /** For a model without recordings. */
     public static final LearntShapes NONE = new LearntShapes(ImmutableList.of());
 
-    /** A model that has more structures decides by its data. */
+    /** A model with more structures branches on its data. */
     public static final int MOST_STRUCTURES = 8;
 
-    /** How many recordings of a structure are remembered. */
+    /** Number of recordings that are kept for a structure. */
     public static final int MOST_RECORDINGS = 16;
 
     private final ImmutableList<LearntStructure> structures;
 
-    /**
-     * @param structures all that are known
-     */
+    /** @param structures all known structures */
     public LearntShapes(List<LearntStructure> structures) {
         this.structures = ImmutableList.copyOf(structures);
     }
 
-    /** Returns all structures that are known. */
+    /** Returns all known structures. */
     public ImmutableList<LearntStructure> structures() {
         return structures;
     }
 
-    /** Returns how many recordings this is of. */
+    /** Returns the number of recordings. */
     public int recordings() {
         return structures.stream().mapToInt(structure -> structure.shapes().size()).sum();
     }
 
     /**
-     * Returns this with a further recording. What was recorded earlier of the same shape with
-     * another structure is forgotten. Empty inputs tell nothing.
-     *
+     * Returns this with one more recording. An earlier recording of the same shape with another
+     * structure is removed. Recordings of empty inputs are ignored.
      * @param shape dimensions of all inputs
      */
     public LearntShapes with(ImmutableLongArray shape, AllocationTrace trace) {
@@ -85,9 +82,7 @@ public final class LearntShapes {
     }
 
     /**
-     * Returns what a prediction of a shape is expected to allocate; empty if that is not known for
-     * sure.
-     *
+     * Returns the predicted allocations for a shape; empty if they are not certain.
      * @param shape dimensions of all inputs
      */
     public Optional<Guess> guess(ImmutableLongArray shape) {
@@ -97,8 +92,7 @@ public final class LearntShapes {
     }
 
     /**
-     * Returns whether a recording of a shape of which nothing is known would tell of others.
-     *
+     * Returns whether recording an unknown shape would help to predict other shapes.
      * @param shape dimensions of all inputs
      */
     public boolean wants(ImmutableLongArray shape) {
@@ -110,7 +104,7 @@ public final class LearntShapes {
 
     /**
      * Returns the structure of the nearest recorded shape among those that are 1 in the same
-     * dimensions, as operators take other ways there.
+     * dimensions, because operators take other paths if a dimension is 1.
      */
     private Optional<LearntStructure> nearest(ImmutableLongArray shape) {
         Optional<LearntStructure> nearest = Optional.empty();
@@ -127,7 +121,7 @@ public final class LearntShapes {
         return nearest;
     }
 
-    /** Infinite if not the same dimensions are 1. */
+    /** Returns infinity if different dimensions are 1. */
     private static double distance(ImmutableLongArray shape, ImmutableLongArray other) {
         if (shape.length() != other.length()) {
             return Double.POSITIVE_INFINITY;

@@ -15,7 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** A structure with the sizes that it was seen with. Immutable. */
+/** A structure with the sizes of its recordings. Immutable. */
 public final class LearntStructure {
 
     private final Structure structure;
@@ -25,17 +25,17 @@ public final class LearntStructure {
     private final ImmutableIntArray rowOf;
     private final Fit fit;
 
-    /** Of each row the allocations. */
+    /** The allocations of each row. */
     private final ImmutableList<ImmutableIntArray> numbers;
 
     private final boolean[] isLeft;
 
     /**
      * @param left numbers of the allocations that outlive predictions
-     * @param shapes that were recorded, at least one: dimensions of all inputs
-     * @param rows sizes in bytes, each with one for each shape; none is there twice
-     * @param rowOf of each allocation, the index of its row
-     * @throws IllegalArgumentException if these do not belong together
+     * @param shapes recorded shapes, at least one: dimensions of all inputs
+     * @param rows distinct lists of sizes in bytes, one size for each shape
+     * @param rowOf index of the row of each allocation
+     * @throws IllegalArgumentException if these contradict each other
      */
     public LearntStructure(
             Structure structure,
@@ -93,9 +93,8 @@ public final class LearntStructure {
     }
 
     /**
-     * Returns a structure that was seen.
-     *
-     * @param sizes of each recording, one of each allocation
+     * Returns a structure with recordings.
+     * @param sizes for each recording, the size of each allocation
      */
     private static LearntStructure of(
             Structure structure,
@@ -121,8 +120,7 @@ public final class LearntStructure {
     }
 
     /**
-     * Returns this with a further recording; of more than so many the oldest goes.
-     *
+     * Returns this with one more recording; if there are too many, the oldest is removed.
      * @param sizes of each allocation
      */
     LearntStructure with(ImmutableLongArray shape, long[] sizes, Set<Integer> alsoLeft, int most) {
@@ -146,7 +144,7 @@ public final class LearntStructure {
                 allSizes.subList(from, allSizes.size()));
     }
 
-    /** Returns this without what was recorded of a shape; empty if nothing else was. */
+    /** Returns this without the recording of a shape; empty if there is no other recording. */
     Optional<LearntStructure> without(ImmutableLongArray shape) {
         List<ImmutableLongArray> otherShapes = new ArrayList<>();
         List<long[]> otherSizes = new ArrayList<>();
@@ -178,17 +176,17 @@ public final class LearntStructure {
         return left;
     }
 
-    /** Returns the shapes that were recorded: dimensions of all inputs. */
+    /** Returns the recorded shapes: dimensions of all inputs. */
     public ImmutableList<ImmutableLongArray> shapes() {
         return shapes;
     }
 
-    /** Returns sizes in bytes, each with one for each shape. */
+    /** Returns lists of sizes in bytes, one size for each shape. */
     public ImmutableList<ImmutableLongArray> rows() {
         return rows;
     }
 
-    /** Returns of each allocation the index of its row. */
+    /** Returns the index of the row of each allocation. */
     public ImmutableIntArray rowOf() {
         return rowOf;
     }
@@ -197,7 +195,7 @@ public final class LearntStructure {
         return fit.isHopeless();
     }
 
-    /** Returns what a prediction of a shape allocates, if all sizes are known for sure. */
+    /** Returns the allocations of a prediction with a shape, if all sizes are certain. */
     Optional<Guess> guess(ImmutableLongArray shape) {
         return fit.at(shape).flatMap(this::guess);
     }
@@ -220,7 +218,7 @@ public final class LearntStructure {
         return isLeft[number];
     }
 
-    /** Returns all allocations, largest first, equal ones in their order. */
+    /** Returns all allocations, largest first, ties in their order. */
     int[] bySize(long[] sizeOfRow) {
         Integer[] order = new Integer[sizeOfRow.length];
         Arrays.setAll(order, row -> row);

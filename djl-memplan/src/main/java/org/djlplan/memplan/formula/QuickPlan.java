@@ -1,8 +1,7 @@
 package org.djlplan.memplan.formula;
 
 /**
- * Places of the allocations of a prediction that was never recorded. Immutable.
- *
+ * A plan for a prediction that was never recorded: the places of its allocations. Immutable.
  * @see QuickPlanner
  */
 public final class QuickPlan {
@@ -21,29 +20,29 @@ public final class QuickPlan {
         this.boundBytes = boundBytes;
     }
 
-    /** Returns what is placed. */
+    /** Returns the predicted allocations. */
     public Guess guess() {
         return guess;
     }
 
-    /** Returns where allocation {@code number} lies; −1 if it is left to the engine. */
+    /** Returns the offset of allocation {@code number}; −1 if the engine allocates it. */
     public long offset(int number) {
         return guess.isPlaced(number) ? offsets[number] : LEFT_TO_THE_ENGINE;
     }
 
-    /** Returns the size in bytes of the arena. */
+    /** Returns the size of the arena in bytes. */
     public long arenaBytes() {
         return arenaBytes;
     }
 
-    /** Returns the most bytes that are in use at once, which no arena can be smaller than. */
+    /** Returns the most bytes in use at once, which is a lower bound for the arena. */
     public long boundBytes() {
         return boundBytes;
     }
 
     /**
-     * Returns whether no two allocations that are in use at once overlap, and all lie in the arena
-     * where they may. Shares nothing with who made the plan.
+     * Returns whether no two allocations in use at once overlap, and all lie inside the arena.
+     * Shares no code with the planner.
      */
     public boolean isValid() {
         int count = guess.size();

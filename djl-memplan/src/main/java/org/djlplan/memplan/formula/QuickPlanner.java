@@ -5,14 +5,14 @@ import java.util.Comparator;
 import java.util.Optional;
 
 /**
- * Plans a prediction before it begins, in a small part of a millisecond: greedy by size (Pisarchyk
- * and Lee 2020, section 5.2, Algorithm 3) over arrays of numbers. If that does not reach the lower
- * bound, those that hold most bytes for longest go first, and then a few times the allocation that
- * made the arena so large.
+ * Plans a prediction before it begins, in a small fraction of a millisecond: greedy by size
+ * (Pisarchyk and Lee 2020, section 5.2, Algorithm 3) on arrays of numbers. If that does not reach
+ * the lower bound, it tries allocations by bytes times duration, and then a few times moves the
+ * allocation that determines the arena's size to the front.
  */
 public final class QuickPlanner {
 
-    /** How many orders are tried. */
+    /** Number of orders that are tried. */
     private static final int TRIES = 6;
 
     private final Guess guess;
@@ -21,10 +21,10 @@ public final class QuickPlanner {
     private final long[] sizes;
     private final long[] offsets;
 
-    /** Allocations that have a place, by offset. */
+    /** Placed allocations, by offset. */
     private final int[] placed;
 
-    /** The allocation that reaches the end of the arena. */
+    /** The allocation that ends at the end of the arena. */
     private int highest;
 
     private QuickPlanner(Guess guess) {
@@ -40,7 +40,7 @@ public final class QuickPlanner {
         }
     }
 
-    /** Returns a valid plan; empty if the sizes are more than a long holds. */
+    /** Returns a valid plan; empty if the sizes do not fit into a long. */
     public static Optional<QuickPlan> plan(Guess guess) {
         if (guess.sumBytes() > Long.MAX_VALUE / 4) {
             return Optional.empty();
@@ -81,7 +81,7 @@ public final class QuickPlanner {
         return most;
     }
 
-    /** Returns all allocations by how many bytes they hold for how long. */
+    /** Returns all allocations by bytes times duration, largest first. */
     private int[] byArea() {
         Integer[] order = new Integer[count];
         Arrays.setAll(order, i -> i);
@@ -98,7 +98,9 @@ public final class QuickPlanner {
         order[0] = number;
     }
 
-    /** Places all, each into the smallest gap that fits, and returns the size of the arena. */
+    /**
+     * Places all allocations, each into the smallest gap that fits; returns the size of the arena.
+     */
     private long place(int[] order) {
         long arena = 0;
         int done = 0;

@@ -5,17 +5,16 @@ import java.util.OptionalLong;
 
 /**
  * A size in bytes as a function of dimensions: {@code added + factor · m / divisor}, where m is a
- * product of powers of dimensions. All integers; what is no integer or more than a long holds is no
- * size.
- *
+ * product of powers of dimensions. All are integers; a result that is not an integer or does not
+ * fit into a long is not a size.
  * @param added bytes, not negative
  * @param factor not negative
- * @param divisor positive, without a factor in common with {@code factor}
- * @param monomial which product of powers of dimensions m is
+ * @param divisor positive, without a common factor with {@code factor}
+ * @param monomial index of the product of powers of dimensions
  */
 record SizeFormula(long added, long factor, long divisor, int monomial) {
 
-    /** Returns c·m, which has a value at one shape. */
+    /** Returns the formula c·m with a given value at one shape. */
     static SizeFormula proportional(long bytes, long product, int monomial) {
         long common =
                 BigInteger.valueOf(bytes)
@@ -27,8 +26,7 @@ record SizeFormula(long added, long factor, long divisor, int monomial) {
 
     /**
      * Returns the size.
-     *
-     * @param product the value of the product of dimensions
+     * @param product value of the product of dimensions
      */
     OptionalLong at(long product) {
         if (product % divisor != 0) {

@@ -12,11 +12,10 @@ import org.djlplan.memplan.source.trace.Allocation;
 import org.djlplan.memplan.source.trace.AllocationTrace;
 
 /**
- * The order of a prediction's allocations and frees, whatever their sizes. Frees between the same
- * two allocations have no order, as none matters to a plan.
- *
- * @param ends of each allocation, the number of the first one that is made after it was freed; how
- *     many there are, if it outlives all of them
+ * The order of a prediction's allocations and frees, without their sizes. Frees between the same
+ * two allocations are not ordered, because their order does not affect a plan.
+ * @param ends for each allocation, the number of the first allocation that is made after it was
+ * freed, or the number of allocations if it outlives all of them
  */
 public record Structure(ImmutableIntArray ends) {
 
@@ -38,7 +37,7 @@ public record Structure(ImmutableIntArray ends) {
         ImmutableIntArray.Builder ends = ImmutableIntArray.builder(times.length);
         for (Allocation allocation : allocations) {
             OptionalInt freed = allocation.freedAt();
-            // No free has the time of an allocation.
+            // No free happens at the time of an allocation.
             ends.add(
                     freed.isPresent()
                             ? -Arrays.binarySearch(times, freed.getAsInt()) - 1
@@ -47,7 +46,7 @@ public record Structure(ImmutableIntArray ends) {
         return new Structure(ends.build());
     }
 
-    /** Returns how many allocations there are. */
+    /** Returns the number of allocations. */
     public int size() {
         return ends.length();
     }

@@ -24,12 +24,10 @@ final class Variables {
     private final List<Integer> varying = new ArrayList<>();
     private final boolean[] varies;
 
-    /** For each monomial, the powers of the varying dimensions. */
+    /** The powers of the varying dimensions, for each monomial. */
     private final ImmutableList<int[]> monomials;
 
-    /**
-     * @param shapes at least one; dimensions of all inputs, equally many of each
-     */
+    /** @param shapes at least one; the dimensions of all inputs, the same number in each shape */
     Variables(List<ImmutableLongArray> shapes) {
         sample = shapes.get(0);
         equal = new int[sample.length()];
@@ -87,7 +85,7 @@ final class Variables {
         return true;
     }
 
-    /** Returns the value of a monomial; empty if a long does not hold it. */
+    /** Returns the value of a monomial; empty if it does not fit into a long. */
     Optional<Long> product(int monomial, ImmutableLongArray shape) {
         int[] powers = monomials.get(monomial);
         try {

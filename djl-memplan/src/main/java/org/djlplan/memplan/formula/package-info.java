@@ -1,5 +1,5 @@
 /**
- * What recordings of a few shapes tell of the allocations that a PyTorch model makes for another
- * shape: their order, and a formula for each size. A pure function of the recordings.
+ * Predicts the allocations that a PyTorch model makes for a shape, from recordings of a few other
+ * shapes: their order, and a formula for each size. Pure functions of the recordings.
  */
 package org.djlplan.memplan.formula;

@@ -17,23 +17,18 @@ import org.djlplan.memplan.report.PlanReport;
 
 /**
  * Meters of one planned model, with the tags {@code model} and {@code engine}. In Spring Boot a
- * bean of this class is bound by the framework; elsewhere call {@link #bindTo}. Meters do not keep
- * the model. A model that was not loaded through djl-plan has none.
- *
- * <table>
- * <caption>Meters</caption>
- * <tr><th>name</th><th>kind</th><th>what</th></tr>
- * <tr><td>{@code djlplan.arena.bytes}</td><td>gauge</td><td>size of the plan in use</td></tr>
- * <tr><td>{@code djlplan.io.bytes}</td><td>gauge</td><td>inputs and outputs, which the engine
- *     allocates itself</td></tr>
- * <tr><td>{@code djlplan.predictions}</td><td>counter</td><td>predictions; {@code planned} is {@code
- *     true} or {@code false}</td></tr>
- * <tr><td>{@code djlplan.memory.bytes}</td><td>gauge</td><td>memory of the process; {@code part} is
- *     a component of {@link MemoryReport} without {@code Bytes}, such as {@code kernels}</td></tr>
- * <tr><td>{@code djlplan.delegation}</td><td>gauge</td><td>operators in the delegate, where
- *     delegation is on; {@code origin} is {@code UNVERIFIED}, {@code VERIFIED}, {@code MEASURED} or
- *     {@code STORED}, and all but the present one are 0</td></tr>
- * </table>
+ * bean of this class is bound by the framework; elsewhere call {@link #bindTo}. The meters do not
+ * keep the model alive. A model that was not loaded through djl-plan has no meters.
+ * <table> <caption>Meters</caption> <tr><th>name</th><th>kind</th><th>what</th></tr> <tr><td>{@code
+ * djlplan.arena.bytes}</td><td>gauge</td><td>size of the plan in use</td></tr> <tr><td>{@code
+ * djlplan.io.bytes}</td><td>gauge</td><td>inputs and outputs, which the engine allocates
+ * itself</td></tr> <tr><td>{@code djlplan.predictions}</td><td>counter</td><td>predictions; {@code
+ * planned} is {@code true} or {@code false}</td></tr> <tr><td>{@code
+ * djlplan.memory.bytes}</td><td>gauge</td><td>memory of the process; {@code part} is a component of
+ * {@link MemoryReport} without {@code Bytes}, such as {@code kernels}</td></tr> <tr><td>{@code
+ * djlplan.delegation}</td><td>gauge</td><td>operators in the delegate, where delegation is on;
+ * {@code origin} is {@code UNVERIFIED}, {@code VERIFIED}, {@code MEASURED} or {@code STORED}, and
+ * all but the present one are 0</td></tr> </table>
  */
 public final class PlanMetrics implements MeterBinder {
 
@@ -55,7 +50,7 @@ public final class PlanMetrics implements MeterBinder {
 
     private final Model model;
 
-    /** The memory of the process, read once for all gauges that are asked at a time. */
+    /** A snapshot of the process's memory, read once for all gauges of one collection. */
     private static final class Reading {
 
         private static final long FRESH_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -138,7 +133,7 @@ public final class PlanMetrics implements MeterBinder {
                 .orElse(0.0);
     }
 
-    /** Returns a figure of the report of the moment when it is asked for. */
+    /** Returns a function that reads a figure from the current report. */
     private static ToDoubleFunction<Model> now(ToDoubleFunction<PlanReport> figure) {
         return model -> PlanReport.of(model).map(figure::applyAsDouble).orElse(Double.NaN);
     }

@@ -11,22 +11,17 @@ import org.djlplan.memplan.PlannedModels;
 import org.djlplan.memplan.report.PoolReport;
 
 /**
- * Meters of what all planned models of this process share.
- *
- * <table>
- * <caption>Meters</caption>
- * <tr><th>name</th><th>kind</th><th>what</th></tr>
- * <tr><td>{@code djlplan.arenas}, {@code djlplan.arenas.bytes}, {@code djlplan.arenas.used}</td>
- *     <td>gauges</td><td>arenas that exist, their size, how many are in use</td></tr>
- * <tr><td>{@code djlplan.arenas.overflows}</td><td>counter</td><td>predictions that got memory of
- *     their own</td></tr>
- * <tr><td>{@code djlplan.workspaces.bytes}</td><td>gauge</td><td>delegate kernels' workspaces</td></tr>
- * <tr><td>{@code djlplan.packed.bytes}</td><td>gauge</td><td>weights that interpreters of a model
- *     share</td></tr>
- * <tr><td>{@code djlplan.workers.busy}, {@code djlplan.workers.waiting}</td><td>gauges</td><td>forward
- *     passes that run, and that wait for a worker</td></tr>
- * <tr><td>{@code djlplan.wait}</td><td>timer</td><td>waits of predictions for others</td></tr>
- * </table>
+ * Meters of the resources that all planned models of this process share.
+ * <table> <caption>Meters</caption> <tr><th>name</th><th>kind</th><th>what</th></tr> <tr><td>{@code
+ * djlplan.arenas}, {@code djlplan.arenas.bytes}, {@code djlplan.arenas.used}</td>
+ * <td>gauges</td><td>arenas that exist, their size, how many are in use</td></tr> <tr><td>{@code
+ * djlplan.arenas.overflows}</td><td>counter</td><td>predictions that got memory of their
+ * own</td></tr> <tr><td>{@code djlplan.workspaces.bytes}</td><td>gauge</td><td>delegate kernels'
+ * workspaces</td></tr> <tr><td>{@code djlplan.packed.bytes}</td><td>gauge</td><td>weights that
+ * interpreters of a model share</td></tr> <tr><td>{@code djlplan.workers.busy}, {@code
+ * djlplan.workers.waiting}</td><td>gauges</td><td>forward passes that run, and that wait for a
+ * worker</td></tr> <tr><td>{@code djlplan.wait}</td><td>timer</td><td>waits of predictions for
+ * others</td></tr> </table>
  */
 public final class PoolMetrics implements MeterBinder {
 

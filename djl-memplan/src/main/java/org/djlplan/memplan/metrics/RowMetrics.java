@@ -11,23 +11,19 @@ import org.djlplan.memplan.rows.RowFigures;
 import org.djlplan.memplan.rows.RowPredictor;
 
 /**
- * Meters of a {@link RowPredictor}, with the tag {@code model}. They do not keep the predictor. A
- * registry has them once for each model: predictors that follow each other, such as one for each
- * partition, give their {@link RowPredictor#figures} to counters of the framework instead.
- *
- * <table>
- * <caption>Meters</caption>
- * <tr><th>name</th><th>kind</th><th>what</th></tr>
- * <tr><td>{@code djlplan.rows}</td><td>counter</td><td>rows that were predicted</td></tr>
- * <tr><td>{@code djlplan.rows.padded}</td><td>counter</td><td>rows that were predicted in vain, so
- *     that a last batch had the size of the others</td></tr>
- * <tr><td>{@code djlplan.rows.tokens}</td><td>counter</td><td>tokens of rows that were grouped by
- *     length</td></tr>
+ * Meters of a {@link RowPredictor}, with the tag {@code model}. The meters do not keep the
+ * predictor alive. A registry has these meters once per model. If predictors follow each other,
+ * such as one per partition, pass their {@link RowPredictor#figures} to counters of the framework
+ * instead.
+ * <table> <caption>Meters</caption> <tr><th>name</th><th>kind</th><th>what</th></tr> <tr><td>{@code
+ * djlplan.rows}</td><td>counter</td><td>rows that were predicted</td></tr> <tr><td>{@code
+ * djlplan.rows.padded}</td><td>counter</td><td>rows that were predicted in vain, so that a last
+ * batch had the size of the others</td></tr> <tr><td>{@code
+ * djlplan.rows.tokens}</td><td>counter</td><td>tokens of rows that were grouped by length</td></tr>
  * <tr><td>{@code djlplan.rows.tokens.padded}</td><td>counter</td><td>tokens that were predicted in
- *     vain, so that rows of a batch were equally long</td></tr>
- * <tr><td>{@code djlplan.rows.batches}</td><td>timer</td><td>batches, and how long they took
- *     together, with pre- and post-processing</td></tr>
- * </table>
+ * vain, so that rows of a batch were equally long</td></tr> <tr><td>{@code
+ * djlplan.rows.batches}</td><td>timer</td><td>batches, and how long they took together, with pre-
+ * and post-processing</td></tr> </table>
  */
 public final class RowMetrics implements MeterBinder {
 

@@ -1,2 +1,2 @@
-/** Figures of planned models for Micrometer, where that is on the class path. */
+/** Micrometer meters of planned models, if Micrometer is on the class path. */
 package org.djlplan.memplan.metrics;

@@ -80,7 +80,7 @@ public final class PlanValidator {
         PlanValidator validator = new PlanValidator(arenaBytes, alignmentBytes);
         List<UsageRecord> placed = validator.checkEach(problem.records(), offsets);
         List<Place> places = validator.places(placed, problem.aliasClasses(), offsets);
-        if (anyMeet(places)) {
+        if (anyOverlap(places)) {
             validator.reportPairs(places);
         }
         if (!problem.conflicts().isEmpty()) {
@@ -158,7 +158,7 @@ public final class PlanValidator {
      *
      * @param places by first operator
      */
-    private static boolean anyMeet(List<Place> places) {
+    private static boolean anyOverlap(List<Place> places) {
         NavigableMap<Long, Place> inUse = new TreeMap<>();
         PriorityQueue<Place> byLast = new PriorityQueue<>(Comparator.comparingInt(Place::last));
         for (Place place : places) {

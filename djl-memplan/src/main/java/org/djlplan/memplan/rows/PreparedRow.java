@@ -12,7 +12,7 @@ import ai.djl.translate.TranslatorContext;
 import java.util.HashMap;
 import java.util.Map;
 
-/** A row that was pre-processed, and what its translator keeps of it until its output is there. */
+/** A pre-processed row, and the data that its translator keeps for post-processing. */
 final class PreparedRow implements TranslatorContext {
 
     private final long number;
@@ -44,7 +44,7 @@ final class PreparedRow implements TranslatorContext {
         return arrays;
     }
 
-    /** Returns how many tokens the row has: the longest first dimension of its inputs. */
+    /** Returns the number of tokens of the row: the longest first dimension of its inputs. */
     long length() {
         return arrays.stream()
                 .filter(array -> array.getShape().dimension() > 0)
@@ -54,9 +54,8 @@ final class PreparedRow implements TranslatorContext {
     }
 
     /**
-     * Returns the inputs filled up to the longest of a batch with zeros, as masks have it.
-     *
-     * @param longest first dimension of each input
+     * Returns the inputs padded with zeros, as masks require, to the longest of a batch.
+     * @param longest longest first dimension of each input
      */
     NDList padded(long[] longest, NDManager in) {
         NDList list = new NDList(arrays.size());

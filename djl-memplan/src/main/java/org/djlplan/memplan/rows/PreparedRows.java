@@ -11,7 +11,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Stacks rows that another translator has pre-processed, and post-processes them by it. */
+/**
+ * Stacks rows that another translator has pre-processed, and post-processes the outputs with that
+ * translator.
+ */
 final class PreparedRows<O> implements NoBatchifyTranslator<List<PreparedRow>, List<O>> {
 
     private static final String LENGTHS = "lengths";
@@ -20,9 +23,7 @@ final class PreparedRows<O> implements NoBatchifyTranslator<List<PreparedRow>, L
     private final Translator<?, O> translator;
     private final boolean cutting;
 
-    /**
-     * @param cutting whether outputs have a value for each token
-     */
+    /** @param cutting whether outputs have one value per token */
     PreparedRows(Translator<?, O> translator, boolean cutting) {
         this.translator = translator;
         this.cutting = cutting;

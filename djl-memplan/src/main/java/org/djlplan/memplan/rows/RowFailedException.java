@@ -1,6 +1,6 @@
 package org.djlplan.memplan.rows;
 
-/** A row could not be predicted; the cause is what the predictor threw. */
+/** Signals that a row could not be predicted; the cause is the predictor's exception. */
 public final class RowFailedException extends RuntimeException {
 
     private static final long serialVersionUID = 1;
@@ -24,7 +24,7 @@ public final class RowFailedException extends RuntimeException {
         this.rows = rows;
     }
 
-    /** Of a batch whose rows do not follow each other. */
+    /** Creates an exception for a batch whose rows are not consecutive. */
     static RowFailedException ofGroup(long row, int rows, Throwable cause) {
         return rows == 1
                 ? new RowFailedException(row, rows, cause)
@@ -33,14 +33,14 @@ public final class RowFailedException extends RuntimeException {
     }
 
     /**
-     * Returns the number of the first row of the batch, of rows that are grouped by length the
-     * first in the order of the iterator; the iterator's first row is 0.
+     * Returns the number of the first row of the batch, in the order of the iterator; the
+     * iterator's first row is 0.
      */
     public long firstRow() {
         return firstRow;
     }
 
-    /** Returns how many rows the batch has. */
+    /** Returns the number of rows in the batch. */
     public int rows() {
         return rows;
     }

@@ -3,10 +3,7 @@ package org.djlplan.memplan.rows;
 import static com.google.common.base.Preconditions.checkArgument;
 
 /**
- * How a {@link RowPredictor} groups rows of different lengths, so that little is padded and no
- * batch takes more than so much. A batch has as many tokens as its longest row times its rows.
- * Immutable.
- *
+ * The way in which a {@link RowPredictor} groups rows of different lengths, so that there is little padding and no batch exceeds a limit. The number of tokens of a batch is the length of its longest row times its number of rows. Immutable.
  * <pre>{@code
  * try (RowPredictor<String, float[]> predictor =
  *         new RowPredictor<>(model, RowGrouping.ofTokens(4096), 2)) {
@@ -17,14 +14,14 @@ import static com.google.common.base.Preconditions.checkArgument;
  */
 public final class RowGrouping {
 
-    /** How many rows are looked at together unless told otherwise. */
+    /** Default number of rows that are grouped at a time. */
     public static final int DEFAULT_WINDOW = 256;
 
-    /** Bounds a batch's padded tokens or its bytes. */
+    /** The unit of the limit: a batch's tokens, including padding, or its bytes. */
     enum Unit {
         TOKENS,
         BYTES,
-        /** Those that the model's budget leaves. */
+        /** The bytes that the model's budget leaves. */
         BUDGET
     }
 
@@ -45,8 +42,7 @@ public final class RowGrouping {
     }
 
     /**
-     * Batches of so many tokens, those that fill up shorter rows included.
-     *
+     * Returns a grouping into batches of at most this many tokens, including padding.
      * @throws IllegalArgumentException if {@code most} is not positive
      */
     public static RowGrouping ofTokens(long most) {
@@ -54,9 +50,9 @@ public final class RowGrouping {
     }
 
     /**
-     * Batches whose tensors take so many bytes at once, as {@code PlanHandle.bytesFor} tells; of
-     * two or three rows as long as it does not.
-     *
+     * Returns a grouping into batches whose tensors take at most this many bytes at once, as
+     * predicted by {@code PlanHandle.bytesFor}; as long as there is no prediction, batches have two
+     * or three rows.
      * @throws IllegalArgumentException if {@code most} is not positive
      */
     public static RowGrouping ofBytes(long most) {
@@ -64,16 +60,17 @@ public final class RowGrouping {
     }
 
     /**
-     * Batches whose tensors take as many bytes as the model's {@code memplan.budget} leaves beside
-     * the least that it needs for its weights: a half of the difference between the two budgets.
+     * Returns a grouping into batches whose tensors fit into the part of the model's {@code
+     * memplan.budget} that exceeds the minimum for its weights: half of the difference between the
+     * two budgets.
      */
     public static RowGrouping ofBudget() {
         return new RowGrouping(Unit.BUDGET, Long.MAX_VALUE, DEFAULT_WINDOW, false, false);
     }
 
     /**
-     * The same with another number of rows that are looked at together, and are in memory at once.
-     *
+     * Returns this grouping with another number of rows that are grouped at a time, and are in
+     * memory at once.
      * @throws IllegalArgumentException if {@code rows} is not positive
      */
     public RowGrouping withWindow(int rows) {
@@ -81,17 +78,17 @@ public final class RowGrouping {
     }
 
     /**
-     * The same for a model that must not run what is larger: a row that alone is over the bound
-     * fails, with the required and the allowed size. Otherwise it runs alone.
+     * Returns this grouping for a model that must not run larger rows: a single row over the limit
+     * fails, with the required and the allowed size. Otherwise such a row runs alone.
      */
     public RowGrouping refusingLargerRows() {
         return new RowGrouping(unit, most, window, true, cutting);
     }
 
     /**
-     * The same for a model with an output for each token, such as the states of an encoder: what
-     * padding put out is cut off before the translator sees it. For one whose outputs are of the
-     * same size whatever the length is, it must not be set.
+     * Returns this grouping for a model with an output for each token, such as the states of an
+     * encoder: outputs of padding are removed before the translator sees them. It must not be used
+     * for models whose output size does not depend on the length.
      */
     public RowGrouping withOutputsOfTokens() {
         return new RowGrouping(unit, most, window, refusing, true);

@@ -17,20 +17,20 @@ import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.report.PlanReport;
 
-/** Splits rows of a window into batches of similar lengths that stay inside a bound. */
+/** Splits the rows of a window into batches of similar lengths within a limit. */
 final class RowGroups {
 
-    /** The rows of a batch while the memory of batches is unknown. */
+    /** Number of rows of a batch while the memory of batches is unknown. */
     private static final int FEW = 2;
 
-    /** The most rows in a window while the memory of batches is unknown. */
+    /** Largest number of rows in a window while the memory of batches is unknown. */
     private static final int SMALL_WINDOW = 16;
 
     private final Model model;
     private final RowGrouping grouping;
     private final Optional<Forecast> forecast;
 
-    /** Whether the memory of the last batch was known before it ran. */
+    /** Whether the memory of the last batch was predicted before it ran. */
     private volatile boolean isKnown;
 
     RowGroups(Model model, RowGrouping grouping) {
@@ -40,17 +40,16 @@ final class RowGroups {
         isKnown = grouping.unit() == RowGrouping.Unit.TOKENS;
     }
 
-    /** Returns the number of rows that are grouped together. */
+    /** Returns the number of rows that are grouped at a time. */
     int window() {
         return isKnown ? grouping.window() : Math.min(grouping.window(), SMALL_WINDOW);
     }
 
     /**
-     * Returns the batches. The batch with the longest rows comes first, because it fails first if
-     * memory does not suffice. The calling thread must have the engine's number of threads that
-     * predictions have, because the forecast depends on it.
-     *
-     * @throws RowFailedException if a row is larger than all of a batch may be, and is refused
+     * Returns the batches. The batch with the longest rows comes first, so that a lack of memory
+     * shows at once. The calling thread must have the same number of engine threads as predictions,
+     * because the forecast depends on it.
+     * @throws RowFailedException if a single row exceeds the limit and is refused
      */
     List<List<PreparedRow>> split(List<PreparedRow> window) {
         List<PreparedRow> byLength = new ArrayList<>(window);
@@ -68,7 +67,7 @@ final class RowGroups {
         return batches;
     }
 
-    /** The most tokens, or bytes. */
+    /** The limit in tokens or bytes. */
     private record Bound(boolean isOfTokens, long most) {}
 
     private Bound bound() {
@@ -137,7 +136,7 @@ final class RowGroups {
         }
     }
 
-    /** Returns the tokens of a batch, those that fill rows up included. */
+    /** Returns the tokens of a batch, including padding. */
     static long tokens(List<PreparedRow> rows) {
         return rows.size() * rows.stream().mapToLong(PreparedRow::length).max().orElse(0);
     }

@@ -35,21 +35,9 @@ import org.djlplan.memplan.thread.DaemonThreads;
 
 /**
  * Predicts the rows of an iterator, such as a partition's, and returns the outputs in their order.
- *
- * <p>Every batch has the same size, so a model is planned for one shape: a last batch that is
- * smaller is filled up with its last row, whose further outputs are dropped. With several threads
- * one batch is pre-processed while another one runs. As many batches as threads are in memory at
- * once: rows are read, on the thread that asks for outputs, when there is room for them.
- *
- * <p>Rows of different lengths, such as texts, are padded to the longest of their batch. With a
- * {@link RowGrouping} each row is pre-processed once, alone; those of a window are grouped by
- * length, so that little is padded, and a batch takes no more tokens or bytes than it may. Outputs
- * keep the order of the rows. They are those of other batches but for their last digits. Shorter
- * rows are filled up with zeros: the model has to have a mask, or not to mind.
- *
- * <p>Delegates run a model in the shapes of its file: for TensorFlow Lite take its own batch, 1 for
- * most models. Not for several threads at once.
- *
+ * <p>Every batch has the same size, so that a model is planned for one shape: a smaller last batch is padded with copies of its last row, whose outputs are dropped. With several threads one batch is pre-processed while another one runs. The number of batches in memory equals the number of threads: rows are read, on the thread that requests outputs, when there is room for them.
+ * <p>Rows of different lengths, such as texts, are padded to the longest of their batch. With a {@link RowGrouping} each row is pre-processed once, alone; the rows of a window are grouped by length, so that there is little padding, and no batch exceeds the limit of tokens or bytes. Outputs keep the order of the rows. They differ from those of other batch compositions in their last digits only. Shorter rows are padded with zeros, so the model must have a mask, or treat tokens independently.
+ * <p>Delegates run a model only in the shapes of its file, so for TensorFlow Lite use the file's batch size, which is 1 for most models. Not thread-safe.
  * <pre>{@code
  * try (RowPredictor<Image, Classifications> predictor = new RowPredictor<>(model, 8, 2)) {
  *     Iterator<Classifications> classes = predictor.predict(images);
@@ -75,12 +63,12 @@ public final class RowPredictor<I, O> implements AutoCloseable {
     private final LongAdder paddedTokens = new LongAdder();
     private final Optional<Grouped> grouped;
 
-    /** Of the rows of an iteration whose outputs were not returned yet. */
+    /** The group of each row whose output was not returned yet. */
     private final Map<PreparedRow, Group> groupOf = new HashMap<>();
 
     private boolean closed;
 
-    /** How rows are predicted that are grouped by length. */
+    /** Predicts rows that are grouped by length. */
     private final class Grouped {
         private final RowGroups groups;
         private final Translator<I, O> translator;
@@ -99,7 +87,7 @@ public final class RowPredictor<I, O> implements AutoCloseable {
                     ScopedTranslator.wrapLike(
                             model.getTranslator(),
                             new PreparedRows<>(translator, grouping.isCutting()));
-            // Prepares the translator.
+            // Creating a predictor prepares the translator.
             ready.add(model.newPredictor(stacking));
         }
 
@@ -192,21 +180,19 @@ public final class RowPredictor<I, O> implements AutoCloseable {
     }
 
     /**
-     * A predictor for a model, which it does not close.
-     *
+     * Creates a predictor for a model, which it does not close.
      * @param batch rows per prediction
-     * @param threads batches that are under way at once, from their pre- to their post-processing
+     * @param threads number of batches at once, from pre- to post-processing
      */
     public RowPredictor(ZooModel<I, O> model, int batch, int threads) {
         this(model, batch, threads, Optional.empty());
     }
 
     /**
-     * A predictor for a model, which it does not close, that groups rows by length.
-     *
-     * @param grouping which rows make a batch
-     * @param threads batches that are under way at once
-     * @throws IllegalArgumentException if the model's translator makes its batches itself
+     * Creates a predictor that groups rows by length; it does not close the model.
+     * @param grouping assignment of rows to batches
+     * @param threads number of batches at once
+     * @throws IllegalArgumentException if the model's translator makes batches itself
      */
     public RowPredictor(ZooModel<I, O> model, RowGrouping grouping, int threads) {
         this(model, 1, threads, Optional.of(grouping));
@@ -233,16 +219,15 @@ public final class RowPredictor<I, O> implements AutoCloseable {
                             thread.setContextClassLoader(loader);
                             return thread;
                         });
-        // Nothing is left of a predictor that somebody forgets.
+        // So that an unreferenced predictor leaves no threads behind.
         pool.allowCoreThreadTimeOut(true);
     }
 
     /**
-     * Returns the outputs of the rows, in their order. A {@link RowFailedException} of {@code next}
-     * ends the iteration.
-     *
-     * @param inputs read by {@code hasNext} and {@code next} of what this returns, as far as there
-     *     is room for rows in memory
+     * Returns the outputs of the rows, in their order. If {@code next} throws a {@link
+     * RowFailedException}, the iteration ends.
+     * @param inputs read by {@code hasNext} and {@code next} of the returned iterator when there is
+     * room for rows in memory
      */
     public Iterator<O> predict(Iterator<? extends I> inputs) {
         checkState(pending.isEmpty() && groupOf.isEmpty(), "an earlier iteration has not ended");
@@ -251,7 +236,7 @@ public final class RowPredictor<I, O> implements AutoCloseable {
                 : new Outputs(inputs);
     }
 
-    /** Rows of about the same length that are predicted together. */
+    /** Rows of similar length that are predicted together. */
     private final class Group {
         private final List<PreparedRow> members;
         private final AtomicBoolean begun = new AtomicBoolean();
@@ -271,7 +256,7 @@ public final class RowPredictor<I, O> implements AutoCloseable {
             }
         }
 
-        /** Frees what it has, unless it is predicted already: that ends by itself. */
+        /** Frees its rows, unless its prediction has started, which frees them itself. */
         private void abandon() {
             if (!begun.getAndSet(true)) {
                 members.forEach(PreparedRow::close);
@@ -290,7 +275,7 @@ public final class RowPredictor<I, O> implements AutoCloseable {
         }
     }
 
-    /** Outputs of rows that are grouped by length: a window after the other. */
+    /** Outputs of rows that are grouped by length, one window after another. */
     private final class GroupedOutputs implements Iterator<O> {
         private final Grouped how;
         private final Iterator<? extends I> inputs;
@@ -398,7 +383,7 @@ public final class RowPredictor<I, O> implements AutoCloseable {
         }
     }
 
-    /** Returns figures as of now. */
+    /** Returns the current counts. */
     public RowFigures figures() {
         return new RowFigures(
                 rows.sum(),
@@ -409,7 +394,7 @@ public final class RowPredictor<I, O> implements AutoCloseable {
                 nanos.sum());
     }
 
-    /** Batches that have not begun do not; a prediction is never interrupted. */
+    /** Cancels batches that have not started; a running prediction is never interrupted. */
     private void cancel() {
         pending.forEach(each -> each.outputs.cancel(false));
         pending.clear();
@@ -417,7 +402,7 @@ public final class RowPredictor<I, O> implements AutoCloseable {
         groupOf.clear();
     }
 
-    /** Ends when the predictions that are under way have. */
+    /** Returns when the running predictions have ended. */
     @Override
     public void close() {
         closed = true;

@@ -1,2 +1,5 @@
-/** Rows of a pipeline, predicted in batches of one size, in order, and a few at a time. */
+/**
+ * Predicts rows of a pipeline in batches of one size, in order, with a limited number of rows in
+ * memory.
+ */
 package org.djlplan.memplan.rows;

@@ -6,13 +6,12 @@ import com.google.common.collect.ImmutableSortedSet;
 import java.util.SortedSet;
 
 /**
- * One way to run a model: which of its operators the delegate gets, how many threads, and what the
- * delegate keeps.
- *
+ * A configuration of a model: the operators that the delegate gets, the number of threads, and
+ * whether the delegate keeps its buffers.
  * @param operators their indices in the graph, in ascending order; empty for the CPU kernels alone
  * @param threads the engine's and the delegate's threads per prediction, −1 for their default
  * @param transientBuffers whether the delegate builds its indirection buffers for each prediction
- *     instead of keeping them, which takes less memory and more time
+ * instead of keeping them, which takes less memory and more time
  */
 public record Candidate(SortedSet<Integer> operators, int threads, boolean transientBuffers) {
 
@@ -23,7 +22,7 @@ public record Candidate(SortedSet<Integer> operators, int threads, boolean trans
         checkArgument(!transientBuffers || !operators.isEmpty(), "buffers of no delegate");
     }
 
-    /** A candidate whose delegate keeps its buffers. */
+    /** Creates a candidate whose delegate keeps its buffers. */
     public Candidate(SortedSet<Integer> operators, int threads) {
         this(operators, threads, false);
     }
@@ -38,17 +37,17 @@ public record Candidate(SortedSet<Integer> operators, int threads, boolean trans
         return !operators.isEmpty();
     }
 
-    /** Returns the same with another number of threads. */
+    /** Returns this candidate with another number of threads. */
     public Candidate withThreads(int other) {
         return new Candidate(operators, other, transientBuffers);
     }
 
-    /** Returns the same with buffers that are built for each prediction. */
+    /** Returns this candidate with buffers that are built for each prediction. */
     public Candidate withTransientBuffers() {
         return new Candidate(operators, threads, true);
     }
 
-    /** As every record's, but without what those link at their first use, which takes long. */
+    /** Written out, because linking a record's generated method at its first use takes long. */
     @Override
     public boolean equals(Object other) {
         return other instanceof Candidate candidate

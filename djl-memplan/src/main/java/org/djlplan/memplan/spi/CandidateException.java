@@ -1,15 +1,15 @@
 package org.djlplan.memplan.spi;
 
-/** Thrown when a candidate cannot run; others may. */
+/** Signals that a candidate cannot run; others may. */
 public final class CandidateException extends Exception {
 
     private static final long serialVersionUID = 1L;
 
     /** The kind of a failure. */
     public enum Kind {
-        /** The engine or the delegate said no. */
+        /** The engine or the delegate refused it. */
         REFUSED,
-        /** The process that ran it died. */
+        /** The process that ran it crashed. */
         CRASHED,
         /** It did not answer in time. */
         TIMED_OUT
@@ -18,7 +18,7 @@ public final class CandidateException extends Exception {
     private final Kind kind;
 
     /**
-     * @param kind what happened
+     * @param kind of failure
      * @param message in one line, for people
      */
     public CandidateException(Kind kind, String message) {

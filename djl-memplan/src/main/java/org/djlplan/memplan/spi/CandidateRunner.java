@@ -10,36 +10,32 @@ import java.util.Set;
 import java.util.SortedSet;
 
 /**
- * A runner of candidates of one model, to measure them as they would run in an application: in the
- * planned arena, with random inputs of fixed seeds. Several may be prepared at once and be timed in
- * turns. For one thread at a time.
- *
- * <p>An exception concerns its candidate only: it is no longer prepared, the others stay so (if
- * their process died, they are prepared again when they are asked for). Interrupting the thread
- * ends a call; the runner is then only good for closing, as it is after a {@link NoRoomException}.
+ * Runs candidates of one model, to measure them as they would run in an application: in the planned
+ * arena, with random inputs from fixed seeds. Several can be prepared at once and timed in turns.
+ * Not thread-safe.
+ * <p>An exception concerns its candidate only: that candidate is no longer prepared, but the others
+ * are (if their process died, they are prepared again on the next call). Interrupting the thread
+ * ends a call; after that, and after a {@link NoRoomException}, the runner can only be closed.
  */
 public interface CandidateRunner extends AutoCloseable {
 
     /**
-     * Returns the partitions that the delegate reports when it may take everything it supports:
+     * Returns the partitions that the delegate reports if it is offered everything it supports:
      * sets of operators, in execution order of their first one.
-     *
-     * @throws CandidateException if the delegate cannot look at the model
+     * @throws CandidateException if the delegate cannot inspect the model
      */
     List<Set<Integer>> partitions() throws CandidateException, InterruptedException;
 
     /**
-     * Builds a candidate, runs it a few times and compares its outputs with those of the CPU
-     * kernels, until one of them cannot be accepted. Does nothing for one that is prepared, but
-     * answers the same.
+     * Builds a candidate, runs it a few times and compares its outputs with the CPU kernels', until
+     * one of them is unacceptable. For a prepared candidate it only returns the same result again.
      */
     Trial prepare(Candidate candidate) throws CandidateException, InterruptedException;
 
     /**
-     * Times inferences of a prepared candidate; if it is fast, after one untimed one that brings
-     * its weights into the caches.
-     *
-     * @return nanoseconds of each
+     * Times inferences of a prepared candidate; for a fast one, after an untimed inference that
+     * loads its weights into the caches.
+     * @return the duration of each in nanoseconds
      */
     long[] time(Candidate candidate, int inferences)
             throws CandidateException, InterruptedException;
@@ -49,19 +45,19 @@ public interface CandidateRunner extends AutoCloseable {
             throws CandidateException, InterruptedException;
 
     /**
-     * Returns how many nanoseconds candidates could run and be prepared since some moment: time,
-     * without that in which the runner waited for others.
+     * Returns for how many nanoseconds candidates could run and be prepared since an arbitrary
+     * moment: elapsed time without the time in which the runner waited for other processes.
      */
     default long workedNanos() {
         return System.nanoTime();
     }
 
-    /** Returns what is to be known about the times: that others disturbed them, for example. */
+    /** Returns a remark on the times, such as that other work disturbed them. */
     default Optional<String> caveat() {
         return Optional.empty();
     }
 
-    /** Frees what {@link #prepare} built. */
+    /** Frees the resources of {@link #prepare}. */
     void release(Candidate candidate);
 
     /** Frees everything. */
@@ -69,13 +65,12 @@ public interface CandidateRunner extends AutoCloseable {
     void close();
 
     /**
-     * The first runs of a candidate, and what they showed.
-     *
-     * @param kernels how many delegate kernels its operators became
-     * @param errors of the outputs against the CPU kernels, in their order
-     * @param memoryBytes what the process's anonymous resident memory grew by: packed weights,
-     *     workspaces and the arena. 0 where the system does not tell
-     * @param inferences how many runs this took
+     * The result of the first runs of a candidate.
+     * @param kernels number of delegate kernels
+     * @param errors of the outputs compared with the CPU kernels', in their order
+     * @param memoryBytes growth of the process's anonymous resident memory: packed weights,
+     * workspaces and the arena. 0 if the system does not report it
+     * @param inferences number of runs
      */
     record Trial(int kernels, List<OutputError> errors, long memoryBytes, int inferences) {
 
@@ -89,7 +84,6 @@ public interface CandidateRunner extends AutoCloseable {
 
     /**
      * The time of one node: an operator in its CPU kernel, or all operators of one delegate kernel.
-     *
      * @param operators their indices in the graph
      * @param delegated whether the delegate runs them
      * @param nanos median of several runs

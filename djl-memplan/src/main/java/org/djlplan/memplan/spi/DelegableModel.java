@@ -8,19 +8,19 @@ import java.util.Optional;
 import java.util.Set;
 import org.djlplan.memplan.graph.Graph;
 
-/** A model of which an engine's delegate may take operators. */
+/** A model whose operators an engine's delegate may run. */
 public interface DelegableModel {
 
     /** Returns the model's file. */
     Path file();
 
-    /** Returns the folder for what cannot be kept next to the model. */
+    /** Returns the folder for files that cannot be stored next to the model. */
     Path cacheFolder();
 
-    /** Returns the graph, its operators in the order in which they run. */
+    /** Returns the graph, with operators in execution order. */
     Graph graph();
 
-    /** Returns the threads per prediction that the user asked for, −1 for the engine's default. */
+    /** Returns the threads per prediction that the user requested, −1 for the engine's default. */
     int threads();
 
     /** Returns the delegate's name as in {@code delegation.delegate}, for example xnnpack. */
@@ -28,7 +28,7 @@ public interface DelegableModel {
 
     /**
      * Returns whether the delegate is part of the engine, so that it may run in this process before
-     * it was tried in another.
+     * it was tried in a child process.
      */
     boolean trusted();
 
@@ -41,31 +41,30 @@ public interface DelegableModel {
     }
 
     /**
-     * Returns what measurements depend on besides model, threads and CPU, by name: the engine, the
-     * version of its native library, the delegate.
+     * Returns the facts besides model, threads and CPU that measurements depend on, by name: the
+     * engine, the version of its native library, the delegate.
      */
     Map<String, String> facts();
 
     /**
-     * Returns the partitions that the delegate reports when it may take everything it supports, as
-     * {@link CandidateRunner#partitions()} does, but asked in this process. Nothing is run; only
-     * for a {@link #trusted()} delegate, or one that runs here already.
-     *
-     * @throws CandidateException if the delegate cannot look at the model
+     * Returns the partitions that the delegate reports if it is offered everything it supports, as
+     * {@link CandidateRunner#partitions()} does, but computed in this process. Runs nothing; only
+     * for a {@link #trusted()} delegate, or one that already runs in this process.
+     * @throws CandidateException if the delegate cannot inspect the model
      */
     List<Set<Integer>> partitions() throws CandidateException;
 
-    /** Returns why no process can be started here; empty if nothing is known to be in the way. */
+    /** Returns why no process can be started here; empty if no obstacle is known. */
     Optional<String> obstacle();
 
-    /** Returns an upper estimate of the memory that a process needs that runs candidates. */
+    /** Returns an upper estimate of the memory of a process that runs candidates. */
     long neededBytes();
 
-    /** The priority of a process that runs candidates, beside the application. */
+    /** The priority of a process that runs candidates, relative to the application. */
     enum Urgency {
         /**
-         * Others go first: it has the least priority, keeps to what a container's quota leaves, and
-         * candidates are timed when nobody disturbs them.
+         * The application goes first: the process has the lowest priority, uses only what a
+         * container's quota leaves, and times candidates when no other work disturbs them.
          */
         IN_BACKGROUND,
         /** Somebody waits for it. */
@@ -73,11 +72,10 @@ public interface DelegableModel {
     }
 
     /**
-     * Starts a process that runs candidates: never this one, which a crash would end, and which has
-     * other things to do.
-     *
-     * @param tolerance by which outputs will be judged
-     * @throws IOException if none can be started here
+     * Starts a process that runs candidates. They never run in this process, because a crash would
+     * end it, and because it serves the application.
+     * @param tolerance for the outputs
+     * @throws IOException if no process can be started here
      */
     CandidateRunner newProcess(Urgency urgency, Tolerance tolerance) throws IOException;
 }

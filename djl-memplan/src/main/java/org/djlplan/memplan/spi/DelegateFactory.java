@@ -2,16 +2,15 @@ package org.djlplan.memplan.spi;
 
 /**
  * A source of native delegates: a GPU, NNAPI or any other delegate with a native handle. A class
- * that implements this and has a public constructor without parameters is named by {@code
- * delegation.delegate=class:NAME}.
+ * that implements this interface and has a public constructor without parameters can be set with
+ * {@code delegation.delegate=class:NAME}.
  */
 public interface DelegateFactory {
 
     /**
      * Returns a delegate for one interpreter.
-     *
-     * @param threads how many threads it may use
-     * @throws IllegalStateException if that is not possible here; the message says why
+     * @param threads number of threads that it may use
+     * @throws IllegalStateException if a delegate cannot be created here; the message says why
      */
     NativeDelegate create(int threads);
 }

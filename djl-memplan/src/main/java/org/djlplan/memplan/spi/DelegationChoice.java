@@ -10,14 +10,13 @@ import org.djlplan.memplan.report.OutputAgreement;
 
 /**
  * The operators and threads that a model runs with, and why.
- *
- * @param candidate the operators and threads of a prediction that has the processors for itself
- * @param lighter verified candidates of fewer threads, for predictions that share the processors
- *     with others: the best of each number of threads, most threads first; empty where the number
- *     of threads is the user's
- * @param origin where the choice comes from
+ * @param candidate for a prediction that has the processors for itself
+ * @param lighter verified candidates with fewer threads, for predictions that share the processors:
+ * the best of each number of threads, most threads first; empty if the user set the number of
+ * threads
+ * @param origin of the choice
  * @param reason in one line, for people
- * @param outputs how near the outputs come to the CPU kernels', as far as known
+ * @param outputs differences of the outputs from the CPU kernels', as far as known
  */
 public record DelegationChoice(
         Candidate candidate,
@@ -30,13 +29,13 @@ public record DelegationChoice(
 
     /** The origin of a choice. */
     public enum Origin {
-        /** Nothing was run: these are the CPU kernels. */
+        /** Nothing was measured; the choice is the CPU kernels. */
         UNVERIFIED,
-        /** Its outputs were compared with the CPU kernels'; whether others are better is open. */
+        /** Its outputs were compared with the CPU kernels'; other sets may be better. */
         VERIFIED,
         /** Measured now. */
         MEASURED,
-        /** Measured earlier and kept. */
+        /** Measured earlier and stored. */
         STORED
     }
 
@@ -55,7 +54,7 @@ public record DelegationChoice(
         }
     }
 
-    /** A choice for predictions under any load. */
+    /** Creates a choice for predictions under any load. */
     public DelegationChoice(Candidate candidate, Origin origin, String reason) {
         this(candidate, List.of(), origin, reason, List.of());
     }
@@ -65,17 +64,16 @@ public record DelegationChoice(
         return ImmutableList.<Candidate>builder().add(candidate).addAll(lighter).build();
     }
 
-    /** Returns the candidate of the fewest threads, with which predictions begin. */
+    /** Returns the candidate with the fewest threads, which serves first. */
     public Candidate lightest() {
         return lighter.isEmpty() ? candidate : lighter.get(lighter.size() - 1);
     }
 
     /**
-     * Returns what tells this choice from others of the same model, wherever it was made: 12
-     * hexadecimal digits, a hash of engine, delegate, the version of the rule by which outputs are
-     * accepted and, of each candidate, operators, threads and buffers. Not of origin and reason.
-     *
-     * @param engine its name and the version of its native library
+     * Returns an identifier of this choice among those of the same model, on any machine: 12
+     * hexadecimal digits, a hash of engine, delegate, the version of the acceptance rule and, of
+     * each candidate, operators, threads and buffers. Origin and reason are not part of it.
+     * @param engine name and version of the native library
      */
     public String id(String engine, String delegate) {
         StringBuilder text = new StringBuilder();
@@ -90,7 +88,7 @@ public record DelegationChoice(
                 .substring(0, ID_DIGITS);
     }
 
-    /** Returns the same without its other candidates. */
+    /** Returns this choice with one candidate only. */
     public DelegationChoice only(Candidate one) {
         return new DelegationChoice(one, List.of(), origin, reason, outputs);
     }

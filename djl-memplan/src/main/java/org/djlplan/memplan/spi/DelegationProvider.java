@@ -9,31 +9,29 @@ import java.util.function.Consumer;
 import org.djlplan.memplan.config.Option;
 
 /**
- * The module that chooses which operators of a model go to the engine's delegate. Found by
- * ServiceLoader.
+ * Chooses which operators of a model run in the engine's delegate; implemented by another module.
+ * Found by {@link java.util.ServiceLoader}.
  */
 public interface DelegationProvider {
 
-    /** Returns the options it knows, the keys of which start with {@code "delegation."}. */
+    /** Returns the supported options, whose keys start with {@code "delegation."}. */
     List<Option> options();
 
     /**
-     * Does nothing if the options are usable.
-     *
-     * @param options those of {@link #options()} that were given
-     * @throws IllegalArgumentException if a value is not; the message names key and value
+     * Checks that the options are usable.
+     * @param options the given ones among {@link #options()}
+     * @throws IllegalArgumentException if a value is not usable; the message names key and value
      */
     void check(Map<String, String> options);
 
     /**
-     * Chooses for a model. Whatever goes wrong on the way is logged, and the CPU kernels or the
-     * best set proved so far is chosen.
-     *
+     * Chooses for a model. Any error is logged, and the CPU kernels or the best verified set so far
+     * is chosen.
      * @param options usable ones
-     * @param progress told how far the measuring is, if it is measured now
-     * @param better gets later and better choices, on another thread; nothing after the result is
-     *     closed
-     * @throws UnusableOptionException if an option names what the model does not have
+     * @param progress receives the progress of measuring, if it is measured now
+     * @param better receives later and better choices, on another thread; none after the result is
+     * closed
+     * @throws UnusableOptionException if an option names something that the model does not have
      */
     Choosing choose(
             DelegableModel model,
@@ -42,36 +40,34 @@ public interface DelegationProvider {
             Consumer<DelegationChoice> better);
 
     /**
-     * Returns on which terms operators may be delegated where the model runs in a byte budget
-     * smaller than itself: which ones is chosen together with the plan of its weights.
-     *
+     * Returns the terms for delegating operators of a model with a byte budget smaller than the
+     * model: the operators are then chosen together with the plan of the weights.
      * @param options usable ones
-     * @return empty if nothing may be delegated so
+     * @return empty if nothing may be delegated there
      */
     default Optional<Terms> insideBudget(Map<String, String> options) {
         return Optional.empty();
     }
 
     /**
-     * The terms on which operators may be delegated.
-     *
-     * @param tolerance by which outputs are judged
-     * @param maxMemoryBytes what delegate and arena may take at most; empty for no such limit
-     * @param whileLoading whether a load waits until it is known which ones; else they are chosen
-     *     in the background
+     * The terms for delegating operators in a budget.
+     * @param tolerance for the outputs
+     * @param maxMemoryBytes limit of delegate and arena together; empty for no limit
+     * @param whileLoading whether a load waits for the choice; otherwise it is made in the
+     * background
      */
     record Terms(Tolerance tolerance, OptionalLong maxMemoryBytes, boolean whileLoading) {}
 
-    /** A choice that may get better in the background. */
+    /** A choice that may improve in the background. */
     interface Choosing extends AutoCloseable {
 
-        /** Returns the choice to begin with. */
+        /** Returns the initial choice. */
         DelegationChoice first();
 
-        /** Returns whether what serves is verified, or nothing is done any more to get there. */
+        /** Returns whether the serving choice is verified, or will not be verified any more. */
         boolean isSettled();
 
-        /** Ends what still goes on in the background, without waiting for it. */
+        /** Cancels background work, without waiting for it. */
         @Override
         void close();
     }

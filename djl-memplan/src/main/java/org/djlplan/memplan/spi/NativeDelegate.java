@@ -1,12 +1,12 @@
 package org.djlplan.memplan.spi;
 
-/** A delegate that exists in native memory, for one interpreter. */
+/** A delegate in native memory, for one interpreter. */
 public interface NativeDelegate extends AutoCloseable {
 
-    /** Returns the address of its {@code TfLiteDelegate}, as {@code getNativeHandle()} would. */
+    /** Returns the address of its {@code TfLiteDelegate}, as {@code getNativeHandle()} does. */
     long handle();
 
-    /** Frees it; called once, after its interpreter is gone. */
+    /** Frees the delegate; called once, after its interpreter was freed. */
     @Override
     void close();
 }

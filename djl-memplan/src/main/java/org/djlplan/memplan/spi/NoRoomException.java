@@ -1,8 +1,8 @@
 package org.djlplan.memplan.spi;
 
 /**
- * There is not enough memory to run candidates. None is to blame, so nothing is known of the one
- * that was asked for.
+ * Signals that there is not enough memory to run candidates. No single candidate is the cause, so
+ * nothing is known about the requested one.
  */
 public final class NoRoomException extends RuntimeException {
 
@@ -12,7 +12,7 @@ public final class NoRoomException extends RuntimeException {
 
     /**
      * @param message in one line, for people
-     * @param killed whether it went so far that the system killed the process that ran them
+     * @param killed whether the system killed the process that ran candidates
      */
     public NoRoomException(String message, boolean killed) {
         super(message);

@@ -6,19 +6,18 @@ import java.util.Optional;
 import org.djlplan.memplan.graph.ElementType;
 
 /**
- * The distance of an output from what the CPU kernels compute of the same inputs; the worst of
- * several.
- *
+ * The difference of an output from the CPU kernels' output for the same inputs; the largest of
+ * several inputs.
  * @param type of the output's elements
  * @param deviation from the CPU kernels' output
- * @param noise by how much the CPU kernels' own output moves when every floating-point input moves
- *     by one unit in its last place, and of a model whose outputs are all integers every quantized
- *     one by one step (where operators are compared, floats by half a step of 8 bits, too); none if
- *     that was not needed to judge the deviation
- * @param headroom for outputs that lie between 0 and 1 whatever the inputs are, 1 divided by the
- *     largest element; else 1
- * @param byOperator how far single operators are from their CPU kernels, in a model with numbers of
- *     8 bits; empty if that was not needed, or could not be found out
+ * @param noise change of the CPU kernels' own output when every floating-point input changes by one
+ * unit in its last place, and, for a model with only integer outputs, every quantized input by one
+ * step (if operators are compared, floats also by half an 8-bit step); none if it was not needed
+ * for the decision
+ * @param headroom for outputs that always lie between 0 and 1, 1 divided by the largest element;
+ * otherwise 1
+ * @param byOperator largest difference of a single operator from its CPU kernel, in an 8-bit model;
+ * empty if it was not needed or cannot be determined
  */
 public record OutputError(
         ElementType type,
@@ -31,12 +30,12 @@ public record OutputError(
         checkArgument(headroom >= 1, "headroom: %s", headroom);
     }
 
-    /** An error of outputs only. */
+    /** Creates an error with a deviation only. */
     public OutputError(ElementType type, Deviation deviation, Deviation noise, double headroom) {
         this(type, deviation, noise, headroom, Optional.empty());
     }
 
-    /** An error of which only the largest difference is known. */
+    /** Creates an error of which only the largest difference is known. */
     public OutputError(ElementType type, double difference) {
         this(type, new Deviation(difference, 0, 0), Deviation.NONE, 1);
     }
@@ -46,23 +45,21 @@ public record OutputError(
         return deviation.largest();
     }
 
-    /** Returns the same with the noise known. */
+    /** Returns this error with its noise. */
     public OutputError withNoise(Deviation known) {
         return new OutputError(type, deviation, known, headroom, byOperator);
     }
 
-    /** Returns the same with the errors of single operators known. */
+    /** Returns this error with the errors of single operators. */
     public OutputError withOperators(ByOperator known) {
         return new OutputError(type, deviation, noise, headroom, Optional.of(known));
     }
 
     /**
-     * The operator that is furthest from its CPU kernel when both are given the same values, of all
-     * that are delegated.
-     *
+     * The delegated operator that differs most from its CPU kernel on the same values.
      * @param operator its index
-     * @param share its distance divided by what is accepted of an operator; infinite if the values
-     *     that a model serves are not those that its operators compute one by one
+     * @param share its difference divided by the accepted difference; infinite if the outputs of
+     * the served model are not those that its operators compute one by one
      */
     public record ByOperator(int operator, double share) {
 
@@ -71,25 +68,24 @@ public record OutputError(
             checkArgument(share >= 0, "share: %s", share);
         }
 
-        /** Returns whether every operator is near enough. */
+        /** Returns whether every operator is within the limit. */
         public boolean isRight() {
             return share <= 1;
         }
     }
 
     /**
-     * The distance of a tensor from another one; the worst of several pairs.
-     *
+     * The difference of a tensor from another one; the largest of several pairs.
      * @param largest for floating-point types the largest absolute difference of two elements
-     *     divided by the largest absolute element of the other tensor (by 1 if that is 0); for
-     *     integers of 8 and 16 bits the largest absolute difference, which for quantized tensors is
-     *     in steps; for other types the number of elements that differ. Infinite where only one is
-     *     a number
+     * divided by the largest absolute element of the other tensor (by 1 if that is 0); for 8- and
+     * 16-bit integers the largest absolute difference, which for quantized tensors is in steps; for
+     * other types the number of elements that differ. Infinite if only one of two elements is a
+     * number
      * @param spread for floating-point types the Euclidean norm of the difference divided by that
-     *     of the other tensor; for integers of 8 and 16 bits the share of elements that are more
-     *     than one step apart; else 0
-     * @param otherTops for integers of 8 and 16 bits: in how many pairs of vectors the largest
-     *     element is another one, by more than one step; else 0
+     * of the other tensor; for 8- and 16-bit integers the share of elements that differ by more
+     * than one step; otherwise 0
+     * @param otherTops for 8- and 16-bit integers: the number of pairs of vectors whose largest
+     * elements are at different positions, by more than one step; otherwise 0
      */
     public record Deviation(double largest, double spread, int otherTops) {
 
@@ -106,7 +102,7 @@ public record OutputError(
             checkArgument(otherTops >= 0, "otherTops: %s", otherTops);
         }
 
-        /** Returns the worst of both. */
+        /** Returns the maximum of both. */
         public Deviation and(Deviation other) {
             return new Deviation(
                     Math.max(largest, other.largest),

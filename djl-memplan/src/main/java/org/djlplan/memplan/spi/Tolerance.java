@@ -7,42 +7,20 @@ import org.djlplan.memplan.spi.OutputError.ByOperator;
 import org.djlplan.memplan.spi.OutputError.Deviation;
 
 /**
- * The distance from the CPU kernels' outputs that is accepted.
- *
- * <p>A delegate that is right computes the same with other roundings. How much these move an output
- * depends on the model: where it amplifies the last bit of its inputs a thousand times, so it does
- * with the last bit of anything in between. So a floating-point output is accepted if both its
- * largest and its Euclidean deviation are at most
- *
+ * The accepted difference from the CPU kernels' outputs.
+ * <p>A correct delegate computes the same with other roundings. How much roundings change an output depends on the model: a model that amplifies the last bit of its inputs a thousand times also amplifies the last bit of intermediate results. So a floating-point output is accepted if both its largest and its Euclidean deviation are at most
  * <pre>max(1e-4, min(2e-3, 16 n), min(1e-2, 8 n))</pre>
- *
- * where n is the CPU kernels' own deviation when every input moves by one unit in its last place:
- * the conditioning of the model in the sense of backward error analysis (Higham 2002, section 1.6).
- * The last term's 1e-2 is of the whole range for outputs that lie between 0 and 1 (see {@link
- * OutputError#headroom}): a score of 1e-7 may well be off by some percent of itself.
- *
- * <p>Quantized outputs have steps instead. One step is a rounding, and so are four steps in one of
- * a hundred elements if the largest element of a vector stays the same. Beyond that, up to ten
- * steps are accepted as far as the CPU kernels' own output moves when every input moves by one
- * step: in the largest difference, in the share of elements, and in how often another element
- * becomes the largest. Kernels of integers round the sums of each layer to steps, and two that are
- * right may round differently. Other types must be equal.
- *
- * <p>In models with numbers of 8 bits such roundings grow from layer to layer, also where weights
- * alone have 8 bits and kernels quantize the floats between the layers while they run. There the
- * delegate's operators are compared one by one, each with its CPU kernel given the same values (see
- * {@link ByOperator}). If all are right, outputs may differ by four steps, or 1e-2, and beyond that
- * by twice as much as the CPU kernels' own move when every input moves by one step of 8 bits.
- *
- * @param hard the limit of floating-point types that the user set; quantized outputs may be one
- *     step off then. Empty for the rule above
+ * where n is the CPU kernels' own deviation when every input changes by one unit in its last place: the conditioning of the model in the sense of backward error analysis (Higham 2002, section 1.6). For outputs between 0 and 1, the last term's 1e-2 applies to the whole range (see {@link OutputError#headroom}): a score of 1e-7 may be off by some percent of itself.
+ * <p>Quantized outputs are compared in steps. One step is a rounding; four steps in one of a hundred elements are accepted, too, if the largest element of a vector stays the same. Beyond that, up to ten steps are accepted as far as the CPU kernels' own output changes when every input changes by one step: in the largest difference, in the share of elements, and in how often another element becomes the largest. Integer kernels round the sums of each layer to steps, and two correct kernels may round differently. Other types must be equal.
+ * <p>In 8-bit models such roundings grow from layer to layer. That includes models with 8-bit weights whose kernels quantize the floats between the layers at run time. For them the delegate's operators are compared one by one, each with its CPU kernel on the same values (see {@link ByOperator}). If all operators are correct, outputs may differ by four steps, or 1e-2, and beyond that by twice the change of the CPU kernels' own outputs when every input changes by one 8-bit step.
+ * @param hard the user's limit for floating-point types; quantized outputs may then differ by one step. Empty for the rule above
  */
 public record Tolerance(OptionalDouble hard) {
 
     /** The rule. */
     public static final Tolerance AUTO = new Tolerance(OptionalDouble.empty());
 
-    /** Changes with the rule: what was refused by an older one is not believed. */
+    /** Changes with the rule; results of an older rule are not accepted. */
     public static final int VERSION = 5;
 
     private static final Deviation ANY =
@@ -51,37 +29,37 @@ public record Tolerance(OptionalDouble hard) {
     /** Whatever the model is. */
     private static final double LEAST = 1e-4;
 
-    /** A deviation of so much is small for any use; up to it the noise may be underestimated. */
+    /** A deviation of this size is small for any use; up to it the noise may be underestimated. */
     private static final double SMALL = 2e-3;
 
     private static final double NOISES_WHILE_SMALL = 16;
 
     private static final double NOISES = 8;
 
-    /** However ill-conditioned a model is. */
+    /** The limit for any model, however ill-conditioned. */
     private static final double MOST = 1e-2;
 
-    /** Where operators are right, what they round comes on top of the roundings of the inputs. */
+    /** If operators are correct, their roundings add to the roundings of the inputs. */
     private static final double NOISES_BY_OPERATOR = 2;
 
-    /** So many steps are accepted of few elements, whatever the model is. */
+    /** This many steps are accepted for few elements, in any model. */
     private static final double FEW_STEPS = 4;
 
     private static final double FEW_ELEMENTS = .01;
 
-    /** However ill-conditioned a model is: 4 % of the range of 8 bits. */
+    /** The limit for any model, however ill-conditioned: 4 % of the 8-bit range. */
     private static final double MOST_STEPS = 10;
 
     public Tolerance {
         checkArgument(hard.isEmpty() || hard.getAsDouble() >= 0, "hard: %s", hard);
     }
 
-    /** A limit that the user set. */
+    /** Returns the tolerance with the user's limit. */
     public static Tolerance of(double hard) {
         return new Tolerance(OptionalDouble.of(hard));
     }
 
-    /** Returns the largest deviation that is accepted of an output. */
+    /** Returns the largest accepted deviation of an output. */
     public double limit(OutputError error) {
         double noise = error.noise().largest();
         boolean byOperator = error.byOperator().isPresent();
@@ -114,7 +92,7 @@ public record Tolerance(OptionalDouble hard) {
                                         Math.min(MOST * headroom, NOISES * noise))));
     }
 
-    /** Returns whether an output is near enough. */
+    /** Returns whether an output is accepted. */
     public boolean admits(OutputError error) {
         Deviation deviation = error.deviation();
         if (deviation.largest() > limit(error)) {
@@ -156,7 +134,7 @@ public record Tolerance(OptionalDouble hard) {
                 && deviation.otherTops() <= noise.otherTops();
     }
 
-    /** Returns whether an output is as near as a rounding of its own may be, in any model. */
+    /** Returns whether an output's deviation is explained by its own rounding, in any model. */
     public static boolean isRounding(OutputError error) {
         return switch (error.type()) {
             case FLOAT16, FLOAT32, FLOAT64 ->
@@ -166,7 +144,7 @@ public record Tolerance(OptionalDouble hard) {
         };
     }
 
-    /** Returns whether an output cannot be accepted, whatever the noise is. */
+    /** Returns whether an output cannot be accepted for any noise. */
     public boolean refuses(OutputError error) {
         return !admits(error.withNoise(ANY));
     }

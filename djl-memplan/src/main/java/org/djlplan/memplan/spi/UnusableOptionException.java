@@ -1,13 +1,14 @@
 package org.djlplan.memplan.spi;
 
-/** An option has a value that cannot be meant for the model at hand, such as one that it lacks. */
+/**
+ * Signals an option value that does not fit the model, such as the name of an operator that it does
+ * not have.
+ */
 public final class UnusableOptionException extends IllegalArgumentException {
 
     private static final long serialVersionUID = 1L;
 
-    /**
-     * @param message names key and value, and says what may be meant
-     */
+    /** @param message names key and value, and suggests valid values */
     public UnusableOptionException(String message) {
         super(message);
     }

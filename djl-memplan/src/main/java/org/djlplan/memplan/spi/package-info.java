@@ -1,5 +1,5 @@
 /**
- * The interfaces that other modules implement: the choice of operators for a delegate, a user's
- * delegates, and commands; and the models and runners that they are given.
+ * Interfaces for other modules and for users: the choice of operators for a delegate, custom
+ * delegates, and the models and runners that implementations receive.
  */
 package org.djlplan.memplan.spi;

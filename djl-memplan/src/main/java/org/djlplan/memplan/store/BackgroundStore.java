@@ -13,14 +13,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes to another store in the background, so that no prediction waits for a disk. What is
- * waiting is found by {@link #load} already. A JVM that ends in an orderly way writes it first.
+ * Writes to another store in the background, so that no prediction waits for a disk. {@link #load}
+ * finds values that are still waiting to be written. When a JVM ends in an orderly way, a shutdown
+ * hook writes them.
  */
 public final class BackgroundStore<T> implements Store<T> {
 
     private static final Logger logger = LoggerFactory.getLogger(BackgroundStore.class);
 
-    /** More are dropped: they are made anew some day. */
+    /** Further values are dropped; they will be made again. */
     static final int MOST_WAITING = 64;
 
     private static final Duration LONGEST_FLUSH = Duration.ofSeconds(5);
@@ -29,26 +30,26 @@ public final class BackgroundStore<T> implements Store<T> {
 
     private final Store<T> inner;
 
-    /** In the order in which to write; the first stays until it is written. */
+    /** In the order of writing; the first entry stays until it is written. */
     private final Map<StoreKey, Waiting<T>> waiting = new LinkedHashMap<>();
 
     private Optional<ExitHook> atExit = Optional.empty();
 
     /**
      * A value to write.
-     *
-     * @param offered whether only if there is room
+     * @param offered whether to write the value only if there is room
      */
     private record Waiting<T>(T value, boolean offered) {}
 
-    /**
-     * @param inner used by one thread at a time for writing
-     */
+    /** @param inner written to by one thread at a time */
     public BackgroundStore(Store<T> inner) {
         this.inner = inner;
     }
 
-    /** Ends when there is nothing to do: it would keep our classes from being unloaded. */
+    /**
+     * The thread ends when it is idle, because it would prevent the unloading of djl-plan's
+     * classes.
+     */
     private static ThreadPoolExecutor newThread() {
         ThreadPoolExecutor thread =
                 new ThreadPoolExecutor(
@@ -125,7 +126,10 @@ public final class BackgroundStore<T> implements Store<T> {
         }
     }
 
-    /** Returns what to write after a value, unless that was replaced meanwhile. */
+    /**
+     * Returns the value to write next, and removes the written one unless it was replaced
+     * meanwhile.
+     */
     private Optional<Map.Entry<StoreKey, Waiting<T>>> after(StoreKey key, Waiting<T> written) {
         synchronized (waiting) {
             waiting.remove(key, written);
@@ -137,7 +141,7 @@ public final class BackgroundStore<T> implements Store<T> {
         }
     }
 
-    /** The thread is a daemon: a JVM ends without it. */
+    /** The writing thread is a daemon, so the JVM would not wait for it. */
     private void writeBeforeExit() {
         atExit = Optional.of(ExitHook.add(this::flush, "djl-plan-store-exit"));
     }

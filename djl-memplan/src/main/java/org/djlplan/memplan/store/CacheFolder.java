@@ -3,7 +3,7 @@ package org.djlplan.memplan.store;
 import ai.djl.util.Utils;
 import java.nio.file.Path;
 
-/** Where things are kept that cannot be kept next to a model: a folder in DJL's own cache. */
+/** The folder for files that cannot be stored next to a model: a folder in DJL's own cache. */
 public final class CacheFolder {
 
     private static final String NAME = "djl-plan";

@@ -8,9 +8,9 @@ import java.io.IOException;
 import java.io.Reader;
 
 /**
- * Reads JSON part by part, in the order in which it was written, and refuses what is longer than
- * allowed. Nothing recurses. All methods throw {@link IOException} or {@link IllegalStateException}
- * if something else comes next.
+ * Reads JSON part by part, in the order of writing, and rejects parts that are longer than allowed.
+ * Nothing recurses. All methods throw {@link IOException} or {@link IllegalStateException} if the
+ * next part is something else.
  */
 public final class CheckedJson {
 
@@ -47,7 +47,7 @@ public final class CheckedJson {
         return json.nextName();
     }
 
-    /** Reads a name that must be this one. */
+    /** Reads a name, which must be this one. */
     public CheckedJson expect(String name) throws IOException {
         String found = json.nextName();
         if (!found.equals(name)) {
@@ -76,7 +76,7 @@ public final class CheckedJson {
         return json.nextBoolean();
     }
 
-    /** Reads an array of at most so many elements. */
+    /** Reads an array with at most this many elements. */
     public <E> ImmutableList<E> list(int most, Element<E> element) throws IOException {
         ImmutableList.Builder<E> elements = ImmutableList.builder();
         int count = 0;
@@ -89,7 +89,7 @@ public final class CheckedJson {
         return elements.build();
     }
 
-    /** Reads an array of at most so many whole numbers. */
+    /** Reads an array of at most this many integers. */
     public ImmutableLongArray numbers(int most) throws IOException {
         ImmutableLongArray.Builder numbers = ImmutableLongArray.builder();
         int count = 0;

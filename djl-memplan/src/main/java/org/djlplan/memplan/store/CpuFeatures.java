@@ -11,12 +11,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Set;
 
-/** A fingerprint of the CPU: an engine may choose other kernels where it is another. */
+/** Computes a fingerprint of the CPU, because engines may choose other kernels on another CPU. */
 public final class CpuFeatures {
 
     private static final Path LINUX = Path.of("/proc/cpuinfo");
 
-    /** The lines of x86, and those of Arm, where Linux names no model. */
+    /** The relevant lines on x86, and on Arm, where Linux does not show the model. */
     private static final Set<String> TELLING =
             Set.of("model name", "flags", "Features", "CPU implementer", "CPU part");
 
@@ -25,9 +25,8 @@ public final class CpuFeatures {
     private CpuFeatures() {}
 
     /**
-     * Returns a short text, equal on equal CPUs: the architecture and, under Linux, a hash of the
-     * model and the instruction sets of the first processor. For example {@code
-     * amd64-0123456789abcdef}.
+     * Returns a short text that is equal on equal CPUs: the architecture and, on Linux, a hash of
+     * the first processor's model and instruction sets. For example {@code amd64-0123456789abcdef}.
      */
     public static String current() {
         return of(System.getProperty("os.arch"), LINUX);
@@ -35,8 +34,8 @@ public final class CpuFeatures {
 
     static String of(String architecture, Path cpuInfo) {
         String telling;
-        // Its size is not known in advance and its text of no promised encoding.
-        // Files.lines would fail in a thread that is interrupted, and so make another key of it.
+        // The file's size is not known in advance, and its encoding is unspecified. Files.lines
+        // would fail in an interrupted thread, which would result in another key.
         try (BufferedReader reader =
                 Files.newBufferedReader(cpuInfo, StandardCharsets.ISO_8859_1)) {
             telling =

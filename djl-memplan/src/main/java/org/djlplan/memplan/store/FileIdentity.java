@@ -11,24 +11,22 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What the file system knows of a file's content without reading it. It is another one once the
- * file was replaced, or written to: nobody can set the time of the last change of an inode.
- *
+ * The file system's data about a file, which identifies its content without reading it. It changes
+ * when the file is replaced or written, because no program can set the change time of an inode.
  * @param file device and inode
  * @param bytes the file's size
- * @param modifiedNanos when the content was changed last, in nanoseconds since 1970
- * @param changedNanos when content or attributes were changed last, likewise; 0 if the file system
- *     does not say
+ * @param modifiedNanos last change of the content, in nanoseconds since 1970
+ * @param changedNanos last change of content or attributes, likewise; 0 if the file system does not
+ * record it
  */
 public record FileIdentity(String file, long bytes, long modifiedNanos, long changedNanos) {
 
-    /** File systems note times in steps, the coarsest of these is two seconds. */
+    /** File systems record times in steps of up to two seconds. */
     private static final Duration COARSEST_TIME = Duration.ofSeconds(2);
 
     /**
-     * Returns the identity of a file, or of the one that a link leads to.
-     *
-     * @throws IOException if there is none
+     * Returns the identity of a file, or of the target of a link.
+     * @throws IOException if there is no such file
      */
     public static FileIdentity of(Path file) throws IOException {
         try {
@@ -49,7 +47,7 @@ public record FileIdentity(String file, long bytes, long modifiedNanos, long cha
         }
     }
 
-    /** As every record's, but without what those link at their first use, which takes long. */
+    /** Written out, because linking a record's generated method at its first use takes long. */
     @Override
     public boolean equals(Object other) {
         return other instanceof FileIdentity identity
@@ -68,12 +66,12 @@ public record FileIdentity(String file, long bytes, long modifiedNanos, long cha
         return time.to(TimeUnit.NANOSECONDS);
     }
 
-    /** Returns whether the file system notes each change of the file. */
+    /** Returns whether the file system records each change of the file. */
     boolean hasChangeTime() {
         return changedNanos != 0;
     }
 
-    /** Returns whether a change from now on gets another time than the last one. */
+    /** Returns whether a change from now on is certain to change the recorded time. */
     boolean isSettled() {
         long latest = nanos(FileTime.from(Instant.now().minus(COARSEST_TIME)));
         return hasChangeTime() && modifiedNanos < latest && changedNanos < latest;

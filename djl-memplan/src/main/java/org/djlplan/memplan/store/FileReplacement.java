@@ -14,12 +14,12 @@ import java.time.Instant;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Replaces files as a whole: whoever reads one sees the old or the new, also while several JVMs
- * write. The disk is not asked to flush, as a file torn by a power failure is told by its checksum.
+ * Replaces files atomically: readers see the old or the new content, even while several JVMs write.
+ * The disk is not flushed, because a file torn by a power failure has a wrong checksum.
  */
 public final class FileReplacement {
 
-    /** A temporary file this old has no writer any more. */
+    /** The writer of a temporary file of this age no longer exists. */
     static final Duration ABANDONED_AFTER = Duration.ofHours(1);
 
     private FileReplacement() {}
@@ -30,27 +30,25 @@ public final class FileReplacement {
 
         /**
          * Writes all of it.
-         *
-         * @param file does not exist, and fails to be created if it does
+         * @param file must not exist; creating it must fail if it does
          */
         void writeTo(Path file) throws IOException;
     }
 
     /**
-     * Makes {@code content} the content of a file in an existing folder. When that fails the file
-     * is as before. Temporary files that a killed JVM left in the folder are removed.
-     *
-     * @return whether there was no file
-     * @throws IOException if the folder or the content is at fault, or something else than a file,
-     *     such as a link, has the file's name
+     * Replaces the content of a file in an existing folder. If that fails, the file is unchanged.
+     * Temporary files of killed JVMs in the folder are removed.
+     * @return whether the file is new
+     * @throws IOException if the folder or the content fails, or the file's name belongs to
+     * something else, such as a link
      */
     public static boolean replace(Path file, ByteSource content) throws IOException {
         return replace(file, temporary -> copy(content, temporary));
     }
 
     private static void copy(ByteSource content, Path file) throws IOException {
-        // Not Files.createTempFile: its files are for their owner only, models may be for all.
-        // A new file: if a link has its name, this fails.
+        // Not Files.createTempFile, which makes files readable by their owner only. CREATE_NEW
+        // fails if there is a link of this name.
         try (OutputStream out =
                 Files.newOutputStream(
                         file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
@@ -58,7 +56,7 @@ public final class FileReplacement {
         }
     }
 
-    /** As the other, for content that is more than is to be in memory at once. */
+    /** The same for content that should not be in memory at once. */
     static boolean replace(Path file, Content content) throws IOException {
         boolean isNew = Files.notExists(file, LinkOption.NOFOLLOW_LINKS);
         if (!isNew && !KeptFolders.isFile(file)) {
@@ -70,7 +68,7 @@ public final class FileReplacement {
                 file.resolveSibling(ReadableNames.temporary(file.getFileName().toString(), unique));
         try {
             content.writeTo(temporary);
-            // Replaces a name, never what a link leads to.
+            // Replaces the name, never the target of a link.
             Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
         } catch (IOException | RuntimeException e) {
             try {
@@ -83,7 +81,10 @@ public final class FileReplacement {
         return isNew;
     }
 
-    /** Others' files may have any name and any age: only those go that have a name of ours. */
+    /**
+     * Only files with djl-plan's temporary names are removed, because others may have any name and
+     * age.
+     */
     private static void removeAbandoned(Path folder) {
         Instant oldest = Instant.now().minus(ABANDONED_AFTER);
         try {
@@ -96,7 +97,7 @@ public final class FileReplacement {
             }
         } catch (IOException e) {
             // They only take room. Another JVM may be removing them, or the folder is unusable,
-            // which writing will tell.
+            // which writing will report.
             return;
         }
     }

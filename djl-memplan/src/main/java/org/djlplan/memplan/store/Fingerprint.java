@@ -7,8 +7,7 @@ import java.nio.file.Path;
 import java.util.HexFormat;
 
 /**
- * A file's content in short.
- *
+ * A short representation of a file's content.
  * @param identity of the file when it had this content
  * @param content the size, and two checksums of all bytes
  */
@@ -29,18 +28,17 @@ public record Fingerprint(FileIdentity identity, String content) {
     }
 
     /**
-     * Does nothing if a file has this content still. To be called when something was made from it.
-     *
-     * @throws IOException if it was changed or replaced
+     * Checks that a file still has this content. Must be called after something was made from the
+     * file.
+     * @throws IOException if the file was changed or replaced
      */
     public void requireUnchanged(Path file) throws IOException {
         requireIdentity(FileIdentity.of(file), file);
     }
 
     /**
-     * Does nothing if a file had this content when it had an identity.
-     *
-     * @throws IOException if it was changed or replaced
+     * Checks that a file with another identity has this content.
+     * @throws IOException if the file was changed or replaced
      */
     public void requireIdentity(FileIdentity other, Path file) throws IOException {
         if (!other.equals(identity)) {

@@ -4,8 +4,7 @@ import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
 
 /**
- * Fingerprints of files, on one line:
- *
+ * Reads and writes fingerprints of files, on one line:
  * <pre>{@code
  * {"file":"64768:1311","bytes":8192,"modified":1700000000000000000,"changed":1700000000000000000,
  *  "content":"8192-0a1b2c3d4e5f6071"}
@@ -52,7 +51,7 @@ final class FingerprintCodec implements Codec<Fingerprint> {
         return read;
     }
 
-    /** Its folder is the application's. */
+    /** Needs no check, because its folder belongs to the application. */
     @Override
     public void check(Fingerprint value) {}
 }

@@ -15,19 +15,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Computes fingerprints of files, each over all bytes, and remembers them: a file that was not
- * written to since is not read again.
- *
+ * Computes fingerprints of files over all bytes, and caches them: a file that was not written since
+ * is not read again.
  * <p>A fingerprint has the CRC-32 and the CRC-32C of the content, which together are a checksum of
  * 64 bits: it differs after any change of up to 32 bits in a row, and two files that differ by
- * accident have the same one with a probability of 2<sup>−64</sup>. It is no protection against
- * somebody who makes another file of the same fingerprint on purpose. The CPU has instructions for
+ * accident have the same one with a probability of 2<sup>−64</sup>. It gives no protection against
+ * an attacker who constructs another file with the same fingerprint. The CPU has instructions for
  * both, so they are computed about as fast as memory is read.
- *
- * <p>Fingerprints are remembered in the application's cache only, because a model's folder may come
- * from anywhere. One is used only if the file has the same {@link FileIdentity}. It is remembered
- * only if the file was last changed seconds ago, because a change in the same instant of the file
- * system's clock would not be noticed.
+ * <p>Fingerprints are cached only in the application's cache folder, because a model's folder may
+ * come from anywhere. A cached fingerprint is used only if the file has the same {@link
+ * FileIdentity}. It is stored only if the last change of the file is some seconds ago, because a
+ * later change within the same tick of the file system's clock would not be detected.
  */
 public final class Fingerprints {
 
@@ -35,26 +33,26 @@ public final class Fingerprints {
 
     private static final String FOLDER = "fingerprints";
 
-    /** More files than an application loads; each takes half a kilobyte. */
+    /** More files than an application loads; each entry takes half a kilobyte. */
     private static final int MOST_FILES = 1024;
 
-    /** Less than what the C library maps anew for each read. */
+    /** Smaller than the size from which on the C library maps new memory for each read. */
     private static final int BLOCK_BYTES = 64 << 10;
 
     private static final int PASS_BYTES = 4 << 20;
 
-    /** So often is a file read that changes meanwhile. */
+    /** How often a file is read again because it changes meanwhile. */
     private static final int MOST_READS = 3;
 
     private final Path folder;
     private final StoredFile<Fingerprint> format = new StoredFile<>(new FingerprintCodec());
     private final Optional<ReadPages> pages;
 
-    /** Told which part of a file was read, and is not needed in memory for our sake. */
+    /** Receives the parts of a file that were read and need not stay in memory. */
     @FunctionalInterface
     public interface ReadPages {
 
-        /** Called from the file's begin to its end. */
+        /** Called from the beginning to the end of the file. */
         void release(Path file, long offsetBytes, long lengthBytes);
     }
 
@@ -67,7 +65,7 @@ public final class Fingerprints {
 
     /**
      * @param cacheFolder the application's
-     * @param pages told what was read
+     * @param pages receives the parts that were read
      */
     public Fingerprints(Path cacheFolder, ReadPages pages) {
         this(cacheFolder, Optional.of(pages));
@@ -79,9 +77,8 @@ public final class Fingerprints {
     }
 
     /**
-     * Returns the fingerprint of a file, which is read unless that is remembered.
-     *
-     * @throws IOException if it cannot be read, or does not stop changing
+     * Returns the fingerprint of a file, which is read unless the fingerprint is cached.
+     * @throws IOException if the file cannot be read, or keeps changing
      */
     public Fingerprint of(Path file) throws IOException {
         Path real = file.toRealPath();
@@ -99,10 +96,9 @@ public final class Fingerprints {
     }
 
     /**
-     * Returns the fingerprint of a file that this process has just written as a whole, and nobody
-     * else writes to: it is remembered at once.
-     *
-     * @throws IOException if it cannot be read, or changes
+     * Returns the fingerprint of a file that only this process has just written; it is cached at
+     * once.
+     * @throws IOException if the file cannot be read, or changes
      */
     Fingerprint ofMade(Path file) throws IOException {
         Path real = file.toRealPath();
@@ -132,7 +128,7 @@ public final class Fingerprints {
         byte[] block = new byte[BLOCK_BYTES];
         long bytes = 0;
         long released = 0;
-        // In contrast to a channel, it is not closed when the thread is interrupted.
+        // Unlike a channel, it is not closed if the thread is interrupted.
         try (RandomAccessFile in = new RandomAccessFile(file.toFile(), "r")) {
             int length = in.read(block);
             while (length > 0) {

@@ -23,17 +23,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps every value in a file of its own, in the folder {@code .djlplan} beside the model, or in a
- * cache folder when that cannot be written. DJL takes no notice of files whose names begin with a
- * dot when it looks for a model.
- *
- * <p>A file in the cache is newer than one of the same name beside the model: it is written only
- * when the other cannot be, and removed as soon as it can. So it is read first.
- *
- * <p>Of each model {@value KeptFolders#MOST_FILES} values of a kind are kept at most. A file's time
- * is when it was used last.
- *
- * <p>Safe for use by several threads and JVMs at once.
+ * Stores every value in a separate file, in the folder {@code .djlplan} beside the model, or in a
+ * cache folder if that is not writable. DJL ignores files whose names begin with a dot when it
+ * searches for a model.
+ * <p>A file in the cache is newer than a file of the same name beside the model, because it is
+ * written only if the other cannot be written, and removed as soon as it can. So it is read first.
+ * <p>At most {@value KeptFolders#MOST_FILES} values of a kind are stored for each model. A file's
+ * modification time is its last use.
+ * <p>Safe for use by several threads and JVMs.
  */
 public final class FolderStore<T> implements Store<T> {
 
@@ -42,7 +39,7 @@ public final class FolderStore<T> implements Store<T> {
     private static final String LOCK = ".lock";
     private static final int LONGEST_REASON = 300;
 
-    /** The beginning of a file, in which its version is. */
+    /** Number of bytes at the beginning of a file that contain the version. */
     private static final int VERSION_BYTES = 100;
 
     private static final Duration USE_NOTED_AFTER = Duration.ofHours(1);
@@ -59,13 +56,12 @@ public final class FolderStore<T> implements Store<T> {
     }
 
     /**
-     * Returns what is kept of the models in a folder. Nothing is created before the first value is
+     * Returns the store for the models in a folder. Creates nothing before the first value is
      * saved.
-     *
-     * @param codec how values are written
-     * @param modelFolder the folder in which the model's files are
-     * @param cacheFolder where to keep values when they cannot be kept in {@code modelFolder}; one
-     *     for all models
+     * @param codec for the values
+     * @param modelFolder the folder with the model's files
+     * @param cacheFolder for values that cannot be stored in {@code modelFolder}; shared by all
+     * models
      */
     public static <T> FolderStore<T> at(Codec<T> codec, Path modelFolder, Path cacheFolder) {
         return new FolderStore<>(codec, KeptFolders.at(modelFolder, cacheFolder));
@@ -99,7 +95,10 @@ public final class FolderStore<T> implements Store<T> {
         return folders.newestFirst();
     }
 
-    /** The time of a file is when it was used last, to the hour: that is enough, and seldom. */
+    /**
+     * The modification time is the last use to the hour, which is precise enough and changes
+     * rarely.
+     */
     private static void noteUse(Path file) {
         try {
             Instant now = Instant.now();
@@ -125,7 +124,7 @@ public final class FolderStore<T> implements Store<T> {
         return ImmutableList.copyOf(found.values());
     }
 
-    /** Returns whether something of this kind is kept of a model, under whatever key. */
+    /** Returns whether a value of this kind is stored for a model, under any key. */
     public boolean hasAny(String model) {
         return readable().stream().anyMatch(folder -> !files(folder, model).isEmpty());
     }
@@ -142,10 +141,9 @@ public final class FolderStore<T> implements Store<T> {
     }
 
     /**
-     * Tries to be the only one, of all JVMs and threads, that makes the value of a key. Whoever
-     * gets the lock should look again whether the value is there by now.
-     *
-     * @return empty if another one is
+     * Tries to become the only thread of all JVMs that makes the value of a key. The holder of the
+     * lock should first check whether the value exists by now.
+     * @return empty if another thread holds the lock
      */
     public Optional<StoreLock> tryLock(StoreKey key) {
         String name = format.nameOf(key) + LOCK;
@@ -162,13 +160,13 @@ public final class FolderStore<T> implements Store<T> {
                         }));
     }
 
-    /** Catches everything that what is in a file can make its reader throw. */
+    /** Catches everything that the content of a file can make its reader throw. */
     private Optional<Kept<T>> read(Path file, Predicate<StoreKey> belongs) {
         try {
             if (!Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {
                 return Optional.empty();
             }
-            // Opening a pipe would wait for a writer, and a link may lead anywhere.
+            // Opening a pipe would wait for a writer, and a link may point anywhere.
             if (!KeptFolders.isFile(file)) {
                 throw new IOException("not a file");
             }
@@ -242,11 +240,11 @@ public final class FolderStore<T> implements Store<T> {
         }
     }
 
-    /** Everything is written at once. */
+    /** Values are written immediately. */
     @Override
     public void flush() {}
 
-    /** Removes what earlier versions wrote of a model, and what was used longest ago. */
+    /** Removes files of a model that earlier versions wrote, and the least recently used ones. */
     private void tidy(Path folder, String model) {
         try {
             for (Path file : KeptFolders.files(folder, name -> format.mayBeOf(model, name))) {
@@ -258,12 +256,15 @@ public final class FolderStore<T> implements Store<T> {
             KeptFolders.evict(
                     folder, name -> ReadableNames.mayBeOf(model, name, codec.ending() + LOCK));
         } catch (IOException e) {
-            // Another JVM may be removing the same.
+            // Another JVM may be removing the same files.
             logger.debug("{} is not tidied", folder, e);
         }
     }
 
-    /** Later versions may be in use beside this one: their files go when they are not used. */
+    /**
+     * Files of later versions are not removed here, because such a version may be in use at the
+     * same time.
+     */
     private boolean isOfEarlierVersion(Path file) {
         try (InputStream in = Files.newInputStream(file, LinkOption.NOFOLLOW_LINKS)) {
             return StoredFile.versionOf(ByteStreams.limit(in, VERSION_BYTES)) < codec.version();
@@ -275,7 +276,6 @@ public final class FolderStore<T> implements Store<T> {
 
     /**
      * Writes a value into another folder, where {@link KeptElsewhere} finds it.
-     *
      * @throws IOException if the folder does not exist or cannot be written
      */
     public void copyTo(Path folder, StoreKey key, T value) throws IOException {
@@ -297,7 +297,7 @@ public final class FolderStore<T> implements Store<T> {
         }
     }
 
-    /** Returns what went wrong, on one line: a message may quote the file. */
+    /** Returns the error message in one line, because it may quote the file. */
     static String reason(Exception e) {
         String oneLine = CharMatcher.javaIsoControl().replaceFrom(e.toString(), ' ');
         return Ascii.truncate(oneLine, LONGEST_REASON, "...");

@@ -1,10 +1,9 @@
 package org.djlplan.memplan.store;
 
 /**
- * A value that is kept, and its key.
- *
+ * A stored value with its key.
  * @param <T> its kind
- * @param key what it depends on
- * @param value what it is
+ * @param key that the value depends on
+ * @param value the value
  */
 public record Kept<T>(StoreKey key, T value) {}

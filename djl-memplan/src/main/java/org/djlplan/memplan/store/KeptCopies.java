@@ -16,13 +16,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Large files that are made from a model and kept where {@link FolderStore} keeps values. A file is
- * found again only while all of its content is as it was made, which its {@link Fingerprints} tell.
- * Together a model's files take no more than a quota, unless a single one does: those used longest
- * ago go.
- *
- * <p>One process makes a file, others wait for it. The system frees the lock of a process that is
- * killed, and whoever makes a file of the model next removes what it left.
+ * Large files that are made from a model and stored in the same folders as values of {@link
+ * FolderStore}. A stored file is used only while its whole content is unchanged, as verified by
+ * {@link Fingerprints}. A model's files together stay below a quota, unless a single one exceeds
+ * it: the least recently used files are removed.
+ * <p>One process makes a file while others wait for it. The system frees the lock of a killed
+ * process, and the next process that makes a file of the model removes the remains.
  */
 public final class KeptCopies {
 
@@ -31,7 +30,7 @@ public final class KeptCopies {
     private static final String LOCK = ".lock";
     private static final KeptCopyCodec CODEC = new KeptCopyCodec();
 
-    /** Then it is made twice: its maker may stand still. */
+    /** After this time the file is made twice, because its maker may hang. */
     private static final Duration LONGEST_WAIT = Duration.ofMinutes(5);
 
     private static final Duration LOOK_EVERY = Duration.ofMillis(20);
@@ -42,7 +41,7 @@ public final class KeptCopies {
     private final Fingerprints fingerprints;
     private final String ending;
 
-    /** A file that is as it was made, and what is known of it. */
+    /** An unchanged stored file with its description. */
     public record Found(Path file, KeptCopy copy) {}
 
     /** Makes a file. */
@@ -51,18 +50,17 @@ public final class KeptCopies {
 
         /**
          * Writes all of it.
-         *
-         * @param file does not exist; goes when this fails
-         * @return where begins what kernels derive from weights; empty for nothing
+         * @param file does not exist; is removed if this fails
+         * @return offset of the data that kernels derive from weights; empty if there is none
          */
         OptionalLong make(Path file) throws IOException;
     }
 
     /**
      * @param model the model's file
-     * @param cacheFolder where to keep what cannot be kept beside it
+     * @param cacheFolder for files that cannot be stored beside the model
      * @param fingerprints of the files
-     * @param ending of the files' names
+     * @param ending of the names of the files
      */
     public KeptCopies(Path model, Path cacheFolder, Fingerprints fingerprints, String ending) {
         Path absolute = model.toAbsolutePath();
@@ -79,13 +77,12 @@ public final class KeptCopies {
     }
 
     /**
-     * Returns the file that was made under an equal key, or makes it. While another process makes
-     * it, this one waits, for minutes at most.
-     *
-     * @param usable whether a file that is intact may be used
-     * @param quotaBytes what the model's files may take
+     * Returns the file that was made under an equal key, or makes it. If another process makes it,
+     * this one waits, for minutes at most.
+     * @param usable whether an intact file may be used
+     * @param quotaBytes quota of the model's files
      * @param maker may be called again, for another place
-     * @throws IOException if it can be made nowhere
+     * @throws IOException if the file cannot be made anywhere
      */
     public Found findOrMake(StoreKey key, Predicate<Found> usable, long quotaBytes, Maker maker)
             throws IOException {
@@ -95,7 +92,7 @@ public final class KeptCopies {
         }
         Optional<StoreLock> lock = await(nameOf(key));
         try {
-            // Another one may have made it meanwhile.
+            // Another process may have made it meanwhile.
             Optional<Found> made =
                     find(key, true)
                             .filter(found -> !before.equals(Optional.of(found)))
@@ -112,7 +109,7 @@ public final class KeptCopies {
         }
     }
 
-    /** Returns the lock of a file; empty if another one still has it after some time. */
+    /** Returns the lock of a file; empty if another process still holds it after some time. */
     private Optional<StoreLock> await(String name) throws IOException {
         Optional<StoreLock> lock = tryLock(name);
         if (lock.isEmpty()) {
@@ -146,14 +143,14 @@ public final class KeptCopies {
                         }));
     }
 
-    /** Removes what processes that were killed had written of the model's files so far. */
+    /** Removes partial files of the model that killed processes left. */
     private void removeLeftOvers(StoreKey key) {
         for (Path folder : folders.newestFirst()) {
             try {
                 for (Path file : KeptFolders.files(folder, ReadableNames::isTemporary)) {
                     String name = ReadableNames.ofTemporary(file.getFileName().toString());
                     if (ReadableNames.mayBeOf(key.model(), name, ending)
-                            && (name.equals(nameOf(key)) || nobodyMakes(name))) {
+                            && (name.equals(nameOf(key)) || isNotBeingMade(name))) {
                         Files.deleteIfExists(file);
                     }
                 }
@@ -165,15 +162,13 @@ public final class KeptCopies {
         }
     }
 
-    private boolean nobodyMakes(String name) {
+    private boolean isNotBeingMade(String name) {
         try (StoreLock lock = tryLock(name).orElse(null)) {
             return lock != null && lock.acrossProcesses();
         }
     }
 
-    /**
-     * @param loud whether a file that is not intact is told
-     */
+    /** @param loud whether to log a file that is not intact */
     private Optional<Found> find(StoreKey key, boolean loud) {
         Optional<KeptCopy> copy = known.load(key);
         if (copy.isEmpty()) {
@@ -197,7 +192,7 @@ public final class KeptCopies {
 
     private Optional<Found> intact(Path file, KeptCopy copy) {
         try {
-            // What has another size need not be read.
+            // A file of another size need not be read.
             return Files.size(file) == copy.bytes()
                             && fingerprints.of(file).content().equals(copy.content())
                     ? Optional.of(new Found(file, copy))
@@ -208,7 +203,7 @@ public final class KeptCopies {
         }
     }
 
-    /** Makes a file, which is there as a whole or not at all. */
+    /** Makes a file atomically. */
     private Found make(StoreKey key, long quotaBytes, Maker maker) throws IOException {
         String name = nameOf(key);
         long[] derivedBegin = {0};
@@ -240,8 +235,8 @@ public final class KeptCopies {
     }
 
     /**
-     * Returns the file whose time is when another one was used last: that one stays as it is,
-     * because each change of its attributes would have it read again.
+     * Returns the file whose modification time is the last use of another file. That file is not
+     * touched, because any change of its attributes would cause it to be read again.
      */
     private Path useOf(Path file) {
         String name = file.getFileName().toString();
@@ -260,7 +255,7 @@ public final class KeptCopies {
         }
     }
 
-    /** Nobody finds a file of which nothing is known, so it goes first. */
+    /** A file without a description is never found, so it is removed first. */
     private FileTime lastUse(Path file) {
         try {
             return Files.getLastModifiedTime(useOf(file), LinkOption.NOFOLLOW_LINKS);

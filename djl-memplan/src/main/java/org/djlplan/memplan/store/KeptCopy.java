@@ -3,11 +3,10 @@ package org.djlplan.memplan.store;
 import static com.google.common.base.Preconditions.checkArgument;
 
 /**
- * What is known of a large file that was made from a model.
- *
+ * The description of a large file that was made from a model.
  * @param bytes its size
  * @param content of its {@link Fingerprint}
- * @param derivedBeginBytes where in it begins what kernels derive from weights; 0 for nothing
+ * @param derivedBeginBytes offset of the data that kernels derive from weights; 0 if there is none
  */
 public record KeptCopy(long bytes, String content, long derivedBeginBytes) {
 

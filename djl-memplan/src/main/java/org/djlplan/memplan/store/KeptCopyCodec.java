@@ -4,8 +4,7 @@ import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
 
 /**
- * What is known of large files, on one line:
- *
+ * Reads and writes descriptions of large files, on one line:
  * <pre>{@code
  * {"bytes":8192,"content":"8192-0a1b2c3d4e5f6071","derived":4096}
  * }</pre>
@@ -46,7 +45,7 @@ public final class KeptCopyCodec implements Codec<KeptCopy> {
         return read;
     }
 
-    /** The constructor checks all that can be checked without the file. */
+    /** The constructor checks everything that can be checked without the file. */
     @Override
     public void check(KeptCopy value) {}
 }

@@ -22,10 +22,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Values that were kept in a folder or an archive somewhere else, which is only read: not even the
- * time of a file in it changes. A folder has them beside each other or, as a model's folder, in
- * {@code .djlplan}; an archive (zip, jar, or tar with gzip, whatever its name) anywhere.
- *
+ * Values stored in another folder or in an archive, which is only read: even modification times
+ * stay unchanged. A folder contains them directly or, like a model's folder, in {@code .djlplan};
+ * an archive (zip, jar, or tar with gzip, with any name) contains them anywhere.
  * @param <T> the kind of value
  */
 public final class KeptElsewhere<T> {
@@ -35,10 +34,13 @@ public final class KeptElsewhere<T> {
     private static final int ZIP = 0x504b;
     private static final int GZIP = 0x1f8b;
 
-    /** Of a tar: more than models and what is kept of them. A small archive may have any number. */
+    /**
+     * Limit for a tar's content, larger than models and their stored files. A small compressed
+     * archive could expand to any size.
+     */
     private static final long MOST_TAR_BYTES = 8L << 30;
 
-    /** Of a zip, those of the right name. */
+    /** Limit of the entries with the right name in a zip. */
     private static final int MOST_ENTRIES = 64;
 
     private final Codec<T> codec;
@@ -47,9 +49,7 @@ public final class KeptElsewhere<T> {
     private final long mostTarBytes;
     private final AtomicBoolean reported = new AtomicBoolean();
 
-    /**
-     * @param location of the folder or archive; it may be a link, what is in it may not
-     */
+    /** @param location of the folder or archive; it may be a link, but entries in it may not */
     public KeptElsewhere(Codec<T> codec, Path location) {
         this(codec, location, MOST_TAR_BYTES);
     }
@@ -62,9 +62,8 @@ public final class KeptElsewhere<T> {
     }
 
     /**
-     * Returns the value that was kept under an equal key, if it is intact; one that is not is told
-     * once.
-     *
+     * Returns the intact value that was stored under an equal key, if there is one; a damaged one
+     * is logged once.
      * @throws IOException if there is no such folder or archive, or it cannot be read
      */
     public Optional<T> load(StoreKey key) throws IOException {
@@ -94,7 +93,7 @@ public final class KeptElsewhere<T> {
                         : List.of(location);
         for (Path folder : folders) {
             Path file = folder.resolve(format.nameOf(key));
-            // Opening a pipe would wait for a writer, and a link may lead anywhere.
+            // Opening a pipe would wait for a writer, and a link may point anywhere.
             if (KeptFolders.isFile(file)) {
                 try (InputStream in = Files.newInputStream(file, LinkOption.NOFOLLOW_LINKS)) {
                     Optional<T> value = read(key, in);
@@ -123,7 +122,8 @@ public final class KeptElsewhere<T> {
     }
 
     private Optional<T> inTar(StoreKey key, InputStream compressed) throws IOException {
-        // Not by the type of its own: that method returns another one in other versions.
+        // The general type is used, because the return type of the specific method differs between
+        // versions.
         try (ArchiveInputStream<?> tar =
                 new TarArchiveInputStream(
                         new BufferedInputStream(
@@ -140,7 +140,7 @@ public final class KeptElsewhere<T> {
                 entry = tar.getNextEntry();
             }
         } catch (IllegalArgumentException e) {
-            // What its reader throws for some headers.
+            // The archive reader throws this for some headers.
             throw new IOException(location + ": " + e.getMessage(), e);
         }
         return Optional.empty();

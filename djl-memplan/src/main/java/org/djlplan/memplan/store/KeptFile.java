@@ -8,8 +8,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A file that is made from a model's and kept where {@link FolderStore} keeps values. It has no
- * checksum: whoever uses it must be able to tell, from the model's file, what it should contain.
+ * A file that is made from a model's file and stored in the same folders as values of {@link
+ * FolderStore}. It has no checksum: its users must verify it against the model's file.
  */
 public final class KeptFile {
 
@@ -28,12 +28,11 @@ public final class KeptFile {
     }
 
     /**
-     * Returns the place of a file, which need not exist.
-     *
+     * Returns the handle of a file that need not exist.
      * @param model the model's file
-     * @param cacheFolder where to keep it when it cannot be kept beside the model
-     * @param variant tells it from others that are made from the same model
-     * @param ending what its name ends with
+     * @param cacheFolder for the file if it cannot be stored beside the model
+     * @param variant distinguishes files made from the same model
+     * @param ending of the file's name
      */
     public static KeptFile of(Path model, Path cacheFolder, String variant, String ending) {
         Path absolute = model.toAbsolutePath();
@@ -45,7 +44,7 @@ public final class KeptFile {
                 ending);
     }
 
-    /** Returns the existing files, the newest first; links are none. */
+    /** Returns the existing files, the newest first, without links. */
     public List<Path> candidates() {
         return folders.newestFirst().stream()
                 .map(folder -> folder.resolve(name))
@@ -54,28 +53,26 @@ public final class KeptFile {
     }
 
     /**
-     * Writes the file as a whole: whoever has an older one open keeps that. If a model has too many
-     * of the same ending, the oldest go.
-     *
+     * Writes the file atomically; readers that have an older file open keep reading that file. If a
+     * model has too many files with this ending, the oldest ones are removed.
      * @return where it is
-     * @throws IOException if it can be written nowhere, or the content cannot be read
+     * @throws IOException if no place is writable, or the content cannot be read
      */
     public Path replace(ByteSource content) throws IOException {
         return replaced(folders.write(name, content));
     }
 
-    /** Writes a file as a whole. */
+    /** Writes a file atomically. */
     @FunctionalInterface
     public interface Writing {
 
-        /** Puts a file in a place, where there may be another. */
+        /** Writes a file to a path, where a file may already exist. */
         void writeTo(Path file) throws IOException;
     }
 
     /**
-     * As {@link #replace(ByteSource)}.
-     *
-     * @param content called again for the cache if nothing can be written beside the model
+     * The same as {@link #replace(ByteSource)}.
+     * @param content called again for the cache if the model's folder is not writable
      */
     public Path replace(Writing content) throws IOException {
         return replaced(

@@ -18,19 +18,17 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 
 /**
- * The two folders in which files of the models in one folder are kept. A file in the cache is newer
- * than one of the same name beside the model: it is written only when the other cannot be, and
+ * The two folders for files of the models in one folder. A file in the cache is newer than a file
+ * of the same name beside the model, because it is written only if the other cannot be written, and
  * removed as soon as it can.
- *
- * <p>A model's folder may come from anywhere, and may have links to anything in it: neither the
- * folder of kept files nor what is in it is used if it is a link. Models themselves may be links.
- *
+ * <p>A model's folder may come from anywhere and contain links to anything, so neither the folder
+ * {@code .djlplan} nor a file in it is used if it is a link. Models themselves may be links.
  * @param beside the folder {@code .djlplan} beside the models
- * @param cache the folder to take when that cannot be written
+ * @param cache the folder to use if that is not writable
  */
 record KeptFolders(Path beside, Path cache) {
 
-    /** Most files of one kind that are kept of a model. */
+    /** Largest number of files of one kind per model. */
     static final int MOST_FILES = 32;
 
     static final String BESIDE_MODEL = ".djlplan";
@@ -38,17 +36,15 @@ record KeptFolders(Path beside, Path cache) {
 
     /**
      * A file that was written.
-     *
-     * @param isNew whether there was none in its place
-     * @param notBeside why it is in the cache; empty if it is not
+     * @param isNew whether it replaced no file
+     * @param notBeside why it is in the cache; empty if it is beside the model
      */
     record Written(Path file, boolean isNew, Optional<Exception> notBeside) {}
 
     /**
-     * Returns the folders of a model folder. Nothing is created before the first file is written.
-     * What is kept of a kept file lies beside it.
-     *
-     * @param cacheFolder one for all models
+     * Returns the folders for a model folder. Creates nothing before the first file is written.
+     * Files that belong to a stored file lie beside it.
+     * @param cacheFolder shared by all models
      */
     static KeptFolders at(Path modelFolder, Path cacheFolder) {
         Path absolute = modelFolder.toAbsolutePath().normalize();
@@ -61,14 +57,12 @@ record KeptFolders(Path beside, Path cache) {
                         .resolve(ReadableNames.of(last.toString(), absolute.toString())));
     }
 
-    /** Returns whether something is a file and no link to one. */
+    /** Returns whether a path is a regular file and not a link. */
     static boolean isFile(Path file) {
         return Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS);
     }
 
-    /**
-     * Returns the folders that are there and no links, in the order in which to look for a file.
-     */
+    /** Returns the existing folders that are not links, in the order of the search. */
     List<Path> newestFirst() {
         List<Path> folders = new ArrayList<>();
         for (Path folder : List.of(cache, beside)) {
@@ -85,26 +79,24 @@ record KeptFolders(Path beside, Path cache) {
     }
 
     /**
-     * Writes a file beside the model or, when that fails, into the cache.
-     *
-     * @throws IOException if neither can be written
+     * Writes a file beside the model or, if that fails, into the cache.
+     * @throws IOException if neither is writable
      */
     Written write(String name, ByteSource content) throws IOException {
         return write(name, file -> FileReplacement.replace(file, content));
     }
 
-    /** Puts a file in its place. */
+    /** Moves or writes a file to its place. */
     @FunctionalInterface
     interface Placing {
 
-        /** Returns whether there was none. */
+        /** Returns whether the file is new. */
         boolean place(Path file) throws IOException;
     }
 
     /**
-     * As {@link #write(String, ByteSource)}.
-     *
-     * @param content called again for the cache if the first place cannot be written
+     * The same as {@link #write(String, ByteSource)}.
+     * @param content called again for the cache if the first place is not writable
      */
     Written write(String name, Placing content) throws IOException {
         try {
@@ -125,8 +117,8 @@ record KeptFolders(Path beside, Path cache) {
     }
 
     /**
-     * Creates a folder, but none that it lies in, unless that is the cache: a model that was
-     * removed stays removed.
+     * Creates the folder but not its parent, unless the parent is the cache, because a removed
+     * model must stay removed.
      */
     void createBeside() throws IOException {
         if (beside.getParent().equals(cache.getParent().getParent())) {
@@ -139,7 +131,7 @@ record KeptFolders(Path beside, Path cache) {
         }
     }
 
-    /** Creates the folder in the cache, and all that it lies in. */
+    /** Creates the folder in the cache with its parents. */
     void createCache() throws IOException {
         Files.createDirectories(cache.getParent());
         try {
@@ -156,7 +148,7 @@ record KeptFolders(Path beside, Path cache) {
         }
     }
 
-    /** Returns the files in a folder of names that are asked for; links are none. */
+    /** Returns the files in a folder with matching names, without links. */
     static List<Path> files(Path folder, Predicate<String> names) throws IOException {
         List<Path> files = new ArrayList<>();
         try (DirectoryStream<Path> all =
@@ -174,24 +166,22 @@ record KeptFolders(Path beside, Path cache) {
     }
 
     /**
-     * Removes the files that were used longest ago, if there are more than {@value #MOST_FILES}.
-     *
-     * @param names of the files among which to choose: of ours only
+     * Removes the least recently used files if there are more than {@value #MOST_FILES}.
+     * @param names which files are djl-plan's and may be removed
      */
     static void evict(Path folder, Predicate<String> names) throws IOException {
         evict(folder, names, MOST_FILES);
     }
 
     /**
-     * Removes the files that were used longest ago, if there are too many.
-     *
-     * @param names of the files among which to choose: of ours only
+     * Removes the least recently used files if there are too many.
+     * @param names which files are djl-plan's and may be removed
      */
     static void evict(Path folder, Predicate<String> names, int mostFiles) throws IOException {
         List<Path> files = files(folder, names);
         int tooMany = files.size() - mostFiles;
         if (tooMany > 0) {
-            // Read once each: sorting must not see times change.
+            // Each time is read once, because times must not change during sorting.
             List<Used> byUse = new ArrayList<>();
             for (Path file : files) {
                 byUse.add(
@@ -205,11 +195,10 @@ record KeptFolders(Path beside, Path cache) {
     }
 
     /**
-     * Removes the files that were used longest ago, until all are small enough together.
-     *
-     * @param names of the files among which to choose: of ours only
-     * @param lastUse when each was used last
-     * @param kept is not removed
+     * Removes the least recently used files until the total size is small enough.
+     * @param names which files are djl-plan's and may be removed
+     * @param lastUse returns the last use of a file
+     * @param kept is never removed
      */
     static void evict(
             Path folder,
@@ -236,6 +225,6 @@ record KeptFolders(Path beside, Path cache) {
         }
     }
 
-    /** A file and when it was used last. */
+    /** A file and its last use. */
     private record Used(Path file, FileTime time) {}
 }

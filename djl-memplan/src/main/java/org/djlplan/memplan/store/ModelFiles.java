@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 
-/** Hashes of the structure of model files, of which no weights are read. */
+/** Computes hashes of the structure of model files, without reading weights. */
 public final class ModelFiles {
 
     private ModelFiles() {}
@@ -15,12 +15,11 @@ public final class ModelFiles {
     /**
      * Returns a hash of the directory of a TorchScript archive, which is a zip file: names, sizes
      * and CRC-32s of all entries in their order. It differs between archives that were written with
-     * other code or weights. No entry is read, so it stays as it is when a part of the archive is
-     * written over: where that matters, {@link Fingerprints} tell.
-     *
+     * other code or weights. No entry is read, so the hash does not change if a part of the archive
+     * is overwritten; where that matters, {@link Fingerprints} are used.
      * @param ptFile the archive
      * @return 64 hexadecimal digits
-     * @throws IOException if it cannot be read or is no zip file
+     * @throws IOException if it cannot be read or is not a zip file
      */
     public static String archiveStructure(Path ptFile) throws IOException {
         Hasher hasher = Hashing.sha256().newHasher();

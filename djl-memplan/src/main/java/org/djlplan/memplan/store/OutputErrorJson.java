@@ -9,7 +9,10 @@ import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.OutputError.ByOperator;
 import org.djlplan.memplan.spi.OutputError.Deviation;
 
-/** Errors of outputs as JSON. Differences are texts, as JSON has no infinite numbers. */
+/**
+ * Reads and writes errors of outputs as JSON. Differences are strings, because JSON has no infinite
+ * numbers.
+ */
 public final class OutputErrorJson {
 
     private static final int DEVIATION_PARTS = 3;

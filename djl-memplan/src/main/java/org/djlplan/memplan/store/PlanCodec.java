@@ -24,31 +24,28 @@ import org.djlplan.memplan.source.trace.AllocationTrace;
 import org.djlplan.memplan.usage.UsageRecords;
 
 /**
- * Memory plans in files. Shown here on several lines, written on one:
- *
+ * Memory plans in files. The format, shown on several lines but written on one:
  * <pre>{@code
  * {"liveness":{"dataTypes":["float32","float32"],"shapes":[[1,64,112,112],[]],"closedAt":[1,-1]},
  *  "allocations":{"strategy":"greedy-by-size","bytes":[3211264,0,4],
  *   "allocatedAt":[0,2,3],"freedAt":[1,-1,4],"offset":[0,-1,0]}}
  * }</pre>
- *
- * <p>Either part may be absent. Arrays of numbers are parallel. {@code -1} stands for what does not
- * exist: an array that is not closed, an allocation that is not freed or not placed.
+ * <p>Either part may be absent. Arrays of numbers have one element per entry. {@code -1} stands for a missing value: an array that is not closed, an allocation that is not freed or not placed.
  */
 public final class PlanCodec implements Codec<StoredPlan> {
 
-    /** Most allocations of a plan: checking it takes time quadratic in these. */
+    /** Limit of a plan's allocations, because validating takes quadratic time. */
     static final int MOST_ENTRIES = 1 << 16;
 
     private static final Pattern STRATEGY = Pattern.compile("[a-z0-9-]{1,64}");
 
-    /** Most dimensions of an array. */
+    /** Limit of an array's dimensions. */
     private static final int MOST_DIMENSIONS = 64;
 
-    /** Every machine has so much: asking takes longer than all the rest. */
+    /** Every machine has this much memory, and asking the system takes longer than all the rest. */
     private static final long UNDOUBTED_BYTES = 16 << 20;
 
-    /** Stands for a number that does not exist. */
+    /** Denotes a missing number. */
     private static final int NONE = -1;
 
     @Override
@@ -188,12 +185,12 @@ public final class PlanCodec implements Codec<StoredPlan> {
         json.endArray();
     }
 
-    /** Reads an array of numbers that comes next. */
+    /** Reads an array of numbers. */
     static ImmutableLongArray numbers(CheckedJson json, String name) throws IOException {
         return json.expect(name).numbers(MOST_ENTRIES);
     }
 
-    /** Returns the length that all arrays have. */
+    /** Returns the common length of all arrays. */
     static int sameLength(ImmutableLongArray... parallel) throws IOException {
         int length = parallel[0].length();
         for (ImmutableLongArray other : parallel) {
@@ -217,7 +214,7 @@ public final class PlanCodec implements Codec<StoredPlan> {
         }
     }
 
-    /** Checks that a plan is valid and no larger than without sharing. */
+    /** Checks that a plan is valid and no larger than the naive layout. */
     private static void checkValid(OffsetPlan plan) throws IOException {
         if (!STRATEGY.matcher(plan.strategy()).matches()) {
             throw new IOException("a strategy of no such name");
@@ -234,7 +231,7 @@ public final class PlanCodec implements Codec<StoredPlan> {
         }
     }
 
-    /** Where it cannot be read, nothing is too large. */
+    /** If the memory size cannot be read, nothing is too large. */
     private static long memoryBytes() {
         return new Machine().memoryBytes().orElse(Long.MAX_VALUE);
     }

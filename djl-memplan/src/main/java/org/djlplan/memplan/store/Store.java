@@ -3,30 +3,28 @@ package org.djlplan.memplan.store;
 import java.util.Optional;
 
 /**
- * Keeps values of one kind between runs of a JVM. Never throws for what is wrong with a file, a
- * folder or a disk: that is reported in a warning, once, and the value is made anew.
- *
- * <p>Of each model only so many are kept. One that is loaded counts as used.
- *
+ * Stores values of one kind across runs of the JVM. Faults of a file, a folder or a disk never
+ * cause an exception: one warning reports them, and the value is made again.
+ * <p>The number of values per model is limited. Loading a value counts as use.
  * @param <T> the kind of value
  */
 public interface Store<T> {
 
-    /** Returns the value that was saved under an equal key, if it is intact. */
+    /** Returns the intact value that was saved under an equal key, if there is one. */
     Optional<T> load(StoreKey key);
 
     /**
-     * Keeps a value; one saved under an equal key before is replaced. If the model has too many,
-     * the one goes that was not used for longest.
+     * Saves a value, replacing one that was saved under an equal key. If the model has too many
+     * values, the least recently used one is removed.
      */
     void save(StoreKey key, T value);
 
     /**
-     * Keeps a value as {@link #save} does, but only if none has to go for it: for one of which
-     * nobody knows yet whether it will be used again.
+     * Saves a value as {@link #save} does, but only if no other value must be removed for it; for
+     * values that may not be used again.
      */
     void offer(StoreKey key, T value);
 
-    /** Waits until everything is written that was saved before, but not for long. */
+    /** Waits for a limited time until all previously saved values are written. */
     void flush();
 }

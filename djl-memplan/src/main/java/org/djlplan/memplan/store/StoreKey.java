@@ -6,9 +6,8 @@ import com.google.common.collect.ImmutableSortedMap;
 import java.util.Map;
 
 /**
- * The facts that a kept value depends on. It is used only where all of them are the same.
- *
- * @param model the model's name, for people who look into the folder
+ * The facts that a stored value depends on. A value is used only if all of them are equal.
+ * @param model the model's name, to make file names readable
  * @param facts by name: the graph's structure, input types, engine and native version, threads, CPU
  */
 public record StoreKey(String model, Map<String, String> facts) {
@@ -18,7 +17,7 @@ public record StoreKey(String model, Map<String, String> facts) {
         facts = ImmutableSortedMap.copyOf(facts);
     }
 
-    /** As every record's, but without what those link at their first use, which takes long. */
+    /** Written out, because linking a record's generated method at its first use takes long. */
     @Override
     public boolean equals(Object other) {
         return other instanceof StoreKey key && model.equals(key.model) && facts.equals(key.facts);

@@ -17,19 +17,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The right to be the only one, of all JVMs and threads, that makes a value. The system ends it
- * when the JVM dies. Its file stays, empty: one that is removed might be removed from under the
- * next holder.
- *
- * <p>Where no file can be locked it holds in this JVM only.
+ * A lock for making a value, held by one thread of all JVMs. The system releases it when the JVM
+ * dies. Its empty file is never removed, because it might be removed while another process locks
+ * it.
+ * <p>If no file can be locked, the lock works in this JVM only.
  */
 public final class StoreLock implements AutoCloseable {
 
     private static final Logger logger = LoggerFactory.getLogger(StoreLock.class);
 
     /**
-     * What this JVM holds. Looked at before a file is opened: closing a file ends all locks that
-     * this JVM has on it.
+     * What this JVM holds. Checked before a file is opened, because closing a file releases all
+     * locks that this JVM holds on it.
      */
     private static final Set<Path> HELD = ConcurrentHashMap.newKeySet();
 
@@ -42,18 +41,17 @@ public final class StoreLock implements AutoCloseable {
         this.locked = locked;
     }
 
-    /** A place of a file, of which the folder may have to be created. */
+    /** A path whose folder may have to be created. */
     @FunctionalInterface
     interface Place {
         Path file() throws IOException;
     }
 
     /**
-     * Locks the first file that can be.
-     *
-     * @param identity what tells the value from others in this JVM
+     * Locks the first file that can be locked.
+     * @param identity identifies the value in this JVM
      * @param places of the file, in order of preference
-     * @return empty if another one holds it
+     * @return empty if another thread or process holds it
      */
     static Optional<StoreLock> tryAcquire(Path identity, List<Place> places) {
         if (!HELD.add(identity)) {
@@ -82,7 +80,7 @@ public final class StoreLock implements AutoCloseable {
         return Optional.of(new StoreLock(identity, Optional.empty()));
     }
 
-    /** Returns the open file with its lock, or empty if another one has it. */
+    /** Returns the open file with its lock, or empty if another process holds the lock. */
     private static Optional<FileChannel> lock(Path file) throws IOException {
         // Opening a pipe would wait for a reader.
         if (Files.exists(file, LinkOption.NOFOLLOW_LINKS) && !KeptFolders.isFile(file)) {
@@ -107,12 +105,12 @@ public final class StoreLock implements AutoCloseable {
         return locked ? Optional.of(channel) : Optional.empty();
     }
 
-    /** Returns whether it holds for other processes, too. */
+    /** Returns whether the lock also works between processes. */
     boolean acrossProcesses() {
         return locked.isPresent();
     }
 
-    /** Lets others have it. Does nothing the second time. */
+    /** Lets others have it. A second call does nothing. */
     @Override
     public void close() {
         if (!open.getAndSet(false)) {

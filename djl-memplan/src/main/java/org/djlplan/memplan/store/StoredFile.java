@@ -18,21 +18,18 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A key and a value as the text of a file. Shown here on several lines, written on one:
- *
+ * Converts a key and a value to the text of a file and back. The format, shown on several lines but written on one:
  * <pre>{@code
  * {"version":1,
  *  "key":{"model":"resnet18","facts":{"engine":"PyTorch 2.1.1","input":"1x3x224x224:float32"}},
  *  "plan":…,
  *  "sha256":"…"}
  * }</pre>
- *
- * <p>The value is under the name of its kind. The checksum is that of the value's text as the codec
- * writes it, whatever spaces the file has.
+ * <p>The value is stored under the name of its kind. The checksum covers the value's text as written by the codec, independent of white space in the file.
  */
 final class StoredFile<T> {
 
-    /** A larger file is not one of ours. */
+    /** Larger files are not djl-plan's. */
     static final long MOST_BYTES = 16 << 20;
 
     private static final int MOST_FACTS = 1 << 10;
@@ -43,16 +40,16 @@ final class StoredFile<T> {
         this.codec = codec;
     }
 
-    /** The state of a file that is not damaged. */
+    /** The result of reading a file that is not damaged. */
     sealed interface Result<T> permits Usable, OtherVersion {}
 
     /** An intact and valid value. */
     record Usable<T>(Kept<T> kept) implements Result<T> {}
 
-    /** A file that another version of this library wrote. */
+    /** A file written by another version of this library. */
     record OtherVersion<T>(int version) implements Result<T> {}
 
-    /** Returns the name of the file of a key: the model's, and a hash of all facts. */
+    /** Returns the file name for a key: the model's name, and a hash of all facts. */
     String nameOf(StoreKey key) {
         StringBuilder identity = new StringBuilder(key.model());
         for (Map.Entry<String, String> fact : key.facts().entrySet()) {
@@ -61,15 +58,14 @@ final class StoredFile<T> {
         return ReadableNames.of(key.model(), identity.toString()) + codec.ending();
     }
 
-    /** Returns whether {@link #nameOf} may give this name to the file of a key of this model. */
+    /** Returns whether a file name may be the result of {@link #nameOf} for a key of this model. */
     boolean mayBeOf(String model, String fileName) {
         return ReadableNames.mayBeOf(model, fileName, codec.ending());
     }
 
     /**
-     * Returns the version of the format that a file has, of which no more is read.
-     *
-     * @throws IOException if it is none of ours
+     * Returns the version of a file's format, without reading the rest.
+     * @throws IOException if the file is not djl-plan's
      * @throws RuntimeException likewise
      */
     static int versionOf(InputStream in) throws IOException {
@@ -78,16 +74,15 @@ final class StoredFile<T> {
         return json.expect("version").nextInt();
     }
 
-    /** A decoder of one's own refuses what is not UTF-8. */
+    /** A separate decoder rejects text that is not UTF-8. */
     private static CheckedJson json(InputStream in) {
         return new CheckedJson(new InputStreamReader(in, StandardCharsets.UTF_8.newDecoder()));
     }
 
     /**
      * Returns the content of a file.
-     *
-     * @throws IllegalArgumentException if it is larger than one that would be read
-     * @throws CharacterCodingException if a text is not valid Unicode
+     * @throws IllegalArgumentException if the content exceeds the limits for reading
+     * @throws CharacterCodingException if a string is not valid Unicode
      */
     byte[] toBytes(StoreKey key, T value) throws IOException {
         checkArgument(key.facts().size() <= MOST_FACTS, "%s facts", key.facts().size());
@@ -108,7 +103,7 @@ final class StoredFile<T> {
         return bytes;
     }
 
-    /** Returns the one text of a value that is checksummed. */
+    /** Returns the canonical text of a value, which is checksummed. */
     private String text(T value) throws IOException {
         StringWriter text = new StringWriter();
         codec.write(new JsonWriter(text), value);
@@ -117,14 +112,13 @@ final class StoredFile<T> {
 
     /**
      * Returns the checksum of a text.
-     *
-     * @throws CharacterCodingException if it is not valid Unicode
+     * @throws CharacterCodingException if the text is not valid Unicode
      */
     static String sha256(String text) throws CharacterCodingException {
         return Hashing.sha256().hashBytes(utf8(text)).toString();
     }
 
-    /** Not String.getBytes, which writes a question mark for what is not valid. */
+    /** Not String.getBytes, which writes a question mark for invalid characters. */
     private static byte[] utf8(String text) throws CharacterCodingException {
         ByteBuffer encoded = StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(text));
         byte[] bytes = new byte[encoded.remaining()];
@@ -133,9 +127,9 @@ final class StoredFile<T> {
     }
 
     /**
-     * Reads a file. No more is kept in memory than the largest value needs, whatever it contains.
-     *
-     * @throws IOException if it is damaged or invalid
+     * Reads a file. Never keeps more in memory than the largest value needs, whatever the file
+     * contains.
+     * @throws IOException if the file is damaged or invalid
      * @throws RuntimeException likewise
      */
     Result<T> read(InputStream in) throws IOException {
@@ -157,10 +151,9 @@ final class StoredFile<T> {
     }
 
     /**
-     * Reads the value of one key from a file that may be anything.
-     *
-     * @return empty if another version of this library wrote it
-     * @throws IOException if it is damaged, invalid or of another key
+     * Reads the value of one key from an untrusted file.
+     * @return empty if another version of this library wrote the file
+     * @throws IOException if the file is damaged, invalid or of another key
      * @throws RuntimeException likewise
      */
     Optional<T> read(StoreKey key, InputStream in) throws IOException {

@@ -8,18 +8,16 @@ import org.djlplan.memplan.source.block.LivenessTrace;
 import org.djlplan.memplan.source.trace.AllocationTrace;
 
 /**
- * All that is kept of a model's predictions with inputs of certain types.
- *
- * @param liveness when an imperative block's arrays are closed; empty for other blocks
- * @param allocations where allocations lie; empty as long as they were not recorded
+ * The stored plan of a model's predictions with inputs of certain types.
+ * @param liveness when the arrays of an imperative block are closed; empty for other blocks
+ * @param allocations the places of allocations; empty if they were not recorded
  */
 public record StoredPlan(Optional<LivenessTrace> liveness, Optional<Allocations> allocations) {
 
     /**
      * The places of a prediction's allocations.
-     *
      * @param trace the allocations
-     * @param plan offsets of those that may be placed
+     * @param plan offsets of the allocations that may be placed
      */
     public record Allocations(AllocationTrace trace, OffsetPlan plan) {
 

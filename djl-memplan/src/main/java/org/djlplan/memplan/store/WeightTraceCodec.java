@@ -10,8 +10,7 @@ import org.djlplan.memplan.budget.WeightTrace;
 import org.djlplan.memplan.budget.WeightUse;
 
 /**
- * Uses of weights in files. Shown here on several lines, written on one:
- *
+ * Reads and writes uses of weights in files. The format, shown on several lines but written on one:
  * <pre>{@code
  * {"pieceOffset":[0,4194304],"pieceBytes":[4194304,8192],"stepBytes":[0,3211264],
  *  "stepNanos":[1000,52000],"piece":[0,1],"first":[0,1],"last":[1,1],
@@ -20,7 +19,7 @@ import org.djlplan.memplan.budget.WeightUse;
  */
 public final class WeightTraceCodec implements Codec<WeightTrace> {
 
-    /** Most pieces, steps and uses. */
+    /** Limit of the numbers of pieces, steps and uses. */
     private static final int MOST_ENTRIES = PlanCodec.MOST_ENTRIES;
 
     @Override

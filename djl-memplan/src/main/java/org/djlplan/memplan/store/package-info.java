@@ -1,4 +1,2 @@
-/**
- * Keeps values between runs of a JVM, plans first of all: keys, forms of files, folders and locks.
- */
+/** Stores values across runs of the JVM, above all plans: keys, file formats, folders and locks. */
 package org.djlplan.memplan.store;

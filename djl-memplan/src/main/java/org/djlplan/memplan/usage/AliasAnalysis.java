@@ -16,22 +16,21 @@ import org.djlplan.memplan.graph.Tensor;
 import org.djlplan.memplan.usage.InPlaceRules.Rule;
 
 /**
- * Finds the tensors that may share one place because an operator writes over its input or only
- * views it: as the engine tells, or, for one that does not, by the table in {@link InPlaceRules}.
- *
- * <p>Operators are visited in execution order. At any moment all members of an alias class that are
- * still alive have the same content: a view joins with equal content, and an operator overwrites
- * only where all other uses of every member have ended, which leaves its output as the only one
- * alive. What has ended depends on the order of operators: execution order, or, for an engine that
- * runs branches at once, data dependencies alone.
- *
- * <p>Only tensors that have a usage record and are written once, by the first operator that touches
- * them, ever join: never an input or output of the graph, a constant, a variable, or an operator's
+ * Finds tensors that may share one place because an operator overwrites its input or only views it:
+ * as reported by the engine or, for an engine that does not report it, according to {@link
+ * InPlaceRules}.
+ * <p>Operators are visited in execution order. At any moment all live members of an alias class
+ * have the same content: a view joins with equal content, and an operator overwrites only if all
+ * other uses of every member have ended, so that its output is the only live member. Whether a use
+ * has ended depends on the order of operators: execution order, or data dependencies alone for an
+ * engine that runs branches at once.
+ * <p>Only tensors with a usage record that are written once, by the first operator that uses them,
+ * can join: never an input or output of the graph, a constant, a variable, or an operator's
  * temporary.
  */
 public final class AliasAnalysis {
 
-    /** An order of operators: which of them surely have ended before another one begins. */
+    /** An order of operators: which of them are certain to end before another one begins. */
     @FunctionalInterface
     public interface Precedence {
 
@@ -42,7 +41,7 @@ public final class AliasAnalysis {
         boolean precedes(int operator, int other);
     }
 
-    /** The tensors that share one place, and the operators that use those with its content. */
+    /** Tensors that share one place, and the operators that use those with its current content. */
     private static final class AliasClass {
         private final List<Integer> members = new ArrayList<>();
         private final List<Integer> users = new ArrayList<>();
@@ -70,7 +69,7 @@ public final class AliasAnalysis {
                 writers[id]++;
                 written[id] = operator.index();
             }
-            // A temporary is no result: whatever the kernel leaves there, nothing may rely on it.
+            // A temporary is not a result: nothing may depend on its content after the kernel.
             operator.temporaries().forEach(id -> writers[id] += 2);
         }
         for (UsageRecord record : UsageRecords.of(graph)) {
@@ -87,8 +86,8 @@ public final class AliasAnalysis {
     }
 
     /**
-     * Returns the alias classes when only the operators that {@code where} admits, by index, write
-     * over their inputs or view them.
+     * Returns the alias classes if only the operators that {@code where} accepts, by index,
+     * overwrite their inputs or view them.
      */
     public static ImmutableList<ImmutableList<Integer>> aliasClasses(
             Graph graph, IntPredicate where) {
@@ -96,9 +95,8 @@ public final class AliasAnalysis {
     }
 
     /**
-     * Returns the alias classes when operators run in any order that {@code order} admits.
-     *
-     * @param where the operators, by index, that may write over their inputs or view them
+     * Returns the alias classes for operators that run in any order that {@code order} allows.
+     * @param where the operators, by index, that may overwrite their inputs or view them
      */
     public static ImmutableList<ImmutableList<Integer>> aliasClasses(
             Graph graph, IntPredicate where, Precedence order) {
@@ -160,9 +158,9 @@ public final class AliasAnalysis {
     }
 
     /**
-     * Whether writing {@code output} over {@code id} destroys nothing that others still read, nor
-     * anything this operator itself reads in another order: an operand in the same class (the same
-     * tensor, or a view of it) must be indexed exactly as the output is.
+     * Returns whether writing {@code output} over {@code id} destroys nothing that other operators
+     * still read, and nothing that this operator itself reads in another order: an operand in the
+     * same class (the same tensor, or a view of it) must be indexed exactly like the output.
      */
     private boolean overwritable(int id, Operator operator, Tensor output) {
         AliasClass shared = classOf.get(id);
@@ -188,7 +186,7 @@ public final class AliasAnalysis {
             classOf.put(input, shared);
         }
         if (!copies) {
-            // They all precede whatever uses the output.
+            // All of them precede the users of the output.
             shared.users.clear();
         }
         shared.add(output, users.get(output));

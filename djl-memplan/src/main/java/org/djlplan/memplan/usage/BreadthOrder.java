@@ -12,20 +12,18 @@ import java.util.stream.IntStream;
 /**
  * The order in which Greedy by Breadth places units (Pisarchyk and Lee 2020, sections 4.2 and 5.3):
  * operators by breadth, largest first, ties by execution order; of each operator's profile the
- * units that were not placed yet, by size, largest first, ties by tensor id.
- *
- * <p>A unit is thus placed in the turn of the operator of its interval that comes first in the
- * order of breadths. That operator is one at which some unit starts: where none does, the profile
- * is part of an earlier operator's. So the order is one sort, by the least rank in each interval,
- * which a sparse table answers at once: O(n log n).
+ * units that are not placed yet, by size, largest first, ties by tensor id.
+ * <p>So a unit is placed in the turn of the operator in its interval with the lowest rank by
+ * breadth. A unit starts at that operator: if none did, its profile would be part of an earlier
+ * operator's. So the order is one sort by the smallest rank in each interval, which a sparse table
+ * returns in constant time: O(n log n).
  */
 public final class BreadthOrder {
 
     private BreadthOrder() {}
 
     /**
-     * Returns the units in the order in which they are to be placed.
-     *
+     * Returns the units in the order of placement.
      * @throws ArithmeticException if a breadth does not fit into a long
      */
     public static ImmutableList<UsageRecord> of(Collection<UsageRecord> units) {
@@ -44,7 +42,7 @@ public final class BreadthOrder {
                 .collect(ImmutableList.toImmutableList());
     }
 
-    /** Returns, per start in execution order, its place in the order of breadths. */
+    /** Returns, for each start in execution order, its rank in the order of breadths. */
     private static int[] ranks(Map<Integer, Long> breadths) {
         long[] breadth = breadths.values().stream().mapToLong(Long::longValue).toArray();
         int[] byBreadth =
@@ -60,7 +58,7 @@ public final class BreadthOrder {
         return ranks;
     }
 
-    /** Returns a sparse table: row k, column i is the least of 2^k ranks from i on. */
+    /** Returns a sparse table: row k, column i is the smallest of 2^k ranks from i on. */
     private static int[][] leastRanks(int[] ranks) {
         int rows = 32 - Integer.numberOfLeadingZeros(Math.max(1, ranks.length));
         int[][] least = new int[rows][];

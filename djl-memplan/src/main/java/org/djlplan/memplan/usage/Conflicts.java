@@ -9,14 +9,13 @@ import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
 
 /**
- * Pairs of tensors that may not share memory although their usage intervals do not overlap: only
- * the serial order of operators separates them, and operators may run in another.
- *
+ * Pairs of tensors that must not share memory although their usage intervals do not overlap,
+ * because only the serial order separates them and operators may run in another order.
  * <p>A symmetric relation in bit sets, one per tensor: at most n²/8 bytes for n tensors.
  */
 public final class Conflicts {
 
-    /** No pair at all: operators run in the serial order, one after another. */
+    /** No pairs: operators run in the serial order, one after another. */
     public static final Conflicts NONE = new Conflicts(Map.of());
 
     private static final BitSet EMPTY = new BitSet();
@@ -33,8 +32,7 @@ public final class Conflicts {
         private final Map<Integer, BitSet> others = new HashMap<>();
 
         /**
-         * Adds the pair of two different tensors, in any order, as often as one likes.
-         *
+         * Adds a pair of two different tensors, in any order; repeated pairs are allowed.
          * @throws IllegalArgumentException if they are the same, or an id is negative
          */
         public Builder add(int tensor, int other) {
@@ -73,7 +71,7 @@ public final class Conflicts {
         return others.getOrDefault(tensor, EMPTY).stream();
     }
 
-    /** Returns the pairs of what the tensors are mapped to; pairs within one value vanish. */
+    /** Returns the pairs of the mapped tensors; pairs that map to the same value disappear. */
     Conflicts map(IntUnaryOperator mapping) {
         Builder mapped = new Builder();
         others.forEach(

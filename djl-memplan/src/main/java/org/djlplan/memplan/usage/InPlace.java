@@ -2,23 +2,23 @@ package org.djlplan.memplan.usage;
 
 import java.util.Optional;
 
-/** The conditions under which an operator may write over its input. */
+/** The conditions under which an operator may overwrite its input. */
 public enum InPlace {
     /** Never. */
     FALSE,
     /**
-     * When the arena gets smaller by {@link #WORTHWHILE_BYTES} at least. Several of the engine's
-     * element-wise kernels run slower over their own input, because compilers vectorise loops for
-     * operands that do not overlap; a smaller saving does not pay for that.
+     * If the arena becomes smaller by at least {@link #WORTHWHILE_BYTES}. Several of the engine's
+     * element-wise kernels are slower on their own input, because compilers vectorize loops for
+     * operands that do not overlap; a small saving does not justify that.
      */
     AUTO,
-    /** When the arena gets smaller, by however little. */
+    /** If the arena becomes smaller by any amount. */
     TRUE;
 
-    /** The saving from which on {@link #AUTO} is worth its while. */
+    /** The minimum saving for {@link #AUTO}. */
     public static final long WORTHWHILE_BYTES = 512 << 10;
 
-    /** Returns the saving in bytes that it takes; empty for never. */
+    /** Returns the minimum saving in bytes; empty for never. */
     public Optional<Long> leastSavingBytes() {
         return switch (this) {
             case FALSE -> Optional.empty();

@@ -10,32 +10,29 @@ import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.graph.Operator.InPlace;
 
 /**
- * The operators whose output may lie where an input lies: per element type, because another type is
- * another kernel. An entry stands here only if its kernel (TensorFlow Lite's own CPU kernels,
- * vectorised and broadcasting paths included) reads element i of the operand before it writes
- * element i of the result, and never reads an element below i of that operand afterwards; and if
- * the engine, run with operand and result at one place, gave the bits that it gives otherwise: NaNs
- * of several kinds, infinities, subnormal numbers and odd lengths included. The integration tests
- * run every entry and fail for one that they have no model for.
- *
- * <p>Not the order of reads and writes alone decides: a compiler makes two loops of one, for arrays
- * that overlap and for others, and they need not agree. In release 2.6.2 for x86-64, {@code ADD}
- * and {@code MUL} of floats keep the other one of two NaNs, and {@code RELU_N1_TO_1} of floats
- * flushes subnormal numbers to zero, when they overwrite an operand. They are not here.
- *
- * <p>A view is {@code memcpy} onto itself, which the C standard leaves undefined (C11 7.24.2.1:
- * objects that overlap). That it leaves the bytes as they are on the platforms supported is proved
- * by the same tests only, for the element types that they run.
- *
- * <p>Broadcasting: the operand that is overwritten has the result's shape, so {@code
- * BinaryBroadcastFiveFold} and the {@code …Slow} loops walk both with the same index; the operand
- * that is repeated is smaller and is never overwritten.
+ * The operators whose output may take the place of an input, by element type, because each type has
+ * its own kernel. An operator is listed only if its kernel (TensorFlow Lite's own CPU kernels,
+ * including vectorized and broadcasting paths) reads element i of the operand before it writes
+ * element i of the result, and never reads an element below i of that operand afterwards. In
+ * addition the engine, run with operand and result at one place, must compute the same bits as
+ * otherwise, for NaNs of several kinds, infinities, subnormal numbers and odd lengths. The
+ * integration tests run every entry and fail for an entry without a model.
+ * <p>The order of reads and writes alone is not sufficient: a compiler makes two loops of one, for
+ * arrays that overlap and for others, and their results may differ. In release 2.6.2 for x86-64,
+ * {@code ADD} and {@code MUL} of floats return the other one of two NaNs, and {@code RELU_N1_TO_1}
+ * of floats flushes subnormal numbers to zero, when they overwrite an operand. They are not here.
+ * <p>A view is a {@code memcpy} onto itself, which is undefined in the C standard (C11 7.24.2.1:
+ * overlapping objects). Only these tests prove that it leaves the bytes unchanged on the supported
+ * platforms, for the element types that they run.
+ * <p>Broadcasting: the overwritten operand has the result's shape, so {@code
+ * BinaryBroadcastFiveFold} and the {@code …Slow} loops use the same index for both; the repeated
+ * operand is smaller and never overwritten.
  */
 public final class InPlaceRules {
 
-    /** The ways in which an output may share an input's place. */
+    /** The ways in which an output can share an input's place. */
     public enum Kind {
-        /** The output is a copy of the first input under another shape, onto itself if shared. */
+        /** The output is a copy of the first input with another shape; if shared, onto itself. */
         VIEW,
         /** The first input may be overwritten. */
         OVERWRITES_FIRST,
@@ -45,15 +42,14 @@ public final class InPlaceRules {
 
     /**
      * One allowed operator.
-     *
      * @param operator the engine's name for it
-     * @param type element type of the input that shares its place and of the output
+     * @param type element type of the shared input and of the output
      * @param kind how they share
-     * @param kernel the function whose loop makes it safe
+     * @param kernel the function whose loop makes sharing safe
      */
     public record Rule(String operator, ElementType type, Kind kind, String kernel) {
 
-        /** Returns the same as an engine would tell it. */
+        /** Returns the same in the form in which an engine reports it. */
         InPlace inPlace() {
             return new InPlace(
                     kind == Kind.OVERWRITES_EITHER ? Set.of(0, 1) : Set.of(0), kind == Kind.VIEW);
@@ -64,7 +60,7 @@ public final class InPlaceRules {
     private static final ElementType I8 = ElementType.INT8;
     private static final ElementType U8 = ElementType.UINT8;
 
-    /** All types of whole bytes that the engine knows; 2.6.2 has no UINT16. */
+    /** All element types of whole bytes that the engine has; 2.6.2 has no UINT16. */
     private static final ImmutableSet<ElementType> COPIED =
             ImmutableSet.of(
                     F32,
@@ -108,7 +104,8 @@ public final class InPlaceRules {
         binary(rules, "DIV", "Div, BroadcastDivSlow", F32);
         binary(rules, "MAXIMUM", "MaximumMinimumBroadcastSlow", F32);
         binary(rules, "MINIMUM", "MaximumMinimumBroadcastSlow", F32);
-        // 8-bit activations: ReluX clamps element by element, the others look each up in a table.
+        // 8-bit activations: ReluX clamps element by element, the others use a lookup table per
+        // element.
         unary(rules, "RELU", "Relu (Eigen cwiseMax), ReluX", F32, I8, U8);
         unary(rules, "RELU6", "Relu6Eval, ReluX", F32, I8, U8);
         unary(rules, "RELU_N1_TO_1", "ReluX", I8, U8);

@@ -3,10 +3,10 @@ package org.djlplan.memplan.usage;
 import java.util.Collection;
 
 /**
- * Sizes below which there is no plan (Pisarchyk and Lee 2020, section 3). Given {@link
- * PlanningProblem#records()} the bounds hold for plans without aliases; given {@link
- * PlanningProblem#units()}, for plans with exactly these alias classes: another choice of classes
- * may have a lower one.
+ * Computes lower bounds of the size of plans (Pisarchyk and Lee 2020, section 3). For {@link
+ * PlanningProblem#records()} the bounds hold for plans without aliases; for {@link
+ * PlanningProblem#units()} they hold for plans with exactly these alias classes: other classes may
+ * have a lower bound.
  */
 public final class LowerBounds {
 

@@ -11,12 +11,11 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The problem that a strategy solves: usage records, and alias classes of tensors that share one
- * place because one is written over the other or is a view of it; and optionally {@link Conflicts},
- * when operators need not run in the order that the intervals are counted in.
- *
- * <p>A strategy places <em>units</em>: a tensor of its own, or a whole alias class, whose interval
- * spans its members and whose size is that of the largest.
+ * The problem that a strategy solves: usage records; alias classes of tensors that share one place
+ * because one overwrites the other or views it; and optionally {@link Conflicts}, if operators need
+ * not run in serial order.
+ * <p>A strategy places <em>units</em>: a single tensor, or a whole alias class, whose interval
+ * spans its members and whose size is that of the largest member.
  */
 public final class PlanningProblem {
 
@@ -27,7 +26,7 @@ public final class PlanningProblem {
     private final Conflicts conflicts;
     private final Conflicts unitConflicts;
 
-    /** A problem without aliases. */
+    /** Creates a problem without aliases. */
     public PlanningProblem(List<UsageRecord> records) {
         this(records, List.of());
     }
@@ -83,9 +82,8 @@ public final class PlanningProblem {
     }
 
     /**
-     * Returns the same records and alias classes with pairs of tensors that may not share memory,
-     * beside those whose intervals overlap.
-     *
+     * Returns this problem with additional pairs of tensors that must not share memory, besides
+     * those whose intervals overlap.
      * @throws IllegalArgumentException if a tensor of a pair has no record
      */
     public PlanningProblem withConflicts(Conflicts pairs) {

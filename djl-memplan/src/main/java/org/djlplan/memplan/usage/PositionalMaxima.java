@@ -9,16 +9,18 @@ import java.util.List;
 /**
  * Positional maxima (Pisarchyk and Lee 2020, section 3): the i-th is the largest i-th largest size
  * over all operator profiles.
- *
  * <p>Records are added by size, largest first, to a count of tensors alive per operator. When the
- * largest count rises to i, some profile has i sizes of at least the one just added, and none had
+ * largest count rises to i, some profile has i sizes of at least the size just added, and none had
  * before: that size is the i-th maximum. O(n log n), without building a single profile.
  */
 public final class PositionalMaxima {
 
     private PositionalMaxima() {}
 
-    /** Returns the maxima in bytes, first to last; as many as the largest profile has records. */
+    /**
+     * Returns the maxima in bytes, first to last; their number is that of the records in the
+     * largest profile.
+     */
     public static ImmutableList<Long> of(Collection<UsageRecord> records) {
         List<UsageRecord> bySize =
                 records.stream()
@@ -39,17 +41,17 @@ public final class PositionalMaxima {
     }
 
     /**
-     * Counts the records added so far that are alive at each of some operators: a segment tree with
-     * addition to a range and the maximum of all.
+     * Counts the added records that are alive at some operators: a segment tree with range addition
+     * and total maximum.
      */
     private static final class AliveCounts {
 
         private final int[] operators;
 
-        /** Largest count below a node, without what was added to the nodes above it. */
+        /** Largest count below a node, without the additions to its ancestors. */
         private final int[] maximum;
 
-        /** What was added to all operators below a node. */
+        /** The additions to all operators below a node. */
         private final int[] added;
 
         /**

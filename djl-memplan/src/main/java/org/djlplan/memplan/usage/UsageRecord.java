@@ -3,8 +3,7 @@ package org.djlplan.memplan.usage;
 import static com.google.common.base.Preconditions.checkArgument;
 
 /**
- * A tensor usage record: the tensor usage interval and the aligned size.
- *
+ * A tensor usage record: a tensor's usage interval and aligned size.
  * @param tensor id of the tensor
  * @param first first operator, in execution order, that uses the tensor
  * @param last last operator that uses it, inclusive
@@ -19,7 +18,8 @@ public record UsageRecord(int tensor, int first, int last, long bytes) {
         checkArgument(bytes > 0, "tensor %s has %s bytes", tensor, bytes);
     }
 
-    // Planning asks: linking a record's own at run time makes first predictions slower.
+    // Written out, because planning calls it, and linking a record's generated method at run time
+    // slows down the first predictions.
     @Override
     public boolean equals(Object object) {
         return object instanceof UsageRecord other
@@ -34,7 +34,7 @@ public record UsageRecord(int tensor, int first, int last, long bytes) {
         return 31 * (31 * (31 * tensor + first) + last) + Long.hashCode(bytes);
     }
 
-    /** Returns whether both tensors are alive at one operator at least. */
+    /** Returns whether both tensors are alive at one operator or more. */
     public boolean overlaps(UsageRecord other) {
         return first <= other.last && other.first <= last;
     }

@@ -14,19 +14,18 @@ import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.graph.Tensor;
 
-/** Works out the usage records of a graph's tensors; arithmetic of sizes. */
+/** Computes the usage records of a graph's tensors, and sums of sizes. */
 public final class UsageRecords {
 
-    /** What sizes are rounded up to, so that every offset made by stacking them is aligned too. */
+    /** The alignment of sizes, so that stacked tensors have aligned offsets, too. */
     public static final long ALIGNMENT_BYTES = 64;
 
     private UsageRecords() {}
 
     /**
-     * Returns a record of every tensor that a plan may place: intermediate, neither an input nor an
-     * output of the graph, of known size, and touched by an operator. Temporaries live at their own
-     * operator only.
-     *
+     * Returns a record of every tensor that a plan may place: an intermediate of known size that an
+     * operator uses, and that is neither an input nor an output of the graph. Temporaries live only
+     * at their own operator.
      * @throws ArithmeticException if a size overflows when it is aligned
      */
     public static ImmutableList<UsageRecord> of(Graph graph) {
@@ -60,8 +59,8 @@ public final class UsageRecords {
     }
 
     /**
-     * Returns the operators that touch each tensor (read it, write it, or use it as scratch
-     * memory), ascending, by tensor id.
+     * Returns the operators that use each tensor (read it, write it, or use it as scratch memory),
+     * ascending, by tensor id.
      */
     public static List<List<Integer>> usersOf(Graph graph) {
         List<List<Integer>> users = new ArrayList<>();
@@ -90,8 +89,7 @@ public final class UsageRecords {
     }
 
     /**
-     * Returns what the records need when every tensor has its own memory.
-     *
+     * Returns the total size of the records, without shared memory.
      * @throws ArithmeticException if the sum does not fit into a long
      */
     public static long naiveBytes(Collection<UsageRecord> records) {
@@ -104,8 +102,7 @@ public final class UsageRecords {
 
     /**
      * Returns the sum of two sizes.
-     *
-     * @throws ArithmeticException if it does not fit into a long; the message says what was added
+     * @throws ArithmeticException if it does not fit into a long; the message has the two sizes
      */
     public static long addBytes(long sum, long bytes) {
         try {

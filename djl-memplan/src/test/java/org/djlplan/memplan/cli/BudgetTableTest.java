@@ -22,8 +22,8 @@ import picocli.CommandLine;
 class BudgetTableTest {
 
     private static final long MB = 1_000_000;
-    private static final PairedRatio WARM = new PairedRatio(1.02, 1.01, 1.03, 15);
-    private static final PairedRatio COLD = new PairedRatio(1.2, 1.1, 1.3, 15);
+    private static final MedianRatio WARM = new MedianRatio(1.02, 1.01, 1.03, 15);
+    private static final MedianRatio COLD = new MedianRatio(1.2, 1.1, 1.3, 15);
     private static final BudgetReport REPORT =
             new BudgetReport(
                     60 * MB,
@@ -52,7 +52,7 @@ class BudgetTableTest {
     private record Holder(@CommandLine.Mixin RunOptions options) {}
 
     private static Row row(
-            long peakBytes, Optional<PairedRatio> inGroup, OutputDifference outputs) {
+            long peakBytes, Optional<MedianRatio> inGroup, OutputDifference outputs) {
         return new Row(
                 "1/4",
                 60 * MB,
@@ -105,7 +105,7 @@ class BudgetTableTest {
 
     @Test
     void complaints_budgetExceeded_onlyBeyondTheTolerance() {
-        Optional<PairedRatio> ratio = Optional.of(COLD);
+        Optional<MedianRatio> ratio = Optional.of(COLD);
         assertEquals(List.of(), table(row(63 * MB, ratio, OutputDifference.NONE)).complaints(0));
         assertEquals(
                 List.of("1/4: the budget of 60.0 MB is not held: 63.1 MB were in memory"),

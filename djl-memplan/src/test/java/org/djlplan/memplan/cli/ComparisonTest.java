@@ -57,13 +57,13 @@ class ComparisonTest {
                     Optional.empty(),
                     List.of(
                             new Variant(
-                                    Way.PLANNED,
+                                    RunMode.PLANNED,
                                     planned,
                                     OutputDifference.NONE,
                                     List.of(Limit.IDENTICAL),
                                     TYPES),
                             new Variant(
-                                    Way.DELEGATED,
+                                    RunMode.DELEGATED,
                                     delegated,
                                     floats(3e-3),
                                     List.of(LIMIT, LIMIT),
@@ -96,14 +96,14 @@ class ComparisonTest {
 
     @Test
     void ratio_arena_countsInputsAndOutputsToo() {
-        assertEquals(OptionalDouble.of(0.75), comparison.ratio(Way.PLANNED, Figure.ARENA));
+        assertEquals(OptionalDouble.of(0.75), comparison.ratio(RunMode.PLANNED, Figure.ARENA));
     }
 
     @Test
     void ratio_unknownOrByZeroOrBesideADelegatesMemory_isEmpty() {
-        assertTrue(comparison.ratio(Way.PLANNED, Figure.LOAD_MILLIS).isEmpty());
-        assertTrue(comparison.ratio(Way.PLANNED, Figure.PAGE_FAULTS).isEmpty());
-        assertTrue(comparison.ratio(Way.DELEGATED, Figure.ARENA).isEmpty());
+        assertTrue(comparison.ratio(RunMode.PLANNED, Figure.LOAD_MILLIS).isEmpty());
+        assertTrue(comparison.ratio(RunMode.PLANNED, Figure.PAGE_FAULTS).isEmpty());
+        assertTrue(comparison.ratio(RunMode.DELEGATED, Figure.ARENA).isEmpty());
     }
 
     @Test
@@ -250,7 +250,7 @@ class ComparisonTest {
     @Test
     void complaints_stockLosesATensor_nameWhatOutputsAreComparedWith() {
         Variant off =
-                new Variant(Way.PLANNED, planned, floats(1e-7), List.of(Limit.IDENTICAL), TYPES);
+                new Variant(RunMode.PLANNED, planned, floats(1e-7), List.of(Limit.IDENTICAL), TYPES);
         Comparison lost =
                 new Comparison(stock, Optional.of(floats(0.5)), List.of(off), Map.of(), List.of());
         assertEquals(
@@ -273,13 +273,13 @@ class ComparisonTest {
                         Optional.empty(),
                         List.of(
                                 new Variant(
-                                        Way.PLANNED,
+                                        RunMode.PLANNED,
                                         planned,
                                         floats(1e-7),
                                         List.of(Limit.IDENTICAL),
                                         TYPES),
                                 new Variant(
-                                        Way.DELEGATED,
+                                        RunMode.DELEGATED,
                                         delegated,
                                         floats(2e-2),
                                         List.of(LIMIT, LIMIT),
@@ -349,7 +349,7 @@ class ComparisonTest {
         Comparison median = Comparison.median(List.of(run(10, 5), run(2, 8), run(20, 2)));
         assertEquals(OptionalDouble.of(10), median.stock().get(Figure.MEDIAN_MILLIS));
         assertEquals(OptionalDouble.of(5), median.main().figures().get(Figure.MEDIAN_MILLIS));
-        assertEquals(OptionalDouble.of(0.5), median.ratio(Way.PLANNED, Figure.MEDIAN_MILLIS));
+        assertEquals(OptionalDouble.of(0.5), median.ratio(RunMode.PLANNED, Figure.MEDIAN_MILLIS));
         assertEquals(OptionalDouble.of(1.25), median.ratio(Figure.MEDIAN_MILLIS, "tuned-malloc"));
         assertEquals(Optional.empty(), median.against().get("jemalloc"));
         assertFalse(median.main().outputs().identical());
@@ -366,7 +366,7 @@ class ComparisonTest {
                 Optional.empty(),
                 List.of(
                         new Variant(
-                                Way.PLANNED,
+                                RunMode.PLANNED,
                                 figures(
                                         Map.of(Figure.MEDIAN_MILLIS, plannedMillis),
                                         Optional.empty()),

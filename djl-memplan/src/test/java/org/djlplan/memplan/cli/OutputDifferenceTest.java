@@ -136,7 +136,7 @@ class OutputDifferenceTest {
 
     private Written write(String name, String type, ByteBuffer values) throws IOException {
         Path file = folder.resolve(name);
-        try (Measurement.OutputFile out = new Measurement.OutputFile(file)) {
+        try (ModelRun.OutputFile out = new ModelRun.OutputFile(file)) {
             out.accept(type, values);
             return new Written(file, out.layout(), out.sha256());
         }

@@ -37,13 +37,13 @@ class PlannedLoadingTest {
                         "a.tflite");
         assertEquals(
                 Map.of("memplan.threads", "2", "memplan.workers", "3"),
-                PlannedLoading.arguments(options, Way.PLANNED));
+                PlannedLoading.arguments(options, RunMode.PLANNED));
         assertEquals(
                 Map.of(
                         "memplan.threads", "2",
                         "memplan.workers", "3",
                         "delegation.objective", "memory"),
-                PlannedLoading.arguments(options, Way.DELEGATED));
+                PlannedLoading.arguments(options, RunMode.DELEGATED));
     }
 
     @Test

@@ -177,7 +177,7 @@ class GivenOptionsTest {
     @ParameterizedTest
     @EnumSource
     void of_defaultOfEveryOption_isAnyones(OptionKey key) {
-        Map<String, ?> arguments = Map.of(key.key(), key.otherwise());
+        Map<String, ?> arguments = Map.of(key.key(), key.defaultValue());
         assertEquals(arguments, of(Map.of(), Map.of(), arguments));
     }
 

@@ -1,7 +1,7 @@
 package org.djlplan.memplan.config;
 
 /** An option of another module. */
-record SampleOption(String key, String otherwise, Origin origin) implements Option {
+record SampleOption(String key, String defaultValue, Origin origin) implements Option {
 
     @Override
     public String meaning() {

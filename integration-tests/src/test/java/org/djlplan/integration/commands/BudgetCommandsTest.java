@@ -15,7 +15,7 @@ import org.djlplan.integration.support.DjlPlanProcess;
 import org.djlplan.integration.support.DjlPlanProcess.Result;
 import org.djlplan.memplan.cli.demo.Activation;
 import org.djlplan.memplan.cli.demo.NetworkBuilder;
-import org.djlplan.memplan.cli.demo.Value;
+import org.djlplan.memplan.cli.demo.LayerOutput;
 import org.djlplan.memplan.source.tflite.TfLiteWriter;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -37,7 +37,7 @@ class BudgetCommandsTest {
     @BeforeEach
     void writeModel() throws IOException {
         NetworkBuilder network = new NetworkBuilder("weights", 1);
-        Value x = network.input("in", 1, 8, 8, 256);
+        LayerOutput x = network.input("in", 1, 8, 8, 256);
         for (int i = 0; i < 16; i++) {
             x = network.conv2d(x, 256, 3, 1, Activation.RELU6);
         }

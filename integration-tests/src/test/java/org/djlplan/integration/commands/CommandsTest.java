@@ -15,7 +15,7 @@ import org.djlplan.integration.support.DjlPlanProcess;
 import org.djlplan.integration.support.DjlPlanProcess.Result;
 import org.djlplan.memplan.cli.demo.Activation;
 import org.djlplan.memplan.cli.demo.NetworkBuilder;
-import org.djlplan.memplan.cli.demo.Value;
+import org.djlplan.memplan.cli.demo.LayerOutput;
 import org.djlplan.memplan.source.tflite.TfLiteWriter;
 import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.BeforeEach;
@@ -34,7 +34,7 @@ class CommandsTest {
     @BeforeEach
     void writeModel() throws IOException {
         NetworkBuilder network = new NetworkBuilder("small", 1);
-        Value x = network.input("in", 1, 32, 32, 3);
+        LayerOutput x = network.input("in", 1, 32, 32, 3);
         x = network.conv2d(x, 16, 3, 1, Activation.RELU6);
         x = network.conv2d(x, 16, 3, 1, Activation.RELU6);
         x = network.conv2d(x, 4, 3, 2, Activation.NONE);
@@ -144,7 +144,7 @@ class CommandsTest {
     @Test
     void compare_nothingToDelegate_saysThatTheCpuKernelsWereChosen() throws Exception {
         NetworkBuilder network = new NetworkBuilder("tanh", 1);
-        Value x = network.unary("TANH", network.input("in", 1, 32, 32, 3));
+        LayerOutput x = network.unary("TANH", network.input("in", 1, 32, 32, 3));
         Path file = folder.resolve("tanh.tflite");
         TfLiteWriter.write(network.output(x).build(), file);
         Result result =

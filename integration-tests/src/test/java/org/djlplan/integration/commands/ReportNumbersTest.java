@@ -24,7 +24,7 @@ import org.djlplan.integration.support.DjlPlanProcess;
 import org.djlplan.integration.support.DjlPlanProcess.Result;
 import org.djlplan.memplan.cli.demo.Activation;
 import org.djlplan.memplan.cli.demo.NetworkBuilder;
-import org.djlplan.memplan.cli.demo.Value;
+import org.djlplan.memplan.cli.demo.LayerOutput;
 import org.djlplan.memplan.source.tflite.TfLiteWriter;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -171,7 +171,7 @@ class ReportNumbersTest extends ReportTests {
     @Test
     void budgets_areSharesOfTheStockPeak_andNeverExceeded() throws Exception {
         NetworkBuilder network = new NetworkBuilder("weights", 1);
-        Value x = network.input("in", 1, 8, 8, 256);
+        LayerOutput x = network.input("in", 1, 8, 8, 256);
         for (int i = 0; i < 16; i++) {
             x = network.conv2d(x, 256, 3, 1, Activation.RELU6);
         }
@@ -212,7 +212,7 @@ class ReportNumbersTest extends ReportTests {
     void with_hasThePlanOfTheOtherModelAlone() throws Exception {
         Path model = net();
         NetworkBuilder network = new NetworkBuilder("other", 1);
-        Value x = network.conv2d(network.input("in", 1, 8, 8, 4), 16, 3, 1, Activation.RELU6);
+        LayerOutput x = network.conv2d(network.input("in", 1, 8, 8, 4), 16, 3, 1, Activation.RELU6);
         x = network.conv2d(x, 4, 1, 1, Activation.NONE);
         Path other = folder.resolve("other.tflite");
         TfLiteWriter.write(network.output(x).build(), other);

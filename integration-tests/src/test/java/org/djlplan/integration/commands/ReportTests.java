@@ -16,7 +16,7 @@ import org.djlplan.integration.support.DjlPlanProcess;
 import org.djlplan.integration.support.DjlPlanProcess.Result;
 import org.djlplan.memplan.cli.demo.Activation;
 import org.djlplan.memplan.cli.demo.NetworkBuilder;
-import org.djlplan.memplan.cli.demo.Value;
+import org.djlplan.memplan.cli.demo.LayerOutput;
 import org.djlplan.memplan.source.tflite.TfLiteFile;
 import org.djlplan.memplan.source.tflite.TfLiteWriter;
 import org.junit.jupiter.api.io.TempDir;
@@ -28,7 +28,7 @@ abstract class ReportTests {
 
     static TfLiteFile network() {
         NetworkBuilder network = new NetworkBuilder("net", 1);
-        Value x = network.input("in", 1, 16, 16, 8);
+        LayerOutput x = network.input("in", 1, 16, 16, 8);
         for (int i = 0; i < 6; i++) {
             x = network.conv2d(x, 8, 3, 1, Activation.RELU6);
         }

@@ -30,7 +30,7 @@ import org.djlplan.integration.support.RealModels;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.cli.demo.Activation;
 import org.djlplan.memplan.cli.demo.NetworkBuilder;
-import org.djlplan.memplan.cli.demo.Value;
+import org.djlplan.memplan.cli.demo.LayerOutput;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.source.tflite.TfLiteWriter;
@@ -58,7 +58,7 @@ class TuneCommandTest {
     /** Convolutions with an operator between them that XNNPACK does not know. */
     private static void writeSmall(Path file, long seed) throws IOException {
         NetworkBuilder network = new NetworkBuilder("small", seed);
-        Value x = network.input("in", 1, 32, 32, 3);
+        LayerOutput x = network.input("in", 1, 32, 32, 3);
         x = network.conv2d(x, 16, 3, 1, Activation.RELU6);
         x = network.conv2d(x, 16, 3, 1, Activation.RELU6);
         x = network.unary("TANH", x);

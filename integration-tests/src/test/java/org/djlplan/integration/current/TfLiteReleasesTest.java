@@ -27,7 +27,7 @@ import org.djlplan.integration.support.Tolerance;
 import org.djlplan.memplan.candidates.CandidateInterpreters;
 import org.djlplan.memplan.cli.demo.Activation;
 import org.djlplan.memplan.cli.demo.NetworkBuilder;
-import org.djlplan.memplan.cli.demo.Value;
+import org.djlplan.memplan.cli.demo.LayerOutput;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.PlanReport;
@@ -242,9 +242,9 @@ class TfLiteReleasesTest {
     @Test
     void resize_forthAndBack_givesTheBytesOfTheEngine() throws Exception {
         NetworkBuilder network = new NetworkBuilder("any size", 3);
-        Value x = network.input("image", 1, 8, 8, 3);
+        LayerOutput x = network.input("image", 1, 8, 8, 3);
         x = network.unary("TANH", network.conv2d(x, 4, 3, 1, Activation.NONE));
-        Value y = network.conv2d(x, 4, 3, 1, Activation.NONE);
+        LayerOutput y = network.conv2d(x, 4, 3, 1, Activation.NONE);
         x = network.conv2d(network.add(x, y, Activation.NONE), 2, 3, 1, Activation.NONE);
         Path file = folder.resolve("any.tflite");
         TfLiteWriter.write(network.output(x).build(), file);

@@ -3,7 +3,7 @@ package org.djlplan.integration.networks;
 import org.djlplan.memplan.cli.demo.Activation;
 import org.djlplan.memplan.cli.demo.NetworkBuilder;
 import org.djlplan.memplan.cli.demo.Padding;
-import org.djlplan.memplan.cli.demo.Value;
+import org.djlplan.memplan.cli.demo.LayerOutput;
 import org.djlplan.memplan.source.tflite.TfLiteFile;
 
 /**
@@ -27,12 +27,12 @@ public final class BlazeFace {
     /** Returns the network; it gives boxes {@code [1, 896, 16]} and scores {@code [1, 896, 1]}. */
     public static TfLiteFile build(long seed) {
         NetworkBuilder network = new NetworkBuilder("BlazeFace, random weights", seed);
-        Value x = network.input("input", 1, 128, 128, 3);
+        LayerOutput x = network.input("input", 1, 128, 128, 3);
         x = network.conv2d(x, 24, 5, 2, Activation.RELU);
-        Value fine = blocks(network, x, FINE);
-        Value coarse = blocks(network, fine, COARSE);
-        Value scores = network.concat(1, head(network, fine, 2, 1), head(network, coarse, 6, 1));
-        Value boxes =
+        LayerOutput fine = blocks(network, x, FINE);
+        LayerOutput coarse = blocks(network, fine, COARSE);
+        LayerOutput scores = network.concat(1, head(network, fine, 2, 1), head(network, coarse, 6, 1));
+        LayerOutput boxes =
                 network.concat(
                         1,
                         head(network, fine, 2, VALUES_PER_ANCHOR),
@@ -40,18 +40,18 @@ public final class BlazeFace {
         return network.output(boxes).output(scores).build();
     }
 
-    private static Value blocks(NetworkBuilder network, Value x, int[] channels) {
-        Value y = x;
+    private static LayerOutput blocks(NetworkBuilder network, LayerOutput x, int[] channels) {
+        LayerOutput y = x;
         for (int count : channels) {
             y = block(network, y, Math.abs(count), count < 0 ? 2 : 1);
         }
         return y;
     }
 
-    private static Value block(NetworkBuilder network, Value x, int channels, int stride) {
-        Value y = network.depthwiseConv2d(x, 5, stride, Activation.NONE);
+    private static LayerOutput block(NetworkBuilder network, LayerOutput x, int channels, int stride) {
+        LayerOutput y = network.depthwiseConv2d(x, 5, stride, Activation.NONE);
         y = network.conv2d(y, channels, 1, 1, Activation.NONE);
-        Value shortcut = stride == 1 ? x : network.maxPool(x, 2, 2, Padding.SAME);
+        LayerOutput shortcut = stride == 1 ? x : network.maxPool(x, 2, 2, Padding.SAME);
         int more = channels - x.dimension(-1);
         if (more > 0) {
             shortcut = network.pad(shortcut, 0, 0, 0, 0, 0, 0, 0, more);
@@ -59,8 +59,8 @@ public final class BlazeFace {
         return network.add(shortcut, y, Activation.RELU);
     }
 
-    private static Value head(NetworkBuilder network, Value x, int anchors, int values) {
-        Value y = network.conv2d(x, anchors * values, 1, 1, Activation.NONE);
+    private static LayerOutput head(NetworkBuilder network, LayerOutput x, int anchors, int values) {
+        LayerOutput y = network.conv2d(x, anchors * values, 1, 1, Activation.NONE);
         return network.reshape(y, 1, x.dimension(1) * x.dimension(2) * anchors, values);
     }
 }

@@ -2,7 +2,7 @@ package org.djlplan.integration.networks;
 
 import org.djlplan.memplan.cli.demo.Activation;
 import org.djlplan.memplan.cli.demo.NetworkBuilder;
-import org.djlplan.memplan.cli.demo.Value;
+import org.djlplan.memplan.cli.demo.LayerOutput;
 import org.djlplan.memplan.source.tflite.TfLiteFile;
 
 /**
@@ -16,18 +16,18 @@ public final class ElementwiseChains {
     /** Returns the network; it takes {@code [1, 32, 32, 8]}, gives an image and 10 numbers. */
     public static TfLiteFile build(long seed) {
         NetworkBuilder network = new NetworkBuilder("Chains, random weights", seed);
-        Value input = network.input("input", 1, 32, 32, 8);
-        Value x = network.conv2d(input, 16, 3, 1, Activation.NONE);
-        Value gate = network.logistic(network.conv2d(x, 16, 1, 1, Activation.NONE));
-        Value plain = network.unary("HARD_SWISH", network.unary("TANH", x));
+        LayerOutput input = network.input("input", 1, 32, 32, 8);
+        LayerOutput x = network.conv2d(input, 16, 3, 1, Activation.NONE);
+        LayerOutput gate = network.logistic(network.conv2d(x, 16, 1, 1, Activation.NONE));
+        LayerOutput plain = network.unary("HARD_SWISH", network.unary("TANH", x));
         x = network.mul(x, gate, Activation.NONE);
         x = network.unary("RELU", network.add(x, plain, Activation.NONE));
-        Value flat = network.reshape(x, 1, 32 * 32, 1, 16);
+        LayerOutput flat = network.reshape(x, 1, 32 * 32, 1, 16);
         flat = network.squeeze(flat, 2);
         flat = network.sub(network.unary("ABS", flat), flat, Activation.NONE);
         x = network.add(network.reshape(flat, 1, 32, 32, 16), x, Activation.RELU6);
-        Value image = network.resizeBilinear(network.conv2d(x, 3, 1, 1, Activation.NONE), 64, 64);
-        Value numbers = network.fullyConnected(network.mean(x), 10, Activation.NONE);
+        LayerOutput image = network.resizeBilinear(network.conv2d(x, 3, 1, 1, Activation.NONE), 64, 64);
+        LayerOutput numbers = network.fullyConnected(network.mean(x), 10, Activation.NONE);
         return network.output(network.logistic(image)).output(numbers).build();
     }
 }

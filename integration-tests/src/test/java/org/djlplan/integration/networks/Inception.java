@@ -3,7 +3,7 @@ package org.djlplan.integration.networks;
 import org.djlplan.memplan.cli.demo.Activation;
 import org.djlplan.memplan.cli.demo.NetworkBuilder;
 import org.djlplan.memplan.cli.demo.Padding;
-import org.djlplan.memplan.cli.demo.Value;
+import org.djlplan.memplan.cli.demo.LayerOutput;
 import org.djlplan.memplan.source.tflite.TfLiteFile;
 
 /**
@@ -20,7 +20,7 @@ public final class Inception {
     /** Returns the network; its input is {@code [1, 96, 96, 3]}, its output {@code [1, 100]}. */
     public static TfLiteFile build(long seed) {
         NetworkBuilder network = new NetworkBuilder("Inception modules, random weights", seed);
-        Value x = network.input("input", 1, 96, 96, 3);
+        LayerOutput x = network.input("input", 1, 96, 96, 3);
         x = network.conv2d(x, 64, 7, 2, Activation.RELU);
         x = network.maxPool(x, 3, 2, Padding.SAME);
         x = module(network, x, 64, 96, 128, 16, 32, 32);
@@ -32,21 +32,21 @@ public final class Inception {
         return network.output(network.softmax(x)).build();
     }
 
-    private static Value module(
+    private static LayerOutput module(
             NetworkBuilder network,
-            Value x,
+            LayerOutput x,
             int ones,
             int threesReduce,
             int threes,
             int fivesReduce,
             int fives,
             int pooled) {
-        Value a = network.conv2d(x, ones, 1, 1, Activation.RELU);
-        Value b = network.conv2d(x, threesReduce, 1, 1, Activation.RELU);
+        LayerOutput a = network.conv2d(x, ones, 1, 1, Activation.RELU);
+        LayerOutput b = network.conv2d(x, threesReduce, 1, 1, Activation.RELU);
         b = network.conv2d(b, threes, 3, 1, Activation.RELU);
-        Value c = network.conv2d(x, fivesReduce, 1, 1, Activation.RELU);
+        LayerOutput c = network.conv2d(x, fivesReduce, 1, 1, Activation.RELU);
         c = network.conv2d(c, fives, 5, 1, Activation.RELU);
-        Value d = network.maxPool(x, 3, 1, Padding.SAME);
+        LayerOutput d = network.maxPool(x, 3, 1, Padding.SAME);
         d = network.conv2d(d, pooled, 1, 1, Activation.RELU);
         return network.concat(3, a, b, c, d);
     }

@@ -2,7 +2,7 @@ package org.djlplan.integration.networks;
 
 import org.djlplan.memplan.cli.demo.Activation;
 import org.djlplan.memplan.cli.demo.NetworkBuilder;
-import org.djlplan.memplan.cli.demo.Value;
+import org.djlplan.memplan.cli.demo.LayerOutput;
 import org.djlplan.memplan.source.tflite.TfLiteFile;
 
 /**
@@ -20,7 +20,7 @@ public final class LargeImages {
     /** Returns the network; its input and output are {@code [1, 256, 256, 4]}. */
     public static TfLiteFile build(long seed) {
         NetworkBuilder network = new NetworkBuilder("large images", seed);
-        Value x = network.input("image", 1, SIDE, SIDE, CHANNELS);
+        LayerOutput x = network.input("image", 1, SIDE, SIDE, CHANNELS);
         for (int i = 0; i < CONVOLUTIONS; i++) {
             x = network.conv2d(x, CHANNELS, 3, 1, Activation.RELU6);
         }

@@ -4,7 +4,7 @@ import com.google.common.collect.ImmutableList;
 import org.djlplan.memplan.cli.demo.Activation;
 import org.djlplan.memplan.cli.demo.NetworkBuilder;
 import org.djlplan.memplan.cli.demo.Padding;
-import org.djlplan.memplan.cli.demo.Value;
+import org.djlplan.memplan.cli.demo.LayerOutput;
 import org.djlplan.memplan.source.tflite.TfLiteFile;
 
 /**
@@ -45,7 +45,7 @@ public final class MobileNetV1 {
     /** Returns the network; its input is {@code [1, 224, 224, 3]}, its output {@code [1, 1001]}. */
     public static TfLiteFile build(long seed) {
         NetworkBuilder network = new NetworkBuilder("MobileNet v1, random weights", seed);
-        Value x = network.input("input", 1, 224, 224, 3);
+        LayerOutput x = network.input("input", 1, 224, 224, 3);
         x = network.conv2d(x, 32, 3, 2, Activation.RELU6);
         for (Block block : BLOCKS) {
             x = network.depthwiseConv2d(x, 3, block.stride(), Activation.RELU6);

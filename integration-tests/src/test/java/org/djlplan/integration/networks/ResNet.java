@@ -7,7 +7,7 @@ import java.util.function.IntFunction;
 import org.djlplan.memplan.cli.demo.Activation;
 import org.djlplan.memplan.cli.demo.NetworkBuilder;
 import org.djlplan.memplan.cli.demo.Padding;
-import org.djlplan.memplan.cli.demo.Value;
+import org.djlplan.memplan.cli.demo.LayerOutput;
 import org.djlplan.memplan.source.tflite.TfLiteFile;
 
 /**
@@ -53,7 +53,7 @@ public record ResNet(int side, int width, List<Integer> blocks, int classes) {
      */
     public TfLiteFile build(long seed, IntFunction<ByteBuffer> memory) {
         NetworkBuilder network = new NetworkBuilder("ResNet, random weights", seed, memory);
-        Value x = network.input("input", 1, side, side, 3);
+        LayerOutput x = network.input("input", 1, side, side, 3);
         x = network.conv2d(x, width, 7, 2, Activation.RELU);
         x = network.maxPool(x, 3, 2, Padding.SAME);
         for (int stage = 0; stage < blocks.size(); stage++) {
@@ -67,11 +67,11 @@ public record ResNet(int side, int width, List<Integer> blocks, int classes) {
         return network.output(network.softmax(x)).build();
     }
 
-    private static Value bottleneck(NetworkBuilder network, Value x, int channels, int stride) {
+    private static LayerOutput bottleneck(NetworkBuilder network, LayerOutput x, int channels, int stride) {
         int outputs = EXPANSION * channels;
         boolean same = stride == 1 && x.dimension(-1) == outputs;
-        Value shortcut = same ? x : network.conv2d(x, outputs, 1, stride, Activation.NONE);
-        Value y = network.conv2d(x, channels, 1, 1, Activation.RELU);
+        LayerOutput shortcut = same ? x : network.conv2d(x, outputs, 1, stride, Activation.NONE);
+        LayerOutput y = network.conv2d(x, channels, 1, 1, Activation.RELU);
         y = network.conv2d(y, channels, 3, stride, Activation.RELU);
         y = network.scaled(BRANCH).conv2d(y, outputs, 1, 1, Activation.NONE);
         return network.scaled(1).add(y, shortcut, Activation.RELU);

@@ -7,7 +7,7 @@ import java.util.function.IntFunction;
 import org.djlplan.memplan.cli.demo.Activation;
 import org.djlplan.memplan.cli.demo.NetworkBuilder;
 import org.djlplan.memplan.cli.demo.Padding;
-import org.djlplan.memplan.cli.demo.Value;
+import org.djlplan.memplan.cli.demo.LayerOutput;
 import org.djlplan.memplan.source.tflite.TfLiteFile;
 
 /**
@@ -48,7 +48,7 @@ public record Vgg(int side, int width, List<Integer> convolutions, int units, in
      */
     public TfLiteFile build(long seed, IntFunction<ByteBuffer> memory) {
         NetworkBuilder network = new NetworkBuilder("VGG, random weights", seed, memory);
-        Value x = network.input("input", 1, side, side, 3);
+        LayerOutput x = network.input("input", 1, side, side, 3);
         for (int stage = 0; stage < convolutions.size(); stage++) {
             int channels = width * Math.min(WIDEST, 1 << stage);
             for (int i = 0; i < convolutions.get(stage); i++) {

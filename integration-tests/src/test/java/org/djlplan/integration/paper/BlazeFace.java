@@ -1,7 +1,7 @@
 package org.djlplan.integration.paper;
 
 import org.djlplan.memplan.cli.demo.Padding;
-import org.djlplan.memplan.cli.demo.Value;
+import org.djlplan.memplan.cli.demo.LayerOutput;
 
 /**
  * BlazeFace for the front camera: images of 128 × 128 × 3, features of strides 8 and 16, 896
@@ -27,33 +27,33 @@ final class BlazeFace {
 
     static NetworkSketch sketch() {
         LayeredGraph network = new LayeredGraph("face_detection_front");
-        Value x = network.relu(network.conv2d(network.input(1, 128, 128, 3), 24, 5, 2));
-        Value fine = blocks(network, x, FINE);
-        Value coarse = blocks(network, fine, COARSE);
-        Value fineScores = network.conv2d(fine, 2, 1, 1);
-        Value coarseScores = network.conv2d(coarse, 6, 1, 1);
-        Value fineBoxes = network.conv2d(fine, 2 * VALUES_PER_ANCHOR, 1, 1);
-        Value coarseBoxes = network.conv2d(coarse, 6 * VALUES_PER_ANCHOR, 1, 1);
+        LayerOutput x = network.relu(network.conv2d(network.input(1, 128, 128, 3), 24, 5, 2));
+        LayerOutput fine = blocks(network, x, FINE);
+        LayerOutput coarse = blocks(network, fine, COARSE);
+        LayerOutput fineScores = network.conv2d(fine, 2, 1, 1);
+        LayerOutput coarseScores = network.conv2d(coarse, 6, 1, 1);
+        LayerOutput fineBoxes = network.conv2d(fine, 2 * VALUES_PER_ANCHOR, 1, 1);
+        LayerOutput coarseBoxes = network.conv2d(coarse, 6 * VALUES_PER_ANCHOR, 1, 1);
         fineScores = network.reshape(fineScores, 1, 512, 1);
         coarseScores = network.reshape(coarseScores, 1, 384, 1);
         fineBoxes = network.reshape(fineBoxes, 1, 512, VALUES_PER_ANCHOR);
         coarseBoxes = network.reshape(coarseBoxes, 1, 384, VALUES_PER_ANCHOR);
-        Value scores = network.concat(1, fineScores, coarseScores);
-        Value boxes = network.concat(1, fineBoxes, coarseBoxes);
+        LayerOutput scores = network.concat(1, fineScores, coarseScores);
+        LayerOutput boxes = network.concat(1, fineBoxes, coarseBoxes);
         return network.output(boxes, scores).build();
     }
 
-    private static Value blocks(LayeredGraph network, Value x, int[] channels) {
-        Value y = x;
+    private static LayerOutput blocks(LayeredGraph network, LayerOutput x, int[] channels) {
+        LayerOutput y = x;
         for (int count : channels) {
             y = block(network, y, Math.abs(count), count < 0 ? 2 : 1);
         }
         return y;
     }
 
-    private static Value block(LayeredGraph network, Value x, int channels, int stride) {
-        Value y = network.depthwiseConv2d(x, KERNEL, stride);
-        Value shortcut = stride == 1 ? x : network.maxPool(x, 2, 2, Padding.SAME);
+    private static LayerOutput block(LayeredGraph network, LayerOutput x, int channels, int stride) {
+        LayerOutput y = network.depthwiseConv2d(x, KERNEL, stride);
+        LayerOutput shortcut = stride == 1 ? x : network.maxPool(x, 2, 2, Padding.SAME);
         y = network.conv2d(y, channels, 1, 1);
         int more = channels - x.dimension(-1);
         if (more > 0) {

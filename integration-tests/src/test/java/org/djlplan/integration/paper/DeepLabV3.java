@@ -1,7 +1,7 @@
 package org.djlplan.integration.paper;
 
 import org.djlplan.memplan.cli.demo.Padding;
-import org.djlplan.memplan.cli.demo.Value;
+import org.djlplan.memplan.cli.demo.LayerOutput;
 
 /**
  * DeepLab v3 on MobileNet v2 of half width, for images of 257 × 257 × 3 and 21 classes; output
@@ -26,13 +26,13 @@ final class DeepLabV3 {
 
     static NetworkSketch sketch() {
         LayeredGraph network = new LayeredGraph("deeplabv3_257_mv_gpu");
-        Value image = network.input(1, SIDE, SIDE, 3);
-        Value x = MobileNetV2.bottlenecks(network, image, 2, OUTPUT_STRIDE);
+        LayerOutput image = network.input(1, SIDE, SIDE, 3);
+        LayerOutput x = MobileNetV2.bottlenecks(network, image, 2, OUTPUT_STRIDE);
         int side = x.dimension(1);
-        Value pooled = network.averagePool(x, side, side, Padding.VALID);
+        LayerOutput pooled = network.averagePool(x, side, side, Padding.VALID);
         pooled = network.conv2d(pooled, PYRAMID_CHANNELS, 1, 1);
         pooled = network.resizeBilinear(pooled, side, side);
-        Value ones = network.conv2d(x, PYRAMID_CHANNELS, 1, 1);
+        LayerOutput ones = network.conv2d(x, PYRAMID_CHANNELS, 1, 1);
         x = network.concat(3, pooled, ones);
         x = network.conv2d(x, PYRAMID_CHANNELS, 1, 1);
         x = network.conv2d(x, CLASSES, 1, 1);

@@ -1,7 +1,7 @@
 package org.djlplan.integration.paper;
 
 import org.djlplan.memplan.cli.demo.Padding;
-import org.djlplan.memplan.cli.demo.Value;
+import org.djlplan.memplan.cli.demo.LayerOutput;
 
 /**
  * Inception v3 for images of 299 × 299 × 3 and 1001 classes; output stride 32 (with valid padding:
@@ -29,7 +29,7 @@ final class InceptionV3 {
     }
 
     private NetworkSketch build() {
-        Value x = stem(network.input(1, 299, 299, 3));
+        LayerOutput x = stem(network.input(1, 299, 299, 3));
         for (int pooled : MIXED_5) {
             x = mixed5(x, pooled);
         }
@@ -41,8 +41,8 @@ final class InceptionV3 {
         return network.output(MobileNetV1.classes(network, x)).build();
     }
 
-    private Value stem(Value image) {
-        Value x = valid(image, 32, 3, 2);
+    private LayerOutput stem(LayerOutput image) {
+        LayerOutput x = valid(image, 32, 3, 2);
         x = valid(x, 32, 3, 1);
         x = same(x, 64, 3, 3);
         x = network.maxPool(x, 3, 2, Padding.VALID);
@@ -51,54 +51,54 @@ final class InceptionV3 {
         return network.maxPool(x, 3, 2, Padding.VALID);
     }
 
-    private Value mixed5(Value x, int pooled) {
-        Value ones = same(x, 64, 1, 1);
-        Value fives = same(same(x, 48, 1, 1), 64, 5, 5);
-        Value threes = same(same(same(x, 64, 1, 1), 96, 3, 3), 96, 3, 3);
+    private LayerOutput mixed5(LayerOutput x, int pooled) {
+        LayerOutput ones = same(x, 64, 1, 1);
+        LayerOutput fives = same(same(x, 48, 1, 1), 64, 5, 5);
+        LayerOutput threes = same(same(same(x, 64, 1, 1), 96, 3, 3), 96, 3, 3);
         return network.concat(3, ones, fives, threes, pooling(x, pooled));
     }
 
-    private Value mixed6a(Value x) {
-        Value threes = valid(x, 384, 3, 2);
-        Value twice = valid(same(same(x, 64, 1, 1), 96, 3, 3), 96, 3, 2);
+    private LayerOutput mixed6a(LayerOutput x) {
+        LayerOutput threes = valid(x, 384, 3, 2);
+        LayerOutput twice = valid(same(same(x, 64, 1, 1), 96, 3, 3), 96, 3, 2);
         return network.concat(3, threes, twice, network.maxPool(x, 3, 2, Padding.VALID));
     }
 
-    private Value mixed6(Value x, int channels) {
-        Value ones = same(x, 192, 1, 1);
-        Value sevens = same(same(same(x, channels, 1, 1), channels, 1, 7), 192, 7, 1);
-        Value twice = same(same(x, channels, 1, 1), channels, 7, 1);
+    private LayerOutput mixed6(LayerOutput x, int channels) {
+        LayerOutput ones = same(x, 192, 1, 1);
+        LayerOutput sevens = same(same(same(x, channels, 1, 1), channels, 1, 7), 192, 7, 1);
+        LayerOutput twice = same(same(x, channels, 1, 1), channels, 7, 1);
         twice = same(same(same(twice, channels, 1, 7), channels, 7, 1), 192, 1, 7);
         return network.concat(3, ones, sevens, twice, pooling(x, 192));
     }
 
-    private Value mixed7a(Value x) {
-        Value threes = valid(same(x, 192, 1, 1), 320, 3, 2);
-        Value sevens = same(same(same(x, 192, 1, 1), 192, 1, 7), 192, 7, 1);
+    private LayerOutput mixed7a(LayerOutput x) {
+        LayerOutput threes = valid(same(x, 192, 1, 1), 320, 3, 2);
+        LayerOutput sevens = same(same(same(x, 192, 1, 1), 192, 1, 7), 192, 7, 1);
         sevens = valid(sevens, 192, 3, 2);
         return network.concat(3, threes, sevens, network.maxPool(x, 3, 2, Padding.VALID));
     }
 
-    private Value mixed7(Value x) {
-        Value ones = same(x, 320, 1, 1);
-        Value threes = fork(same(x, 384, 1, 1));
-        Value twice = fork(same(same(x, 448, 1, 1), 384, 3, 3));
+    private LayerOutput mixed7(LayerOutput x) {
+        LayerOutput ones = same(x, 320, 1, 1);
+        LayerOutput threes = fork(same(x, 384, 1, 1));
+        LayerOutput twice = fork(same(same(x, 448, 1, 1), 384, 3, 3));
         return network.concat(3, ones, threes, twice, pooling(x, 192));
     }
 
-    private Value fork(Value x) {
+    private LayerOutput fork(LayerOutput x) {
         return network.concat(3, same(x, 384, 1, 3), same(x, 384, 3, 1));
     }
 
-    private Value pooling(Value x, int channels) {
+    private LayerOutput pooling(LayerOutput x, int channels) {
         return same(network.averagePool(x, 3, 1, Padding.SAME), channels, 1, 1);
     }
 
-    private Value same(Value x, int channels, int height, int width) {
+    private LayerOutput same(LayerOutput x, int channels, int height, int width) {
         return network.conv2d(x, channels, height, width, 1, Padding.SAME);
     }
 
-    private Value valid(Value x, int channels, int kernel, int stride) {
+    private LayerOutput valid(LayerOutput x, int channels, int kernel, int stride) {
         return network.conv2d(x, channels, kernel, kernel, stride, Padding.VALID);
     }
 }

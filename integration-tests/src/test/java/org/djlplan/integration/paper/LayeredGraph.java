@@ -9,7 +9,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import org.djlplan.memplan.cli.demo.Padding;
-import org.djlplan.memplan.cli.demo.Value;
+import org.djlplan.memplan.cli.demo.LayerOutput;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
@@ -37,14 +37,14 @@ public final class LayeredGraph {
     }
 
     /** An input that the caller fills. */
-    public Value input(int... shape) {
-        Value input = tensor(Ints.asList(shape));
+    public LayerOutput input(int... shape) {
+        LayerOutput input = tensor(Ints.asList(shape));
         inputs.add(input.tensor());
         return input;
     }
 
     /** Makes values ones that the caller reads. */
-    public LayeredGraph output(Value... values) {
+    public LayeredGraph output(LayerOutput... values) {
         Arrays.stream(values).forEach(value -> outputs.add(value.tensor()));
         return this;
     }
@@ -56,7 +56,7 @@ public final class LayeredGraph {
     }
 
     /** A convolution with bias, a square kernel and same padding. */
-    public Value conv2d(Value x, int channels, int kernel, int stride) {
+    public LayerOutput conv2d(LayerOutput x, int channels, int kernel, int stride) {
         return conv2d(x, channels, kernel, kernel, stride, Padding.SAME);
     }
 
@@ -67,49 +67,49 @@ public final class LayeredGraph {
      * @param height height of the kernel
      * @param width width of the kernel
      */
-    public Value conv2d(Value x, int channels, int height, int width, int stride, Padding padding) {
-        Value y = windowed("CONV_2D", x, height, width, stride, padding, channels);
+    public LayerOutput conv2d(LayerOutput x, int channels, int height, int width, int stride, Padding padding) {
+        LayerOutput y = windowed("CONV_2D", x, height, width, stride, padding, channels);
         return weighted(y, (long) height * width * x.dimension(-1));
     }
 
     /** A depthwise convolution with bias, a square kernel and same padding. */
-    public Value depthwiseConv2d(Value x, int kernel, int stride) {
+    public LayerOutput depthwiseConv2d(LayerOutput x, int kernel, int stride) {
         int channels = x.dimension(-1);
-        Value y = windowed("DEPTHWISE_CONV_2D", x, kernel, kernel, stride, Padding.SAME, channels);
+        LayerOutput y = windowed("DEPTHWISE_CONV_2D", x, kernel, kernel, stride, Padding.SAME, channels);
         return weighted(y, (long) kernel * kernel);
     }
 
-    private Value weighted(Value y, long weightsPerChannel) {
+    private LayerOutput weighted(LayerOutput y, long weightsPerChannel) {
         parameters += y.dimension(-1) * (weightsPerChannel + 1);
         multiplyAdds += elements(y.shape()) * weightsPerChannel;
         return y;
     }
 
     /** Averages over square windows. */
-    public Value averagePool(Value x, int window, int stride, Padding padding) {
+    public LayerOutput averagePool(LayerOutput x, int window, int stride, Padding padding) {
         return windowed("AVERAGE_POOL_2D", x, window, window, stride, padding, x.dimension(-1));
     }
 
     /** Maxima over square windows. */
-    public Value maxPool(Value x, int window, int stride, Padding padding) {
+    public LayerOutput maxPool(LayerOutput x, int window, int stride, Padding padding) {
         return windowed("MAX_POOL_2D", x, window, window, stride, padding, x.dimension(-1));
     }
 
     /** a + b. */
-    public Value add(Value a, Value b) {
+    public LayerOutput add(LayerOutput a, LayerOutput b) {
         checkArgument(a.shape().equals(b.shape()), "%s and %s differ", a.shape(), b.shape());
         return operator("ADD", a.shape(), a, b);
     }
 
     /** Where a file has it as an operator of its own, not as part of the layer before it. */
-    public Value relu(Value x) {
+    public LayerOutput relu(LayerOutput x) {
         return operator("RELU", x.shape(), x);
     }
 
     /** Joins values along a dimension; all other dimensions are equal. */
-    public Value concat(int axis, Value... values) {
+    public LayerOutput concat(int axis, LayerOutput... values) {
         List<Integer> shape = new ArrayList<>(values[0].shape());
-        for (Value other : Arrays.asList(values).subList(1, values.length)) {
+        for (LayerOutput other : Arrays.asList(values).subList(1, values.length)) {
             List<Integer> same = new ArrayList<>(other.shape());
             same.set(axis, values[0].dimension(axis));
             checkArgument(same.equals(values[0].shape()), "%s cannot be joined", other.shape());
@@ -119,33 +119,33 @@ public final class LayeredGraph {
     }
 
     /** Zeros after the last channel of an image. */
-    public Value padChannels(Value x, int more) {
+    public LayerOutput padChannels(LayerOutput x, int more) {
         List<Integer> shape = new ArrayList<>(x.shape());
         shape.set(shape.size() - 1, x.dimension(-1) + more);
         return operator("PAD", shape, x);
     }
 
     /** Scales an image to another size. */
-    public Value resizeBilinear(Value x, int height, int width) {
+    public LayerOutput resizeBilinear(LayerOutput x, int height, int width) {
         List<Integer> shape = ImmutableList.of(x.dimension(0), height, width, x.dimension(3));
         return operator("RESIZE_BILINEAR", shape, x);
     }
 
     /** The same numbers in another shape. */
-    public Value reshape(Value x, int... shape) {
+    public LayerOutput reshape(LayerOutput x, int... shape) {
         List<Integer> newShape = Ints.asList(shape);
         checkArgument(elements(newShape) == elements(x.shape()), "%s to %s", x.shape(), newShape);
         return operator("RESHAPE", newShape, x);
     }
 
     /** Softmax over the last dimension. */
-    public Value softmax(Value x) {
+    public LayerOutput softmax(LayerOutput x) {
         return operator("SOFTMAX", x.shape(), x);
     }
 
-    private Value windowed(
+    private LayerOutput windowed(
             String type,
-            Value x,
+            LayerOutput x,
             int height,
             int width,
             int stride,
@@ -168,15 +168,15 @@ public final class LayeredGraph {
                 : (size - window) / stride + 1;
     }
 
-    private Value operator(String type, List<Integer> shape, Value... inputs) {
-        Value output = tensor(shape);
-        List<Integer> ids = Arrays.stream(inputs).map(Value::tensor).toList();
+    private LayerOutput operator(String type, List<Integer> shape, LayerOutput... inputs) {
+        LayerOutput output = tensor(shape);
+        List<Integer> ids = Arrays.stream(inputs).map(LayerOutput::tensor).toList();
         operators.add(
                 new Operator(operators.size(), type, ids, List.of(output.tensor()), List.of()));
         return output;
     }
 
-    private Value tensor(List<Integer> shape) {
+    private LayerOutput tensor(List<Integer> shape) {
         int id = tensors.size();
         tensors.add(
                 new Tensor(
@@ -187,7 +187,7 @@ public final class LayeredGraph {
                         elements(shape) * ElementType.FLOAT32.bytes(),
                         Storage.INTERMEDIATE,
                         Optional.empty()));
-        return new Value(id, shape);
+        return new LayerOutput(id, shape);
     }
 
     private static long elements(List<Integer> shape) {

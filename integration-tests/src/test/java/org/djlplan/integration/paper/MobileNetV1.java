@@ -4,7 +4,7 @@ import static org.djlplan.integration.networks.MobileNetV1.BLOCKS;
 
 import org.djlplan.integration.networks.MobileNetV1.Block;
 import org.djlplan.memplan.cli.demo.Padding;
-import org.djlplan.memplan.cli.demo.Value;
+import org.djlplan.memplan.cli.demo.LayerOutput;
 
 /**
  * MobileNet v1 1.0 for images of 224 × 224 × 3 and 1001 classes; output stride 32 before the
@@ -24,13 +24,13 @@ final class MobileNetV1 {
 
     static NetworkSketch sketch() {
         LayeredGraph network = new LayeredGraph("mobilenet_v1_1.0_224");
-        Value x = features(network, network.input(1, 224, 224, 3));
+        LayerOutput x = features(network, network.input(1, 224, 224, 3));
         return network.output(classes(network, x)).build();
     }
 
     /** Everything before the average pooling. */
-    static Value features(LayeredGraph network, Value image) {
-        Value x = network.conv2d(image, STEM_CHANNELS, 3, 2);
+    static LayerOutput features(LayeredGraph network, LayerOutput image) {
+        LayerOutput x = network.conv2d(image, STEM_CHANNELS, 3, 2);
         for (Block block : BLOCKS) {
             x = network.depthwiseConv2d(x, 3, block.stride());
             x = network.conv2d(x, block.channels(), 1, 1);
@@ -39,8 +39,8 @@ final class MobileNetV1 {
     }
 
     /** The end that slim's networks have in common. */
-    static Value classes(LayeredGraph network, Value features) {
-        Value x = network.averagePool(features, features.dimension(1), 1, Padding.VALID);
+    static LayerOutput classes(LayeredGraph network, LayerOutput features) {
+        LayerOutput x = network.averagePool(features, features.dimension(1), 1, Padding.VALID);
         x = network.conv2d(x, CLASSES, 1, 1);
         return network.softmax(network.reshape(x, 1, CLASSES));
     }

@@ -1,6 +1,6 @@
 package org.djlplan.integration.paper;
 
-import org.djlplan.memplan.cli.demo.Value;
+import org.djlplan.memplan.cli.demo.LayerOutput;
 
 /**
  * MobileNet v2 1.0 for images of 224 × 224 × 3 and 1001 classes; output stride 32 before the
@@ -30,7 +30,7 @@ final class MobileNetV2 {
 
     static NetworkSketch sketch() {
         LayeredGraph network = new LayeredGraph("mobilenet_v2_1.0_224");
-        Value x = bottlenecks(network, network.input(1, 224, 224, 3), 1, 32);
+        LayerOutput x = bottlenecks(network, network.input(1, 224, 224, 3), 1, 32);
         x = network.conv2d(x, LAST_CHANNELS, 1, 1);
         return network.output(MobileNetV1.classes(network, x)).build();
     }
@@ -42,9 +42,9 @@ final class MobileNetV2 {
      * @param outputStride how many pixels of the input one of the output stands for, at most;
      *     further strides are left out, as slim does, which dilates the kernels after them instead
      */
-    static Value bottlenecks(
-            LayeredGraph network, Value image, int widthDivisor, int outputStride) {
-        Value x = network.conv2d(image, STEM_CHANNELS / widthDivisor, 3, 2);
+    static LayerOutput bottlenecks(
+            LayeredGraph network, LayerOutput image, int widthDivisor, int outputStride) {
+        LayerOutput x = network.conv2d(image, STEM_CHANNELS / widthDivisor, 3, 2);
         int reached = 2;
         for (int[] stage : STAGES) {
             for (int i = 0; i < stage[2]; i++) {
@@ -56,9 +56,9 @@ final class MobileNetV2 {
         return x;
     }
 
-    private static Value bottleneck(
-            LayeredGraph network, Value x, int expansion, int channels, int stride) {
-        Value y = expansion > 1 ? network.conv2d(x, expansion * x.dimension(3), 1, 1) : x;
+    private static LayerOutput bottleneck(
+            LayeredGraph network, LayerOutput x, int expansion, int channels, int stride) {
+        LayerOutput y = expansion > 1 ? network.conv2d(x, expansion * x.dimension(3), 1, 1) : x;
         y = network.depthwiseConv2d(y, 3, stride);
         y = network.conv2d(y, channels, 1, 1);
         return x.shape().equals(y.shape()) ? network.add(y, x) : y;

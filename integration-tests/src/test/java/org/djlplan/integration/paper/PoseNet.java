@@ -1,6 +1,6 @@
 package org.djlplan.integration.paper;
 
-import org.djlplan.memplan.cli.demo.Value;
+import org.djlplan.memplan.cli.demo.LayerOutput;
 
 /**
  * PoseNet on MobileNet v1 1.0, for images of 257 × 257 × 3; output stride 32, hence outputs of 9 ×
@@ -23,11 +23,11 @@ final class PoseNet {
 
     static NetworkSketch sketch() {
         LayeredGraph network = new LayeredGraph("posenet_mobilenet_v1_100_257x257");
-        Value x = MobileNetV1.features(network, network.input(1, SIDE, SIDE, 3));
-        Value backward = network.conv2d(x, 2 * EDGES, 1, 1);
-        Value forward = network.conv2d(x, 2 * EDGES, 1, 1);
-        Value heatMaps = network.conv2d(x, KEY_POINTS, 1, 1);
-        Value offsets = network.conv2d(x, 2 * KEY_POINTS, 1, 1);
+        LayerOutput x = MobileNetV1.features(network, network.input(1, SIDE, SIDE, 3));
+        LayerOutput backward = network.conv2d(x, 2 * EDGES, 1, 1);
+        LayerOutput forward = network.conv2d(x, 2 * EDGES, 1, 1);
+        LayerOutput heatMaps = network.conv2d(x, KEY_POINTS, 1, 1);
+        LayerOutput offsets = network.conv2d(x, 2 * KEY_POINTS, 1, 1);
         return network.output(heatMaps, offsets, forward, backward).build();
     }
 }

@@ -38,7 +38,7 @@ public final class MobileNetV2 {
     /** Returns the network; its input is {@code [1, 224, 224, 3]}, its output {@code [1, 1001]}. */
     public static TfLiteFile build(long seed) {
         NetworkBuilder network = new NetworkBuilder("MobileNet v2, random weights", seed);
-        Value x = network.input("input", 1, 224, 224, 3);
+        LayerOutput x = network.input("input", 1, 224, 224, 3);
         x = network.conv2d(x, 32, 3, 2, Activation.RELU6);
         for (Stage stage : STAGES) {
             for (int i = 0; i < stage.repetitions(); i++) {
@@ -53,9 +53,9 @@ public final class MobileNetV2 {
         return network.output(network.softmax(x)).build();
     }
 
-    private static Value bottleneck(
-            NetworkBuilder network, Value x, int expansion, int channels, int stride) {
-        Value y = x;
+    private static LayerOutput bottleneck(
+            NetworkBuilder network, LayerOutput x, int expansion, int channels, int stride) {
+        LayerOutput y = x;
         if (expansion > 1) {
             y = network.conv2d(y, expansion * x.dimension(3), 1, 1, Activation.RELU6);
         }

@@ -69,14 +69,14 @@ public final class NetworkBuilder {
     }
 
     /** Adds an input that the caller fills. */
-    public Value input(String name, int... shape) {
-        Value input = parts.tensor(name, Ints.asList(shape));
+    public LayerOutput input(String name, int... shape) {
+        LayerOutput input = parts.tensor(name, Ints.asList(shape));
         inputs.add(input.tensor());
         return input;
     }
 
     /** Marks a value as an output; outputs keep the order of the calls. */
-    public NetworkBuilder output(Value value) {
+    public NetworkBuilder output(LayerOutput value) {
         outputs.add(value.tensor());
         return this;
     }
@@ -87,7 +87,7 @@ public final class NetworkBuilder {
     }
 
     /** Adds a convolution with a square kernel and same padding. */
-    public Value conv2d(Value x, int channels, int kernel, int stride, Activation activation) {
+    public LayerOutput conv2d(LayerOutput x, int channels, int kernel, int stride, Activation activation) {
         return conv2d(x, channels, kernel, kernel, stride, Padding.SAME, activation);
     }
 
@@ -98,8 +98,8 @@ public final class NetworkBuilder {
      * @param height height of the kernel
      * @param width width of the kernel
      */
-    public Value conv2d(
-            Value x,
+    public LayerOutput conv2d(
+            LayerOutput x,
             int channels,
             int height,
             int width,
@@ -119,7 +119,7 @@ public final class NetworkBuilder {
     }
 
     /** Adds a depthwise convolution with bias, a square kernel and same padding. */
-    public Value depthwiseConv2d(Value x, int kernel, int stride, Activation activation) {
+    public LayerOutput depthwiseConv2d(LayerOutput x, int kernel, int stride, Activation activation) {
         int channels = x.dimension(-1);
         FlatTable options =
                 windowOptions("DepthwiseConv2DOptions", stride, Padding.SAME, activation)
@@ -134,16 +134,16 @@ public final class NetworkBuilder {
     }
 
     /** Adds averages over square windows. */
-    public Value averagePool(Value x, int window, int stride, Padding padding) {
+    public LayerOutput averagePool(LayerOutput x, int window, int stride, Padding padding) {
         return pool("AVERAGE_POOL_2D", x, window, stride, padding);
     }
 
     /** Adds maxima over square windows. */
-    public Value maxPool(Value x, int window, int stride, Padding padding) {
+    public LayerOutput maxPool(LayerOutput x, int window, int stride, Padding padding) {
         return pool("MAX_POOL_2D", x, window, stride, padding);
     }
 
-    private Value pool(String type, Value x, int window, int stride, Padding padding) {
+    private LayerOutput pool(String type, LayerOutput x, int window, int stride, Padding padding) {
         FlatTable options =
                 windowOptions("Pool2DOptions", stride, padding, Activation.NONE)
                         .with("filter_width", window)
@@ -153,7 +153,7 @@ public final class NetworkBuilder {
     }
 
     /** Adds a fully connected layer with bias, from [batch, features] to [batch, units]. */
-    public Value fullyConnected(Value x, int units, Activation activation) {
+    public LayerOutput fullyConnected(LayerOutput x, int units, Activation activation) {
         checkArgument(x.shape().size() == 2, "[batch, features] expected, not %s", x.shape());
         int features = x.dimension(1);
         return operator(
@@ -166,21 +166,21 @@ public final class NetworkBuilder {
     }
 
     /** a + b. */
-    public Value add(Value a, Value b, Activation activation) {
+    public LayerOutput add(LayerOutput a, LayerOutput b, Activation activation) {
         return binary("ADD", a, b, fused("AddOptions", activation));
     }
 
     /** Adds the product a · b, element by element. */
-    public Value mul(Value a, Value b, Activation activation) {
+    public LayerOutput mul(LayerOutput a, LayerOutput b, Activation activation) {
         return binary("MUL", a, b, fused("MulOptions", activation));
     }
 
     /** a − b. */
-    public Value sub(Value a, Value b, Activation activation) {
+    public LayerOutput sub(LayerOutput a, LayerOutput b, Activation activation) {
         return binary("SUB", a, b, fused("SubOptions", activation));
     }
 
-    private Value binary(String type, Value a, Value b, FlatTable options) {
+    private LayerOutput binary(String type, LayerOutput a, LayerOutput b, FlatTable options) {
         checkArgument(a.shape().equals(b.shape()), "%s and %s differ", a.shape(), b.shape());
         return operator(type, options, a.shape(), a, b);
     }
@@ -191,26 +191,26 @@ public final class NetworkBuilder {
      * @param type TFLite's name, for example {@code RELU}, {@code LOGISTIC}, {@code TANH}, {@code
      *     HARD_SWISH}, {@code ABS}
      */
-    public Value unary(String type, Value x) {
+    public LayerOutput unary(String type, LayerOutput x) {
         return operator(type, Optional.empty(), x.shape(), x);
     }
 
     /** 1 / (1 + e⁻ˣ). */
-    public Value logistic(Value x) {
+    public LayerOutput logistic(LayerOutput x) {
         return unary("LOGISTIC", x);
     }
 
     /** Adds softmax over the last dimension. */
-    public Value softmax(Value x) {
+    public LayerOutput softmax(LayerOutput x) {
         FlatTable options = FlatTable.of("SoftmaxOptions").with("beta", 1f);
         return operator("SOFTMAX", options, x.shape(), x);
     }
 
     /** Concatenates values along a dimension; all other dimensions must be equal. */
-    public Value concat(int axis, Value... values) {
+    public LayerOutput concat(int axis, LayerOutput... values) {
         List<Integer> shape = new ArrayList<>(values[0].shape());
         shape.set(axis, 0);
-        for (Value value : values) {
+        for (LayerOutput value : values) {
             shape.set(axis, shape.get(axis) + value.dimension(axis));
         }
         FlatTable options = fused("ConcatenationOptions", Activation.NONE).with("axis", axis);
@@ -218,24 +218,24 @@ public final class NetworkBuilder {
     }
 
     /** Adds the mean of each channel of an image, as [batch, channels]. */
-    public Value mean(Value x) {
+    public LayerOutput mean(LayerOutput x) {
         FlatTable options = FlatTable.of("ReducerOptions").with("keep_dims", false);
-        Value axes = constants("axes", ImmutableList.of(2), ImmutableList.of(1, 2));
+        LayerOutput axes = constants("axes", ImmutableList.of(2), ImmutableList.of(1, 2));
         List<Integer> shape = ImmutableList.of(x.dimension(0), x.dimension(3));
         return operator("MEAN", options, shape, x, axes);
     }
 
     /** Adds a reshape to another shape. */
-    public Value reshape(Value x, int... shape) {
+    public LayerOutput reshape(LayerOutput x, int... shape) {
         List<Integer> newShape = Ints.asList(shape);
         FlatTable options =
                 FlatTable.of("ReshapeOptions").with("new_shape", ImmutableList.copyOf(newShape));
-        Value shapes = constants("shape", ImmutableList.of(shape.length), newShape);
+        LayerOutput shapes = constants("shape", ImmutableList.of(shape.length), newShape);
         return operator("RESHAPE", options, newShape, x, shapes);
     }
 
     /** Removes dimensions of 1. */
-    public Value squeeze(Value x, int... dimensions) {
+    public LayerOutput squeeze(LayerOutput x, int... dimensions) {
         List<Integer> left = Ints.asList(dimensions);
         List<Integer> shape = new ArrayList<>();
         for (int i = 0; i < x.shape().size(); i++) {
@@ -253,21 +253,21 @@ public final class NetworkBuilder {
      *
      * @param beforeAndAfter for each dimension the padding before and after: two ints each
      */
-    public Value pad(Value x, int... beforeAndAfter) {
+    public LayerOutput pad(LayerOutput x, int... beforeAndAfter) {
         int rank = x.shape().size();
         checkArgument(beforeAndAfter.length == 2 * rank, "two paddings per dimension expected");
         List<Integer> shape = new ArrayList<>();
         for (int i = 0; i < rank; i++) {
             shape.add(x.dimension(i) + beforeAndAfter[2 * i] + beforeAndAfter[2 * i + 1]);
         }
-        Value paddings =
+        LayerOutput paddings =
                 constants("paddings", ImmutableList.of(rank, 2), Ints.asList(beforeAndAfter));
         return operator("PAD", FlatTable.of("PadOptions"), shape, x, paddings);
     }
 
     /** Resizes an image with bilinear interpolation. */
-    public Value resizeBilinear(Value x, int height, int width) {
-        Value size = constants("size", ImmutableList.of(2), ImmutableList.of(height, width));
+    public LayerOutput resizeBilinear(LayerOutput x, int height, int width) {
+        LayerOutput size = constants("size", ImmutableList.of(2), ImmutableList.of(height, width));
         return operator(
                 "RESIZE_BILINEAR",
                 FlatTable.of("ResizeBilinearOptions"),
@@ -289,7 +289,7 @@ public final class NetworkBuilder {
     }
 
     private static List<Integer> windowed(
-            Value x, int height, int width, int stride, Padding padding, int channels) {
+            LayerOutput x, int height, int width, int stride, Padding padding, int channels) {
         checkArgument(x.shape().size() == 4, "an image expected, not %s", x.shape());
         return ImmutableList.of(
                 x.dimension(0),
@@ -298,26 +298,26 @@ public final class NetworkBuilder {
                 channels);
     }
 
-    private Value weights(List<Integer> shape, int fanIn, Activation activation) {
+    private LayerOutput weights(List<Integer> shape, int fanIn, Activation activation) {
         // A rectifier halves the variance, so the layer before it gets twice the variance.
         double gain = activation == Activation.NONE ? 1 : 2;
         return parts.randoms(nextName("weights"), shape, factor * Math.sqrt(gain / fanIn));
     }
 
-    private Value bias(int channels) {
+    private LayerOutput bias(int channels) {
         return parts.randoms(nextName("bias"), ImmutableList.of(channels), BIAS_DEVIATION);
     }
 
-    private Value constants(String name, List<Integer> shape, List<Integer> values) {
+    private LayerOutput constants(String name, List<Integer> shape, List<Integer> values) {
         return parts.ints(nextName(name), shape, values);
     }
 
-    private Value operator(String type, FlatTable options, List<Integer> shape, Value... inputs) {
+    private LayerOutput operator(String type, FlatTable options, List<Integer> shape, LayerOutput... inputs) {
         return operator(type, Optional.of(options), shape, inputs);
     }
 
-    private Value operator(
-            String type, Optional<FlatTable> options, List<Integer> shape, Value... inputs) {
+    private LayerOutput operator(
+            String type, Optional<FlatTable> options, List<Integer> shape, LayerOutput... inputs) {
         String name = nextName(Ascii.toLowerCase(type));
         return parts.operator(type, options, name, shape, ImmutableList.copyOf(inputs));
     }
@@ -341,33 +341,33 @@ public final class NetworkBuilder {
             this.memory = memory;
         }
 
-        Value tensor(String name, List<Integer> shape) {
+        LayerOutput tensor(String name, List<Integer> shape) {
             return add(TfLiteTensor.plain(shape, TfLiteTensor.FLOAT32, 0, name));
         }
 
-        private Value add(TfLiteTensor tensor) {
+        private LayerOutput add(TfLiteTensor tensor) {
             checkArgument(
                     tensor.shape().stream().allMatch(dimension -> dimension > 0),
                     "%s would have the shape %s",
                     tensor.name(),
                     tensor.shape());
             tensors.add(tensor);
-            return new Value(tensors.size() - 1, tensor.shape());
+            return new LayerOutput(tensors.size() - 1, tensor.shape());
         }
 
-        private Value constant(String name, List<Integer> shape, int typeCode, ByteBuffer content) {
+        private LayerOutput constant(String name, List<Integer> shape, int typeCode, ByteBuffer content) {
             buffers.add(TfLiteBytes.of(content));
             return add(TfLiteTensor.plain(shape, typeCode, buffers.size() - 1, name));
         }
 
-        Value ints(String name, List<Integer> shape, List<Integer> values) {
+        LayerOutput ints(String name, List<Integer> shape, List<Integer> values) {
             ByteBuffer content = littleEndian(values.size());
             values.forEach(content::putInt);
             return constant(name, shape, TfLiteTensor.INT32, content.flip());
         }
 
         /** Adds numbers distributed uniformly around 0 with a given standard deviation. */
-        Value randoms(String name, List<Integer> shape, double deviation) {
+        LayerOutput randoms(String name, List<Integer> shape, double deviation) {
             int count = shape.stream().reduce(1, Math::multiplyExact);
             float reach = (float) (deviation * Math.sqrt(3));
             ByteBuffer content = littleEndian(count);
@@ -382,18 +382,18 @@ public final class NetworkBuilder {
                     .order(ByteOrder.LITTLE_ENDIAN);
         }
 
-        Value operator(
+        LayerOutput operator(
                 String type,
                 Optional<FlatTable> options,
                 String outputName,
                 List<Integer> outputShape,
-                List<Value> inputs) {
-            Value output = tensor(outputName, outputShape);
+                List<LayerOutput> inputs) {
+            LayerOutput output = tensor(outputName, outputShape);
             operators.add(
                     new TfLiteOperator(
                             codes.computeIfAbsent(
                                     TfLiteOperatorCode.builtin(type, 1), code -> codes.size()),
-                            inputs.stream().map(Value::tensor).toList(),
+                            inputs.stream().map(LayerOutput::tensor).toList(),
                             List.of(output.tensor()),
                             options,
                             TfLiteBytes.EMPTY,

@@ -70,7 +70,7 @@ final class Fields {
         return optional(name).map(value -> text(at(name), value));
     }
 
-    boolean truth(String name) {
+    boolean bool(String name) {
         if (required(name) instanceof JsonPrimitive value && value.isBoolean()) {
             return value.getAsBoolean();
         }

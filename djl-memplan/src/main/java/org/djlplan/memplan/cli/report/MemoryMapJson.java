@@ -224,8 +224,8 @@ final class MemoryMapJson {
                 one(json, "layout", Layout.values()),
                 json.count("totalBytes"),
                 json.amount("millis"),
-                json.truth("valid"),
-                json.truth("provedMinimal"),
+                json.bool("valid"),
+                json.bool("provedMinimal"),
                 json.optional("offsets").map(present -> perTensor(json, "offsets", tensors)),
                 json.optional("objects").isEmpty()
                         ? List.of()

@@ -33,7 +33,7 @@ final class DirectBuffers {
     }
 
     /** Returns whether the array may lie in a direct buffer. */
-    static boolean mayBack(NDArray array) {
+    static boolean mayUseDirectBuffer(NDArray array) {
         Optional<Field> reference = REFERENCES.get(array.getClass());
         try {
             return reference.isPresent() && reference.get().get(array) != null;

@@ -70,9 +70,9 @@ final class Families {
      * @param trial records a pass with inputs of zeros, of the types that it is given; empty if
      *     that may not be, or the block does not take such inputs
      */
-    Optional<LivenessTrace> lend(
+    Optional<LivenessTrace> findRecording(
             List<ArrayType> types, Function<List<ArrayType>, Optional<LivenessTrace>> trial) {
-        return family(types).lend(types, trial);
+        return family(types).findRecording(types, trial);
     }
 
     /** Notes that a pass with inputs of these types could not go along a recording. */
@@ -91,7 +91,7 @@ final class Families {
             recordings.put(ones(types), trace);
         }
 
-        synchronized Optional<LivenessTrace> lend(
+        synchronized Optional<LivenessTrace> findRecording(
                 List<ArrayType> types, Function<List<ArrayType>, Optional<LivenessTrace>> trial) {
             if (misfits >= MOST_MISFITS) {
                 return Optional.empty();

@@ -61,7 +61,7 @@ final class GuardedLevel {
             return pass.runStock(block);
         }
         try {
-            return alone(pass, state);
+            return forwardLocked(pass, state);
         } finally {
             lock.unlock();
         }
@@ -76,7 +76,7 @@ final class GuardedLevel {
         }
     }
 
-    private NDList alone(ForwardPass pass, TypeState state) {
+    private NDList forwardLocked(ForwardPass pass, TypeState state) {
         Optional<ReplayPlan> plan = state.plan();
         if ((plan.isEmpty() && !state.wantsRecording()) || !fetchParameters.test(pass)) {
             return pass.runStock(block);

@@ -16,23 +16,23 @@ final class Managers {
      * @param current its manager now
      * @param root the call's manager
      */
-    static boolean stayed(NDManager created, NDManager current, NDManager root) {
+    static boolean keepsOwner(NDManager created, NDManager current, NDManager root) {
         return !isTop(current)
-                && (current == root || current == created || roseFrom(created, current));
+                && (current == root || current == created || movedToParentOf(created, current));
     }
 
     /**
      * Returns the same during a pass, when an operation may have moved the array to a scope of its
      * own for a while.
      */
-    static boolean staysFor(NDManager created, NDManager current, NDManager root) {
+    static boolean keepsOwnerDuringPass(NDManager created, NDManager current, NDManager root) {
         return !isTop(current)
                 && (within(current, root)
                         || within(current, created)
-                        || roseFrom(created, current));
+                        || movedToParentOf(created, current));
     }
 
-    private static boolean roseFrom(NDManager scope, NDManager current) {
+    private static boolean movedToParentOf(NDManager scope, NDManager current) {
         return !scope.isOpen() && current == scope.getParentManager();
     }
 

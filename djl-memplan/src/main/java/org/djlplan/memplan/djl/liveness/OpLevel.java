@@ -106,7 +106,7 @@ final class OpLevel {
         ImmutableList<ArrayType> types = ArrayTypes.of(pass.inputs());
         TypeState state = state(types);
         if (state.wantsRecording()) {
-            families.lend(types, smaller -> tryOut(pass, smaller)).ifPresent(state::borrow);
+            families.findRecording(types, smaller -> tryOut(pass, smaller)).ifPresent(state::borrow);
         }
     }
 

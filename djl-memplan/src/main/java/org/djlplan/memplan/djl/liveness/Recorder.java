@@ -269,8 +269,8 @@ final class Recorder implements CreationScope.Listener {
                 && !kept.get(number)
                 && !exposed.get(number)
                 && !array.isReleased()
-                && !DirectBuffers.mayBack(array)
-                && Managers.staysFor(managers.get(number), array.getManager(), root)) {
+                && !DirectBuffers.mayUseDirectBuffer(array)
+                && Managers.keepsOwnerDuringPass(managers.get(number), array.getManager(), root)) {
             closed.set(number);
             reclaimer.closed(ownBytes.get(number));
             array.close();
@@ -337,7 +337,7 @@ final class Recorder implements CreationScope.Listener {
     }
 
     private void keepDirect(int number) {
-        if (DirectBuffers.mayBack(created.get(number))) {
+        if (DirectBuffers.mayUseDirectBuffer(created.get(number))) {
             kept.set(number);
         }
     }
@@ -353,7 +353,7 @@ final class Recorder implements CreationScope.Listener {
             boolean moved = false;
             if (!closed.get(i)) {
                 keepDirect(i);
-                moved = !Managers.stayed(managers.get(i), created.get(i).getManager(), root);
+                moved = !Managers.keepsOwner(managers.get(i), created.get(i).getManager(), root);
             }
             arrays.add(new BlockRecording.Array(types.get(i), moved || kept.get(i), ""));
         }

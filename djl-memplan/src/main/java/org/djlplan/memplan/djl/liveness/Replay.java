@@ -137,8 +137,8 @@ final class Replay implements CreationScope.Listener {
             NDArray array = created.get(due);
             if (!array.isReleased()
                     && !wanted.contains(array)
-                    && !DirectBuffers.mayBack(array)
-                    && Managers.staysFor(managers.get(due), array.getManager(), root)) {
+                    && !DirectBuffers.mayUseDirectBuffer(array)
+                    && Managers.keepsOwnerDuringPass(managers.get(due), array.getManager(), root)) {
                 array.close();
                 closed++;
             }

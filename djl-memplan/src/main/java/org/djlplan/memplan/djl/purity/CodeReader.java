@@ -107,7 +107,7 @@ final class CodeReader {
             // What these look at decides nothing: they are there for logs and for maps.
             quiet = true;
             for (Class<?> type : ImmutableList.copyOf(classes)) {
-                readWhatTheJdkCalls(type);
+                readJdkCallbacks(type);
             }
             quiet = false;
         } while (grown && !opaque && ++rounds < MOST_ROUNDS);
@@ -116,7 +116,7 @@ final class CodeReader {
         }
     }
 
-    private void readWhatTheJdkCalls(Class<?> type) {
+    private void readJdkCallbacks(Class<?> type) {
         if (type.getName().startsWith("ai.djl.")) {
             return;
         }

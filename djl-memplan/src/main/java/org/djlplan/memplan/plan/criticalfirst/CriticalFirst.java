@@ -17,7 +17,7 @@ import org.djlplan.memplan.usage.PlanningProblem;
  * it, or is raised to its neighbour. Four things are ours:
  *
  * <ul>
- *   <li>Time is reduced to the moments that matter ({@link Timeline}).
+ *   <li>Time is reduced to the moments that matter ({@link MomentTable}).
  *   <li>Slack is the lower bound less the breadth and less what was wasted at a moment ({@link
  *       Slack}). Where it is scarce, a unit that is alive at the scarcest moment is preferred: the
  *       others would build walls beside it, across which nothing fits any more.
@@ -54,27 +54,27 @@ public final class CriticalFirst implements OffsetStrategy {
         if (problem.units().isEmpty()) {
             return OffsetPlan.ofUnits(name(), problem, new long[0]);
         }
-        return OffsetPlan.ofUnits(name(), problem, best(new Timeline(problem.units())).byUnit());
+        return OffsetPlan.ofUnits(name(), problem, best(new MomentTable(problem.units())).byUnit());
     }
 
-    private static Timeline.Layout best(Timeline timeline) {
+    private static MomentTable.Layout best(MomentTable timeline) {
         List<Filling.Priorities> priorities =
                 List.of(
                         new Filling.Priorities(timeline, 2, 1, 0.2),
                         new Filling.Priorities(timeline, 1, 3, 0.5));
-        Timeline.Neighbours neighbours = new Timeline.Neighbours(timeline);
-        List<Timeline.Layout> layouts = new ArrayList<>();
+        MomentTable.Neighbours neighbours = new MomentTable.Neighbours(timeline);
+        List<MomentTable.Layout> layouts = new ArrayList<>();
         long visits = 0;
         for (int pass = 0; pass < MOST_PASSES && visits < MOST_VISITS; pass++) {
             Filling filling = Filling.of(timeline, priorities.get(pass % priorities.size()));
             Tightening tightening = new Tightening(neighbours, filling.visits() / 2);
-            Timeline.Layout layout = tightening.of(filling.layout());
+            MomentTable.Layout layout = tightening.of(filling.layout());
             layouts.add(layout);
             if (layout.isMinimal()) {
                 break;
             }
             visits += filling.visits() + tightening.cost();
         }
-        return Collections.min(layouts, Comparator.comparingLong(Timeline.Layout::totalBytes));
+        return Collections.min(layouts, Comparator.comparingLong(MomentTable.Layout::totalBytes));
     }
 }

@@ -18,7 +18,7 @@ final class Filling {
     /** As often is blame sought: each time may visit all units alive at a moment. */
     private static final int MOST_LESSONS = 64;
 
-    private final Timeline timeline;
+    private final MomentTable timeline;
     private final Priorities priorities;
     private final Unplaced unplaced;
     private final Slack slack;
@@ -29,7 +29,7 @@ final class Filling {
     private int lessons;
     private long totalBytes;
 
-    private Filling(Timeline timeline, Priorities priorities) {
+    private Filling(MomentTable timeline, Priorities priorities) {
         this.timeline = timeline;
         this.priorities = priorities;
         unplaced = new Unplaced(timeline, priorities.priorities());
@@ -45,15 +45,15 @@ final class Filling {
      *
      * @throws ArithmeticException if the arena does not fit into a long
      */
-    static Filling of(Timeline timeline, Priorities priorities) {
+    static Filling of(MomentTable timeline, Priorities priorities) {
         Filling filling = new Filling(timeline, priorities);
         filling.place();
         return filling;
     }
 
     /** Returns where the units lie. */
-    Timeline.Layout layout() {
-        return new Timeline.Layout(timeline, offsets, totalBytes);
+    MomentTable.Layout layout() {
+        return new MomentTable.Layout(timeline, offsets, totalBytes);
     }
 
     /** Returns how many steps searching took. */
@@ -139,7 +139,7 @@ final class Filling {
          * @param lifeExponent what lives, in moments, are raised to, at most 3
          * @param scarceShare slack below this share of the lower bound is scarce
          */
-        Priorities(Timeline timeline, int sizeExponent, int lifeExponent, double scarceShare) {
+        Priorities(MomentTable timeline, int sizeExponent, int lifeExponent, double scarceShare) {
             priorities = new int[timeline.bytes.length];
             Arrays.setAll(
                     priorities,

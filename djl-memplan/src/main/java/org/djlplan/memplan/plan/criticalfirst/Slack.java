@@ -21,7 +21,7 @@ final class Slack {
     private int found;
 
     /** Starts with nothing wasted. */
-    Slack(Timeline timeline) {
+    Slack(MomentTable timeline) {
         int moments = timeline.moments;
         leaves = Integer.highestOneBit(Math.max(1, 2 * moments - 1));
         least = new long[2 * leaves];

@@ -14,23 +14,23 @@ final class Tightening {
     /** The smallest part of the way to the lower bound that is tried. */
     private static final int SMALLEST_PART = 8;
 
-    private final Timeline.Neighbours neighbours;
+    private final MomentTable.Neighbours neighbours;
     private final long mostCost;
     private long cost;
 
     /**
      * @param mostCost limits how many units are looked at in all
      */
-    Tightening(Timeline.Neighbours neighbours, long mostCost) {
+    Tightening(MomentTable.Neighbours neighbours, long mostCost) {
         this.neighbours = neighbours;
         this.mostCost = mostCost;
     }
 
     /** Returns {@code layout} or a smaller one. */
-    Timeline.Layout of(Timeline.Layout layout) {
-        Timeline.Layout best = layout;
+    MomentTable.Layout of(MomentTable.Layout layout) {
+        MomentTable.Layout best = layout;
         for (int part = 1; part <= SMALLEST_PART && cost < mostCost && !best.isMinimal(); ) {
-            Timeline timeline = best.timeline();
+            MomentTable timeline = best.timeline();
             long step = (best.totalBytes() - timeline.boundBytes() + part - 1) / part;
             Repair repair =
                     new Repair(timeline, neighbours, best.offsets(), best.totalBytes() - step);
@@ -38,7 +38,7 @@ final class Tightening {
             cost += repair.cost();
             if (smaller) {
                 best =
-                        new Timeline.Layout(
+                        new MomentTable.Layout(
                                 timeline, repair.offsets(), totalBytes(timeline, repair));
             } else {
                 part *= 2;
@@ -52,7 +52,7 @@ final class Tightening {
         return cost;
     }
 
-    private static long totalBytes(Timeline timeline, Repair repair) {
+    private static long totalBytes(MomentTable timeline, Repair repair) {
         long[] tops = repair.offsets().clone();
         Arrays.setAll(tops, unit -> tops[unit] + timeline.bytes[unit]);
         return Arrays.stream(tops).max().orElse(0);
@@ -71,8 +71,8 @@ final class Tightening {
         /** What being moved once adds to a unit's weight, as a share of its area. */
         private static final double STUBBORNNESS = 2;
 
-        private final Timeline timeline;
-        private final Timeline.Neighbours neighbours;
+        private final MomentTable timeline;
+        private final MomentTable.Neighbours neighbours;
         private final long[] offsets;
         private final long wantedBytes;
         private final boolean[] placed;
@@ -94,8 +94,8 @@ final class Tightening {
          * @param wantedBytes wanted size of the arena
          */
         Repair(
-                Timeline timeline,
-                Timeline.Neighbours neighbours,
+                MomentTable timeline,
+                MomentTable.Neighbours neighbours,
                 long[] offsets,
                 long wantedBytes) {
             this.timeline = timeline;

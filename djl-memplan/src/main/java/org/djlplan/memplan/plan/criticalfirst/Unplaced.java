@@ -13,7 +13,7 @@ import java.util.function.IntConsumer;
  */
 final class Unplaced {
 
-    private final Timeline timeline;
+    private final MomentTable timeline;
     private final int leaves;
 
     /** Highest priority below a node; 0 when there is no unit. */
@@ -32,7 +32,7 @@ final class Unplaced {
     /**
      * @param priorities of every unit of the timeline, positive
      */
-    Unplaced(Timeline timeline, int[] priorities) {
+    Unplaced(MomentTable timeline, int[] priorities) {
         this.timeline = timeline;
         int count = priorities.length;
         leaves = Integer.highestOneBit(Math.max(1, 2 * count - 1));

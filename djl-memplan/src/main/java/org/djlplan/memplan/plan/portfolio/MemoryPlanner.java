@@ -44,7 +44,7 @@ public final class MemoryPlanner {
                         : withClasses(AliasAnalysis.aliasClasses(graph));
         chosen =
                 aliased.map(problem -> best(portfolio, problem))
-                        .filter(plan -> pays(plainPlan.totalBytes(), plan.totalBytes()))
+                        .filter(plan -> isWorthSharing(plainPlan.totalBytes(), plan.totalBytes()))
                         .map(this::whereNeeded)
                         .orElse(plainPlan);
     }
@@ -103,7 +103,7 @@ public final class MemoryPlanner {
                 aliased.isPresent()
                         && (isAliased(chosen)
                                 ? chosen.totalBytes() > boundBytes(aliased.get())
-                                : pays(chosen.totalBytes(), boundBytes(aliased.get())));
+                                : isWorthSharing(chosen.totalBytes(), boundBytes(aliased.get())));
         return aliasedIsOpen
                 || (!isAliased(chosen) && chosen.totalBytes() > boundBytes(chosen.problem()));
     }
@@ -124,7 +124,7 @@ public final class MemoryPlanner {
                 graph, operator -> profiles.breadthAt(operator) > arenaBytes);
     }
 
-    private boolean pays(long plainBytes, long aliasedBytes) {
+    private boolean isWorthSharing(long plainBytes, long aliasedBytes) {
         return plainBytes - aliasedBytes >= leastSavingBytes.orElse(Long.MAX_VALUE);
     }
 

@@ -136,7 +136,7 @@ final class CapacitySearch {
     private void key(PartialPlan.Part part) {
         failed.begin();
         for (int unit : part.units()) {
-            failed.add(unit, inference.stuck(unit) ? partial.support[unit] : -1);
+            failed.add(unit, inference.lacksSupport(unit) ? partial.support[unit] : -1);
         }
         for (int s = part.from(); s <= part.to(); s++) {
             if (partial.open[s] > 0) {
@@ -175,7 +175,7 @@ final class CapacitySearch {
                         unit ->
                                 !partial.placed[unit]
                                         && inference.leastOffset(unit) == partial.floor[section]
-                                        && !inference.stuck(unit))
+                                        && !inference.lacksSupport(unit))
                 .boxed()
                 .sorted((a, b) -> order.before(a, b) ? -1 : a.equals(b) ? 0 : 1)
                 .mapToInt(Integer::intValue)

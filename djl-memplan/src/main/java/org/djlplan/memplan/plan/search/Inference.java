@@ -63,7 +63,7 @@ final class Inference {
     }
 
     /** Returns whether nothing that is placed carries a unit at its least offset. */
-    boolean stuck(int unit) {
+    boolean lacksSupport(int unit) {
         return highestFloor[unit] > partial.support[unit];
     }
 
@@ -96,7 +96,7 @@ final class Inference {
             }
         }
         for (int unit : part.units()) {
-            long offset = stuck(unit) ? onUnplaced(unit) : highestFloor[unit];
+            long offset = lacksSupport(unit) ? onUnplaced(unit) : highestFloor[unit];
             if (offset > capacity - sections.bytes[unit]) {
                 failures[sections.first[unit]]++;
                 return false;
@@ -192,7 +192,7 @@ final class Inference {
                     && partial.floor[to + 1] == partial.floor[from]) {
                 to++;
             }
-            if (wall(part, from - 1, from) && wall(part, to + 1, from)) {
+            if (isWall(part, from - 1, from) && isWall(part, to + 1, from)) {
                 for (int s = from; s <= to; s++) {
                     if (best < 0 || better(s, best)) {
                         best = s;
@@ -204,7 +204,7 @@ final class Inference {
         return best;
     }
 
-    private boolean wall(PartialPlan.Part part, int beside, int valley) {
+    private boolean isWall(PartialPlan.Part part, int beside, int valley) {
         return beside < part.from()
                 || beside > part.to()
                 || partial.open[beside] == 0

@@ -227,7 +227,7 @@ public final class StreamedCopies {
         try (MappedFile mapping = MappedFile.open(found.file())) {
             TfLiteFile copy = TfLiteReader.read(mapping.bytes(), found.file().toString());
             mapping.releasePages();
-            boolean same = copy.sameButForLargeBuffers(sliced.file(), WeightUse.PAGE_BYTES);
+            boolean same = copy.equalsExceptLargeBuffers(sliced.file(), WeightUse.PAGE_BYTES);
             if (!same) {
                 logger.warn("{} is not made from {}; to be made anew", found.file(), original);
             }

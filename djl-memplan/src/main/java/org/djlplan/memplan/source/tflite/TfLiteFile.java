@@ -172,7 +172,7 @@ public record TfLiteFile(
      * Returns whether another model is the same but for the content of buffers of at least so many
      * bytes, which are as long.
      */
-    public boolean sameButForLargeBuffers(TfLiteFile other, long leastBytes) {
+    public boolean equalsExceptLargeBuffers(TfLiteFile other, long leastBytes) {
         if (buffers.size() != other.buffers.size()) {
             return false;
         }

@@ -9,17 +9,17 @@ import org.junit.jupiter.api.Test;
 class NetworkBuilderTest {
 
     private final NetworkBuilder network = new NetworkBuilder("test", 1);
-    private final Value image = network.input("image", 1, 7, 9, 3);
+    private final LayerOutput image = network.input("image", 1, 7, 9, 3);
 
     @Test
     void conv2d_samePadding_roundsUp() {
-        Value y = network.conv2d(image, 5, 3, 2, Activation.NONE);
+        LayerOutput y = network.conv2d(image, 5, 3, 2, Activation.NONE);
         assertEquals(List.of(1, 4, 5, 5), y.shape());
     }
 
     @Test
     void conv2d_validPadding_takesWholeWindowsOnly() {
-        Value y = network.conv2d(image, 5, 3, 4, 2, Padding.VALID, Activation.NONE);
+        LayerOutput y = network.conv2d(image, 5, 3, 4, 2, Padding.VALID, Activation.NONE);
         assertEquals(List.of(1, 3, 3, 5), y.shape());
     }
 
@@ -31,20 +31,20 @@ class NetworkBuilderTest {
 
     @Test
     void concat_branches_addsChannels() {
-        Value y = network.conv2d(image, 4, 1, 1, Activation.NONE);
+        LayerOutput y = network.conv2d(image, 4, 1, 1, Activation.NONE);
         assertEquals(List.of(1, 7, 9, 10), network.concat(3, image, y, image).shape());
     }
 
     @Test
     void pad_channels_growsThemOnly() {
-        Value y = network.pad(image, 0, 0, 0, 0, 0, 0, 2, 3);
+        LayerOutput y = network.pad(image, 0, 0, 0, 0, 0, 0, 2, 3);
         assertEquals(List.of(1, 7, 9, 8), y.shape());
         assertThrows(IllegalArgumentException.class, () -> network.pad(image, 1, 1));
     }
 
     @Test
     void add_shapesThatDiffer_throws() {
-        Value y = network.conv2d(image, 4, 1, 1, Activation.NONE);
+        LayerOutput y = network.conv2d(image, 4, 1, 1, Activation.NONE);
         assertThrows(IllegalArgumentException.class, () -> network.add(image, y, Activation.NONE));
     }
 
@@ -53,7 +53,7 @@ class NetworkBuilderTest {
         assertThrows(
                 IllegalArgumentException.class,
                 () -> network.fullyConnected(image, 10, Activation.NONE));
-        Value y = network.fullyConnected(network.mean(image), 10, Activation.NONE);
+        LayerOutput y = network.fullyConnected(network.mean(image), 10, Activation.NONE);
         assertEquals(List.of(1, 10), y.shape());
     }
 }

@@ -38,7 +38,7 @@ class FamiliesTest {
     /** Returns the shapes of the first input on which a block is tried that never takes them. */
     private List<List<Long>> tried(List<ArrayType> types) {
         List<List<Long>> shapes = new ArrayList<>();
-        families.lend(
+        families.findRecording(
                 types,
                 smaller -> {
                     shapes.add(smaller.get(0).shape());
@@ -50,27 +50,27 @@ class FamiliesTest {
     @Test
     void lend_otherSizesOfTheSameRank_theRecording() {
         families.add(types(8, 16), trace(1));
-        assertEquals(Optional.of(trace(1)), families.lend(types(3, 5), types -> fail("a trial")));
+        assertEquals(Optional.of(trace(1)), families.findRecording(types(3, 5), types -> fail("a trial")));
     }
 
     @Test
     void lend_otherElementTypeOrRank_nothing() {
         families.add(types(8, 16), trace(1));
         assertEquals(
-                Optional.empty(), families.lend(typed("float16", 8, 16), FamiliesTest::noTrial));
-        assertEquals(Optional.empty(), families.lend(types(8, 16, 2), FamiliesTest::noTrial));
+                Optional.empty(), families.findRecording(typed("float16", 8, 16), FamiliesTest::noTrial));
+        assertEquals(Optional.empty(), families.findRecording(types(8, 16, 2), FamiliesTest::noTrial));
         List<ArrayType> twice = new ArrayList<>(types(8, 16));
         twice.addAll(types(8, 16));
-        assertEquals(Optional.empty(), families.lend(twice, FamiliesTest::noTrial));
+        assertEquals(Optional.empty(), families.findRecording(twice, FamiliesTest::noTrial));
     }
 
     @Test
     void lend_onesInOtherPlaces_theOneWithTheSameOnesFirst() {
         families.add(types(8, 16), trace(1));
         families.add(types(1, 16), trace(2));
-        assertEquals(Optional.of(trace(2)), families.lend(types(1, 3), FamiliesTest::noTrial));
-        assertEquals(Optional.of(trace(1)), families.lend(types(4, 3), FamiliesTest::noTrial));
-        assertEquals(Optional.of(trace(1)), families.lend(types(4, 1), FamiliesTest::noTrial));
+        assertEquals(Optional.of(trace(2)), families.findRecording(types(1, 3), FamiliesTest::noTrial));
+        assertEquals(Optional.of(trace(1)), families.findRecording(types(4, 3), FamiliesTest::noTrial));
+        assertEquals(Optional.of(trace(1)), families.findRecording(types(4, 1), FamiliesTest::noTrial));
     }
 
     @Test
@@ -105,9 +105,9 @@ class FamiliesTest {
 
     @Test
     void lend_afterATrial_lendsItsRecordingWithoutAnother() {
-        Optional<LivenessTrace> made = families.lend(types(8, 3), types -> Optional.of(trace(7)));
+        Optional<LivenessTrace> made = families.findRecording(types(8, 3), types -> Optional.of(trace(7)));
         assertEquals(Optional.of(trace(7)), made);
-        assertEquals(made, families.lend(types(9, 3), types -> fail("a second trial")));
+        assertEquals(made, families.findRecording(types(9, 3), types -> fail("a second trial")));
     }
 
     @Test
@@ -122,7 +122,7 @@ class FamiliesTest {
     void misfit_recording_isLentNoMore() {
         families.add(types(8, 16), trace(1));
         families.misfit(types(9, 9), trace(1));
-        assertEquals(Optional.empty(), families.lend(types(3, 5), FamiliesTest::noTrial));
+        assertEquals(Optional.empty(), families.findRecording(types(3, 5), FamiliesTest::noTrial));
     }
 
     @Test
@@ -130,13 +130,13 @@ class FamiliesTest {
         families.add(types(2), trace(9));
         for (int i = 0; i < 4; i++) {
             families.add(types(8, 16), trace(i));
-            assertEquals(Optional.of(trace(i)), families.lend(types(3, 5), FamiliesTest::noTrial));
+            assertEquals(Optional.of(trace(i)), families.findRecording(types(3, 5), FamiliesTest::noTrial));
             families.misfit(types(3, 5), trace(i));
         }
         families.add(types(8, 16), trace(5));
         assertEquals(
-                Optional.empty(), families.lend(types(3, 5), types -> fail("a trial in vain")));
-        assertEquals(Optional.of(trace(9)), families.lend(types(4), FamiliesTest::noTrial));
+                Optional.empty(), families.findRecording(types(3, 5), types -> fail("a trial in vain")));
+        assertEquals(Optional.of(trace(9)), families.findRecording(types(4), FamiliesTest::noTrial));
     }
 
     @Test
@@ -145,6 +145,6 @@ class FamiliesTest {
         for (int i = 0; i < 10; i++) {
             families.misfit(types(8, 16), trace(2));
         }
-        assertEquals(Optional.of(trace(1)), families.lend(types(3, 5), FamiliesTest::noTrial));
+        assertEquals(Optional.of(trace(1)), families.findRecording(types(3, 5), FamiliesTest::noTrial));
     }
 }

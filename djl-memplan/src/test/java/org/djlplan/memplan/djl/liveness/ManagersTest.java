@@ -26,52 +26,52 @@ class ManagersTest {
 
     @Test
     void stayed_whereItWasMadeOrWithTheCall_yes() {
-        assertTrue(Managers.stayed(root, root, root));
-        assertTrue(Managers.stayed(scope, scope, root));
-        assertTrue(Managers.stayed(scope, root, root));
+        assertTrue(Managers.keepsOwner(root, root, root));
+        assertTrue(Managers.keepsOwner(scope, scope, root));
+        assertTrue(Managers.keepsOwner(scope, root, root));
     }
 
     @Test
     void stayed_attachedElsewhere_no() {
-        assertFalse(Managers.stayed(root, model, root));
-        assertFalse(Managers.stayed(root, other, root));
-        assertFalse(Managers.stayed(root, scope, root));
+        assertFalse(Managers.keepsOwner(root, model, root));
+        assertFalse(Managers.keepsOwner(root, other, root));
+        assertFalse(Managers.keepsOwner(root, scope, root));
     }
 
     @Test
     void stayed_roseFromAScopeThatEnded_yesOnceItIsClosed() {
-        assertFalse(Managers.stayed(inner, scope, root));
+        assertFalse(Managers.keepsOwner(inner, scope, root));
         inner.close();
-        assertTrue(Managers.stayed(inner, scope, root));
+        assertTrue(Managers.keepsOwner(inner, scope, root));
         // One step, not two.
         NDManager deep = FakeArrays.manager(inner);
         deep.close();
-        assertFalse(Managers.stayed(deep, scope, root));
+        assertFalse(Managers.keepsOwner(deep, scope, root));
     }
 
     /** What is detached belongs to the top, even if that is where it was made. */
     @Test
     void stayed_atTheTop_no() {
-        assertFalse(Managers.stayed(top, top, top));
-        assertFalse(Managers.staysFor(root, top, root));
+        assertFalse(Managers.keepsOwner(top, top, top));
+        assertFalse(Managers.keepsOwnerDuringPass(root, top, root));
         model.close();
-        assertFalse(Managers.stayed(model, top, root));
+        assertFalse(Managers.keepsOwner(model, top, root));
     }
 
     @Test
     void staysFor_anyScopeOfTheCall_yes() {
-        assertTrue(Managers.staysFor(root, inner, root));
-        assertTrue(Managers.staysFor(inner, other, root));
-        assertFalse(Managers.staysFor(root, model, root));
+        assertTrue(Managers.keepsOwnerDuringPass(root, inner, root));
+        assertTrue(Managers.keepsOwnerDuringPass(inner, other, root));
+        assertFalse(Managers.keepsOwnerDuringPass(root, model, root));
     }
 
     @Test
     void staysFor_madeOutsideTheCall_belowItsOwnManagerOnly() {
         NDManager elsewhere = FakeArrays.manager(model);
         NDManager below = FakeArrays.manager(elsewhere);
-        assertTrue(Managers.staysFor(elsewhere, below, root));
-        assertFalse(Managers.staysFor(below, elsewhere, root));
+        assertTrue(Managers.keepsOwnerDuringPass(elsewhere, below, root));
+        assertFalse(Managers.keepsOwnerDuringPass(below, elsewhere, root));
         below.close();
-        assertTrue(Managers.staysFor(below, elsewhere, root));
+        assertTrue(Managers.keepsOwnerDuringPass(below, elsewhere, root));
     }
 }

@@ -27,7 +27,7 @@ class FillingTest {
 
     @Test
     void timeline_startsWithoutAnEndBefore_areOneMoment() {
-        Timeline timeline = new Timeline(records(0, 9, 1, 3, 5, 2, 4, 4, 3, 7, 8, 4));
+        MomentTable timeline = new MomentTable(records(0, 9, 1, 3, 5, 2, 4, 4, 3, 7, 8, 4));
         assertEquals(2, timeline.moments);
         assertArrayEquals(new int[] {0, 0, 0, 1}, timeline.from);
         assertArrayEquals(new int[] {2, 1, 1, 2}, timeline.to);
@@ -41,7 +41,7 @@ class FillingTest {
         if (units.isEmpty()) {
             return;
         }
-        Timeline timeline = new Timeline(units);
+        MomentTable timeline = new MomentTable(units);
         assertEquals(LowerBounds.offsetBytes(units), timeline.boundBytes());
         for (int a = 0; a < units.size(); a++) {
             assertTrue(timeline.life(a) > 0);
@@ -60,7 +60,7 @@ class FillingTest {
         if (units.isEmpty()) {
             return;
         }
-        Timeline timeline = new Timeline(units);
+        MomentTable timeline = new MomentTable(units);
         int[] priorities = IntStream.range(0, units.size()).map(i -> 1 + i * 7 % 5).toArray();
         Unplaced unplaced = new Unplaced(timeline, priorities);
         Set<Integer> removed = new HashSet<>();
@@ -111,7 +111,7 @@ class FillingTest {
         if (problem.units().isEmpty()) {
             return;
         }
-        Timeline timeline = new Timeline(problem.units());
+        MomentTable timeline = new MomentTable(problem.units());
         Slack slack = new Slack(timeline);
         long[] expected =
                 Arrays.stream(timeline.breadthBytes).map(b -> timeline.boundBytes() - b).toArray();
@@ -159,8 +159,8 @@ class FillingTest {
     @Test
     void filling_slackExceeded_raisesWhatWasBlocked() {
         // Tensor 2 lives longest and makes a wall; 0 and 4 do not fit beside it any more.
-        Timeline timeline =
-                new Timeline(records(3, 5, 4, 0, 2, 2, 0, 4, 1, 0, 0, 1, 2, 4, 1, 5, 5, 3));
+        MomentTable timeline =
+                new MomentTable(records(3, 5, 4, 0, 2, 2, 0, 4, 1, 0, 0, 1, 2, 4, 1, 5, 5, 3));
         Filling.Priorities byLife = new Filling.Priorities(timeline, 0, 1, 0);
         int[] before = byLife.priorities();
         assertEquals(7, timeline.boundBytes());

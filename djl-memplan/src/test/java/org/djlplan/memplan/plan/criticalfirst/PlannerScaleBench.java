@@ -104,7 +104,7 @@ class PlannerScaleBench {
 
     private static Stopwatch pass(List<UsageRecord> records) {
         Stopwatch watch = Stopwatch.createStarted();
-        Timeline timeline = new Timeline(records);
+        MomentTable timeline = new MomentTable(records);
         Filling.of(timeline, new Filling.Priorities(timeline, 2, 1, 0.2));
         return watch.stop();
     }

@@ -25,23 +25,23 @@ import org.junit.jupiter.api.Test;
 class TighteningTest {
 
     /** Two that overlap, below a third that overlaps the second only. */
-    private final Timeline timeline = new Timeline(records(0, 3, 4, 2, 6, 3, 5, 9, 4));
+    private final MomentTable timeline = new MomentTable(records(0, 3, 4, 2, 6, 3, 5, 9, 4));
 
-    private static Timeline.Layout sideBySide(Timeline timeline) {
+    private static MomentTable.Layout sideBySide(MomentTable timeline) {
         long[] offsets = new long[timeline.bytes.length];
         long free = 0;
         for (int unit = 0; unit < offsets.length; unit++) {
             offsets[unit] = free;
             free += timeline.bytes[unit];
         }
-        return new Timeline.Layout(timeline, offsets, free);
+        return new MomentTable.Layout(timeline, offsets, free);
     }
 
     @Test
     void repair_gapBelow_movesTheUnitOnTop() {
         long[] before = sideBySide(timeline).offsets();
         Tightening.Repair repair =
-                new Tightening.Repair(timeline, new Timeline.Neighbours(timeline), before, 7);
+                new Tightening.Repair(timeline, new MomentTable.Neighbours(timeline), before, 7);
         assertTrue(repair.succeeds(1_000));
         assertArrayEquals(new long[] {0, 4, 0}, repair.offsets());
         assertArrayEquals(new long[] {0, 4, 7}, before);
@@ -51,24 +51,24 @@ class TighteningTest {
     @Test
     void repair_unitsInTheWay_movesThem() {
         // Tensor 0 must get below 5: what is alive with it goes on top of it.
-        Timeline column = new Timeline(records(0, 9, 4, 3, 4, 1, 6, 7, 1));
+        MomentTable column = new MomentTable(records(0, 9, 4, 3, 4, 1, 6, 7, 1));
         Tightening.Repair repair =
                 new Tightening.Repair(
-                        column, new Timeline.Neighbours(column), new long[] {1, 0, 0}, 5);
+                        column, new MomentTable.Neighbours(column), new long[] {1, 0, 0}, 5);
         assertTrue(repair.succeeds(1_000));
         Tightening.Repair lower =
                 new Tightening.Repair(
-                        column, new Timeline.Neighbours(column), new long[] {2, 0, 1}, 5);
+                        column, new MomentTable.Neighbours(column), new long[] {2, 0, 1}, 5);
         assertTrue(lower.succeeds(1_000));
         assertEquals(5, Math.max(lower.offsets()[0] + 4, lower.offsets()[1] + 1));
     }
 
     @Test
     void repair_impossible_endsAtItsCost() {
-        Timeline.Layout layout = sideBySide(timeline);
+        MomentTable.Layout layout = sideBySide(timeline);
         Tightening.Repair repair =
                 new Tightening.Repair(
-                        timeline, new Timeline.Neighbours(timeline), layout.offsets(), 6);
+                        timeline, new MomentTable.Neighbours(timeline), layout.offsets(), 6);
         assertFalse(repair.succeeds(10_000));
         assertTrue(repair.cost() < 10_100);
     }
@@ -76,14 +76,14 @@ class TighteningTest {
     @Test
     void repair_arenaOfExabytes_isLeftAlone() {
         long bytes = Long.MAX_VALUE / 4;
-        Timeline huge =
-                new Timeline(
+        MomentTable huge =
+                new MomentTable(
                         List.of(
                                 new UsageRecord(0, 0, 1, bytes),
                                 new UsageRecord(1, 0, 3, bytes),
                                 new UsageRecord(2, 2, 3, bytes)));
-        Timeline.Layout layout = sideBySide(huge);
-        assertSame(layout, new Tightening(new Timeline.Neighbours(huge), 1_000).of(layout));
+        MomentTable.Layout layout = sideBySide(huge);
+        assertSame(layout, new Tightening(new MomentTable.Neighbours(huge), 1_000).of(layout));
     }
 
     @Property(tries = 300)
@@ -91,8 +91,8 @@ class TighteningTest {
         if (problem.units().isEmpty()) {
             return;
         }
-        Timeline any = new Timeline(problem.units());
-        Timeline.Neighbours neighbours = new Timeline.Neighbours(any);
+        MomentTable any = new MomentTable(problem.units());
+        MomentTable.Neighbours neighbours = new MomentTable.Neighbours(any);
         for (int unit = 0; unit < any.bytes.length; unit++) {
             int from = any.from[unit];
             int to = any.to[unit];
@@ -112,9 +112,9 @@ class TighteningTest {
         if (problem.units().isEmpty()) {
             return;
         }
-        Timeline any = new Timeline(problem.units());
-        Timeline.Layout naive = sideBySide(any);
-        Timeline.Layout tight = new Tightening(new Timeline.Neighbours(any), 100_000).of(naive);
+        MomentTable any = new MomentTable(problem.units());
+        MomentTable.Layout naive = sideBySide(any);
+        MomentTable.Layout tight = new Tightening(new MomentTable.Neighbours(any), 100_000).of(naive);
         OffsetPlan plan = OffsetPlan.ofUnits("tight", problem, tight.byUnit());
         assertEquals(List.of(), PlanValidator.violations(plan, 1));
         assertEquals(tight.totalBytes(), plan.totalBytes());

@@ -8,7 +8,7 @@ import java.util.Optional;
 import org.djlplan.memplan.cli.demo.Activation;
 import org.djlplan.memplan.cli.demo.NetworkBuilder;
 import org.djlplan.memplan.cli.demo.Padding;
-import org.djlplan.memplan.cli.demo.Value;
+import org.djlplan.memplan.cli.demo.LayerOutput;
 import org.djlplan.memplan.source.tflite.Schema.Field;
 
 /** Small models that tests read, write, and damage. */
@@ -19,7 +19,7 @@ final class SampleModels {
     /** A convolution with its activation as an operator of its own. */
     static TfLiteFile tiny() {
         NetworkBuilder network = new NetworkBuilder("tiny", 1);
-        Value x = network.input("input", 1, 4, 4, 2);
+        LayerOutput x = network.input("input", 1, 4, 4, 2);
         x = network.conv2d(x, 3, 3, 1, Activation.NONE);
         return network.output(network.unary("RELU", x)).build();
     }
@@ -27,8 +27,8 @@ final class SampleModels {
     /** Every layer that the builder has. */
     static TfLiteFile layers() {
         NetworkBuilder network = new NetworkBuilder("layers", 2);
-        Value input = network.input("input", 1, 8, 8, 2);
-        Value x = network.conv2d(input, 4, 3, 2, Activation.RELU6);
+        LayerOutput input = network.input("input", 1, 8, 8, 2);
+        LayerOutput x = network.conv2d(input, 4, 3, 2, Activation.RELU6);
         x = network.depthwiseConv2d(x, 3, 1, Activation.RELU);
         x = network.add(x, network.logistic(x), Activation.NONE);
         x = network.concat(3, x, network.mul(x, x, Activation.TANH));
@@ -36,7 +36,7 @@ final class SampleModels {
         x = network.maxPool(x, 2, 2, Padding.SAME);
         x = network.averagePool(x, 2, 1, Padding.VALID);
         x = network.resizeBilinear(x, 4, 4);
-        Value flat = network.squeeze(network.reshape(x, 1, 16, 1, 8), 2);
+        LayerOutput flat = network.squeeze(network.reshape(x, 1, 16, 1, 8), 2);
         network.output(network.sub(flat, flat, Activation.RELU_N1_TO_1));
         x = network.fullyConnected(network.mean(x), 5, Activation.NONE);
         return network.output(network.softmax(x)).build();

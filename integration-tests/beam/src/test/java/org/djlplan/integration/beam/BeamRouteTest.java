@@ -64,7 +64,7 @@ class BeamRouteTest {
                         .setTypes(byte[].class, Integer.class)
                         .optEngine("TFLite")
                         .optModelPath(Path.of(file))
-                        .optTranslator(new BestClass())
+                        .optTranslator(new BestClassTranslator())
                         .build();
         List<Integer> classes = new ArrayList<>();
         try (ZooModel<byte[], Integer> stock = criteria.loadModel();
@@ -92,11 +92,11 @@ class BeamRouteTest {
     @Test
     void parDo_severalFunctions_oneModelPlannedAndGivenBack() throws Exception {
         List<Integer> expected = expected();
-        ZooModel<byte[], Integer> model = Classifier.model(file);
+        ZooModel<byte[], Integer> model = SharedClassifier.model(file);
         Pipeline pipeline = Pipeline.create(PipelineOptionsFactory.create());
 
         PCollection<Integer> classes =
-                pipeline.apply(Create.of(images())).apply(ParDo.of(new Classify(file)));
+                pipeline.apply(Create.of(images())).apply(ParDo.of(new ClassifyImages(file)));
         PAssert.that(classes).containsInAnyOrder(expected);
 
         assertEquals(PipelineResult.State.DONE, pipeline.run().waitUntilFinish());

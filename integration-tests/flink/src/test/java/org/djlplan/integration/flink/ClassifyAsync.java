@@ -33,7 +33,7 @@ public class ClassifyAsync extends RichAsyncFunction<Tuple2<Long, float[]>, Tupl
 
     @Override
     public void open(OpenContext context) throws Exception {
-        model = Classifier.model(getRuntimeContext(), Path.of(folder));
+        model = SharedClassifier.model(getRuntimeContext(), Path.of(folder));
         threads = Executors.newFixedThreadPool(THREADS);
     }
 

@@ -43,7 +43,7 @@ public class Examination extends RichMapFunction<Tuple2<Long, float[]>, Examined
     public void open(OpenContext context) throws Exception {
         UserCode.add(Examination.class.getClassLoader());
         Path folder = getRuntimeContext().getDistributedCache().getFile("classifier").toPath();
-        model = Classifier.model(getRuntimeContext(), folder);
+        model = SharedClassifier.model(getRuntimeContext(), folder);
         predictor = model.newPredictor();
     }
 

@@ -57,7 +57,7 @@ class FlinkRouteTest extends JobTests {
                         .optModelPath(model)
                         .optModelName("mobilenet_v2")
                         .optArgument("delegation.profile", "blocking")
-                        .optTranslatorFactory(PlannedTranslatorFactory.wrap(new BestClass()))
+                        .optTranslatorFactory(PlannedTranslatorFactory.wrap(new BestClassTranslator()))
                         .build();
         Map<Long, Integer> classes = new HashMap<>();
         try (ZooModel<float[], Integer> measured = criteria.loadModel();
@@ -75,9 +75,9 @@ class FlinkRouteTest extends JobTests {
     private static JobJar thin() throws Exception {
         return new JobJar()
                 .with(
-                        BestClass.class,
-                        Classifier.class,
-                        Classify.class,
+                        BestClassTranslator.class,
+                        SharedClassifier.class,
+                        ClassifyImages.class,
                         ClassifyAsync.class,
                         Examination.class,
                         Examined.class,
@@ -168,7 +168,7 @@ class FlinkRouteTest extends JobTests {
     void classify_inEachSlot_everyRowOnce() throws Exception {
         Path jar = thin().writeTo(folder.resolve("classify.jar"));
 
-        assertEvery(run(images(jar).map(new Classify())));
+        assertEvery(run(images(jar).map(new ClassifyImages())));
 
         Map<String, Long> figures = SeenMetrics.largest();
         assertTrue(figures.get("arenaBytes") > 0, figures.toString());

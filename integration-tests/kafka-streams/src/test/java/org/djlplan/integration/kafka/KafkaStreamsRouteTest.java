@@ -68,7 +68,7 @@ class KafkaStreamsRouteTest {
                         .setTypes(byte[].class, Integer.class)
                         .optEngine("TFLite")
                         .optModelPath(Path.of(file))
-                        .optTranslator(new BestClass())
+                        .optTranslator(new BestClassTranslator())
                         .build();
         List<Integer> classes = new ArrayList<>();
         try (ZooModel<byte[], Integer> stock = criteria.loadModel();
@@ -96,7 +96,7 @@ class KafkaStreamsRouteTest {
     private static StreamsBuilder topology() {
         StreamsBuilder builder = new StreamsBuilder();
         builder.stream("images", Consumed.with(Serdes.String(), Serdes.ByteArray()))
-                .processValues(() -> new Classify(file))
+                .processValues(() -> new ClassifyImages(file))
                 .to("classes", Produced.with(Serdes.String(), Serdes.Integer()));
         return builder;
     }
@@ -104,7 +104,7 @@ class KafkaStreamsRouteTest {
     @Test
     void processValues_classOfEachImage_plannedAndGivenBack() throws Exception {
         List<Integer> expected = expected();
-        ZooModel<byte[], Integer> model = Classifier.model(file);
+        ZooModel<byte[], Integer> model = SharedClassifier.model(file);
         try (TopologyTestDriver driver = new TopologyTestDriver(topology().build())) {
             TestInputTopic<String, byte[]> images =
                     driver.createInputTopic(

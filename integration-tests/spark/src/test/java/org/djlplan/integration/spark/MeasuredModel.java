@@ -43,7 +43,7 @@ record MeasuredModel(Path archive, String choiceId, Set<String> tables) {
                         .optModelPath(folder)
                         .optModelName("mobilenet_v2")
                         .optTranslatorFactory(
-                                PlannedTranslatorFactory.wrap(new BestClass())
+                                PlannedTranslatorFactory.wrap(new BestClassTranslator())
                                         .with("memplan.threads", 1)
                                         .with("delegation.profile", "blocking"))
                         .build();

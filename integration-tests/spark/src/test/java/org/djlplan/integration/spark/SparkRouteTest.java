@@ -259,7 +259,7 @@ class SparkRouteTest {
     @Test
     void mapPartitions_factoryInTheClosure_classOfEachImage() {
         PlannedTranslatorFactory factory =
-                PlannedTranslatorFactory.wrap(new BestClass())
+                PlannedTranslatorFactory.wrap(new BestClassTranslator())
                         .with("memplan.threads", 1)
                         .with("delegation.onMissing", "fail");
         List<float[]> images = List.of(new float[224 * 224 * 3], new float[224 * 224 * 3]);

@@ -13,7 +13,7 @@ import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.memplan.cli.demo.Activation;
 import org.djlplan.memplan.cli.demo.NetworkBuilder;
-import org.djlplan.memplan.cli.demo.Value;
+import org.djlplan.memplan.cli.demo.LayerOutput;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.ArenaPool;
 import org.djlplan.memplan.source.tflite.TfLiteWriter;
@@ -36,7 +36,7 @@ class ManyShapesTest {
     @Test
     void predict_oneShapeAmongManyOthers_staysPlannedAndRight() throws Exception {
         NetworkBuilder network = new NetworkBuilder("any size", 3);
-        Value x = network.input("image", 1, 8, 8, 3);
+        LayerOutput x = network.input("image", 1, 8, 8, 3);
         x = network.unary("TANH", network.conv2d(x, 4, 3, 1, Activation.NONE));
         x = network.conv2d(x, 2, 3, 1, Activation.NONE);
         Path file = folder.resolve("any.tflite");

@@ -24,7 +24,7 @@ import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.TestModels;
 import org.djlplan.memplan.cli.demo.Activation;
 import org.djlplan.memplan.cli.demo.NetworkBuilder;
-import org.djlplan.memplan.cli.demo.Value;
+import org.djlplan.memplan.cli.demo.LayerOutput;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.source.tflite.TfLiteWriter;
 import org.junit.jupiter.api.Test;
@@ -50,9 +50,9 @@ class ShapesTest {
 
     private static Path fullyConvolutional() throws Exception {
         NetworkBuilder network = new NetworkBuilder("fully convolutional", 1);
-        Value x = network.input("input", 1, 32, 32, 3);
+        LayerOutput x = network.input("input", 1, 32, 32, 3);
         x = network.conv2d(x, 8, 3, 2, Activation.RELU);
-        Value y = network.unary("HARD_SWISH", network.conv2d(x, 8, 3, 1, Activation.NONE));
+        LayerOutput y = network.unary("HARD_SWISH", network.conv2d(x, 8, 3, 1, Activation.NONE));
         y = network.add(x, y, Activation.RELU);
         Path file = folder.resolve("fully_convolutional.tflite");
         TfLiteWriter.write(

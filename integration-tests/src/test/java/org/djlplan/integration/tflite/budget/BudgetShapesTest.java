@@ -17,7 +17,7 @@ import org.djlplan.memplan.PlanHandle;
 import org.djlplan.memplan.budget.BudgetTooSmallException;
 import org.djlplan.memplan.cli.demo.Activation;
 import org.djlplan.memplan.cli.demo.NetworkBuilder;
-import org.djlplan.memplan.cli.demo.Value;
+import org.djlplan.memplan.cli.demo.LayerOutput;
 import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.source.tflite.TfLiteWriter;
@@ -43,11 +43,11 @@ class BudgetShapesTest {
     @BeforeEach
     void write() throws Exception {
         NetworkBuilder network = new NetworkBuilder("fully convolutional", 1);
-        Value x = network.input("input", 1, 32, 32, 8);
+        LayerOutput x = network.input("input", 1, 32, 32, 8);
         x = network.conv2d(x, 64, 3, 2, Activation.RELU);
         x = network.conv2d(x, 512, 3, 2, Activation.RELU);
         x = network.conv2d(x, 256, 3, 1, Activation.RELU);
-        Value y = network.conv2d(x, 256, 3, 1, Activation.NONE);
+        LayerOutput y = network.conv2d(x, 256, 3, 1, Activation.NONE);
         x = network.add(x, y, Activation.RELU);
         x = network.conv2d(x, 384, 3, 2, Activation.RELU);
         file = folder.resolve("model.tflite");

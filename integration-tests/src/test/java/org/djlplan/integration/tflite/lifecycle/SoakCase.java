@@ -12,7 +12,7 @@ import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.memplan.cli.demo.Activation;
 import org.djlplan.memplan.cli.demo.NetworkBuilder;
 import org.djlplan.memplan.cli.demo.Padding;
-import org.djlplan.memplan.cli.demo.Value;
+import org.djlplan.memplan.cli.demo.LayerOutput;
 import org.djlplan.memplan.source.tflite.TfLiteFile;
 import org.djlplan.memplan.source.tflite.TfLiteWriter;
 
@@ -65,7 +65,7 @@ record SoakCase(List<List<Integer>> shapes, List<List<ByteBuffer>> inputs, List<
     /** A network of images that takes any size. */
     private static TfLiteFile image() {
         NetworkBuilder network = new NetworkBuilder("any size", 3);
-        Value x = network.input("image", 1, 16, 16, 3);
+        LayerOutput x = network.input("image", 1, 16, 16, 3);
         x = network.conv2d(x, 8, 3, 1, Activation.NONE);
         x = network.mul(x, network.logistic(x), Activation.NONE);
         x = network.depthwiseConv2d(x, 3, 1, Activation.RELU6);

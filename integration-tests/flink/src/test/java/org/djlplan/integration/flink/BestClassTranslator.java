@@ -7,7 +7,7 @@ import ai.djl.translate.Translator;
 import ai.djl.translate.TranslatorContext;
 
 /** From the values of an image to its best class. */
-public class BestClass implements Translator<float[], Integer> {
+public class BestClassTranslator implements Translator<float[], Integer> {
 
     @Override
     public NDList processInput(TranslatorContext context, float[] image) {

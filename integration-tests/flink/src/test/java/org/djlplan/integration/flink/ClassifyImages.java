@@ -9,7 +9,7 @@ import org.apache.flink.api.common.functions.RichMapFunction;
 import org.apache.flink.api.java.tuple.Tuple2;
 
 /** Images with a number: one after the other in each slot. */
-public class Classify extends RichMapFunction<Tuple2<Long, float[]>, Tuple2<Long, Integer>> {
+public class ClassifyImages extends RichMapFunction<Tuple2<Long, float[]>, Tuple2<Long, Integer>> {
 
     private static final long serialVersionUID = 1;
 
@@ -19,9 +19,9 @@ public class Classify extends RichMapFunction<Tuple2<Long, float[]>, Tuple2<Long
     @Override
     public void open(OpenContext context) throws Exception {
         Path folder = getRuntimeContext().getDistributedCache().getFile("classifier").toPath();
-        model = Classifier.model(getRuntimeContext(), folder);
+        model = SharedClassifier.model(getRuntimeContext(), folder);
         predictor = model.newPredictor();
-        Classifier.gauges(getRuntimeContext(), model);
+        SharedClassifier.gauges(getRuntimeContext(), model);
     }
 
     @Override

@@ -11,9 +11,9 @@ import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.report.PlanReport;
 
 /** The model of a job, for all of its operators. */
-final class Classifier {
+final class SharedClassifier {
 
-    private Classifier() {}
+    private SharedClassifier() {}
 
     static ZooModel<float[], Integer> model(RuntimeContext context, Path folder) throws Exception {
         // When the job ends, not a minute later.
@@ -28,7 +28,7 @@ final class Classifier {
                         .optModelPath(folder)
                         .optModelName("mobilenet_v2")
                         .optTranslatorFactory(
-                                PlannedTranslatorFactory.wrap(new BestClass())
+                                PlannedTranslatorFactory.wrap(new BestClassTranslator())
                                         .with("delegation.onMissing", "fail"))
                         .build());
     }

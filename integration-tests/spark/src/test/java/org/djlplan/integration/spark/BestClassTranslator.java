@@ -8,7 +8,7 @@ import ai.djl.translate.TranslatorContext;
 import java.io.Serializable;
 
 /** Translates an image's values to the number of its most probable class. */
-public class BestClass implements Translator<float[], Integer>, Serializable {
+public class BestClassTranslator implements Translator<float[], Integer>, Serializable {
 
     private static final long serialVersionUID = 1;
 

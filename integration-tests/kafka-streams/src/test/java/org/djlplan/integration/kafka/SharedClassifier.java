@@ -9,9 +9,9 @@ import org.djlplan.memplan.PlannedModels;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 
 /** The model of this JVM. */
-final class Classifier {
+final class SharedClassifier {
 
-    private Classifier() {}
+    private SharedClassifier() {}
 
     static ZooModel<byte[], Integer> model(String file) throws IOException, ModelException {
         return PlannedModels.get(
@@ -20,7 +20,7 @@ final class Classifier {
                         .setTypes(byte[].class, Integer.class)
                         .optEngine("TFLite")
                         .optModelPath(Path.of(file))
-                        .optTranslatorFactory(PlannedTranslatorFactory.wrap(new BestClass()))
+                        .optTranslatorFactory(PlannedTranslatorFactory.wrap(new BestClassTranslator()))
                         .build());
     }
 }

@@ -11,7 +11,7 @@ import org.apache.kafka.streams.processor.api.FixedKeyProcessorContext;
 import org.apache.kafka.streams.processor.api.FixedKeyRecord;
 
 /** The class of each image. */
-public class Classify implements FixedKeyProcessor<String, byte[], Integer> {
+public class ClassifyImages implements FixedKeyProcessor<String, byte[], Integer> {
 
     private final String file;
 
@@ -22,7 +22,7 @@ public class Classify implements FixedKeyProcessor<String, byte[], Integer> {
     /**
      * @param file the model
      */
-    public Classify(String file) {
+    public ClassifyImages(String file) {
         this.file = file;
     }
 
@@ -30,7 +30,7 @@ public class Classify implements FixedKeyProcessor<String, byte[], Integer> {
     public void init(FixedKeyProcessorContext<String, Integer> context) {
         this.context = context;
         try {
-            model = Classifier.model(file);
+            model = SharedClassifier.model(file);
         } catch (IOException | ModelException e) {
             throw new KafkaException(e);
         }

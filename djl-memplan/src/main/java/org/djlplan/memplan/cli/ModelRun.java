@@ -41,7 +41,7 @@ import org.djlplan.memplan.runtime.torch.TorchMemory;
  * time. The resident set is recorded when the engine is initialized and again when the model is
  * loaded, and its peak is tracked from then on.
  */
-final class Measurement implements AutoCloseable {
+final class ModelRun implements AutoCloseable {
 
     /** Number of inputs for which outputs are written, with the seeds seed, seed + 1, …. */
     static final int OUTPUT_SEEDS = 5;
@@ -56,7 +56,7 @@ final class Measurement implements AutoCloseable {
     private final ImmutableList<ModelInput> inputs;
     private final ProcessMemory memory = new ProcessMemory();
     private final Map<Figure, Double> values = new EnumMap<>(Figure.class);
-    private final Way way;
+    private final RunMode mode;
     private final boolean resetIdle;
     private final OptionalLong idleBytes;
 
@@ -75,11 +75,11 @@ final class Measurement implements AutoCloseable {
      *
      * @throws Failure if the engine cannot be loaded
      */
-    Measurement(RunOptions options, Way way) throws IOException {
+    ModelRun(RunOptions options, RunMode mode) throws IOException {
         this.options = options;
-        this.way = way;
+        this.mode = mode;
         initialise(options.engine());
-        Rehearsal.run(options, way);
+        Rehearsal.run(options, mode);
         inputs = ModelInput.allocate(options.inputs());
         settle();
         resetIdle = memory.resetPeak();
@@ -93,7 +93,7 @@ final class Measurement implements AutoCloseable {
      */
     void load() {
         long start = System.nanoTime();
-        runners.add(Runner.load(options, way, inputs));
+        runners.add(Runner.load(options, mode, inputs));
         values.put(Figure.LOAD_MILLIS, (System.nanoTime() - start) / 1e6);
         loadPeakBytes = memory.peakBytes();
         peaksKnown = resetIdle && memory.resetPeak();
@@ -123,7 +123,7 @@ final class Measurement implements AutoCloseable {
     void runAtOnce(int threads, int count) throws InterruptedException {
         fill(options.effort().seed());
         while (runners.size() < threads) {
-            runners.add(runner().another(options, way, inputs));
+            runners.add(runner().another(options, mode, inputs));
         }
         ExecutorService pool = Executors.newFixedThreadPool(threads);
         try {

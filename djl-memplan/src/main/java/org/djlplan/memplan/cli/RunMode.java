@@ -3,7 +3,7 @@ package org.djlplan.memplan.cli;
 import java.util.Locale;
 
 /** The mode in which a model runs: stock, planned, or planned and delegated. */
-enum Way {
+enum RunMode {
     /** By DJL or the bare engine, without this project. */
     STOCK,
     /** With planned memory; the outputs are the same bytes as stock. */

@@ -9,9 +9,9 @@ import java.util.List;
  * @param tensor index of the tensor
  * @param shape its dimensions, outermost first; images are [batch, height, width, channels]
  */
-public record Value(int tensor, List<Integer> shape) {
+public record LayerOutput(int tensor, List<Integer> shape) {
 
-    public Value {
+    public LayerOutput {
         shape = ImmutableList.copyOf(shape);
     }
 

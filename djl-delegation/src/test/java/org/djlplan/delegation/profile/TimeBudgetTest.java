@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-class BudgetTest {
+class TimeBudgetTest {
 
     private static final long SECOND = 1_000_000_000L;
 
@@ -20,11 +20,11 @@ class BudgetTest {
     /** It began some time after the clock did. */
     private long now = 5 * SECOND;
 
-    private Budget budget(Optional<Duration> time) {
-        return new Budget(() -> now, time, Optional.of(new Shown()));
+    private TimeBudget budget(Optional<Duration> time) {
+        return new TimeBudget(() -> now, time, Optional.of(new Shown()));
     }
 
-    private Budget tenSeconds() {
+    private TimeBudget tenSeconds() {
         return budget(Optional.of(Duration.ofSeconds(10)));
     }
 
@@ -58,7 +58,7 @@ class BudgetTest {
 
     @Test
     void spent_time_isItsPartSinceTheBeginning() {
-        Budget budget = tenSeconds();
+        TimeBudget budget = tenSeconds();
         assertEquals(0, budget.spent());
         now += 4 * SECOND;
         assertEquals(4 * SECOND, budget.elapsedNanos());
@@ -69,7 +69,7 @@ class BudgetTest {
 
     @Test
     void spent_inferencesAreFewer_isTheLargerPart() {
-        Budget budget = tenSeconds();
+        TimeBudget budget = tenSeconds();
         budget.ran(30);
         assertEquals(0, budget.spent(), "there may be any number of them");
         budget.allow(120);
@@ -83,7 +83,7 @@ class BudgetTest {
 
     @Test
     void inferenceTakes_noBudgetGiven_growsOnce() {
-        Budget budget = budget(Optional.empty());
+        TimeBudget budget = budget(Optional.empty());
         double base = ProfileSettings.BASE.toNanos();
         assertEquals(base, budget.runs(1, 1));
         budget.inferenceTakes(SECOND);
@@ -95,21 +95,21 @@ class BudgetTest {
 
     @Test
     void inferenceTakes_budgetGiven_isAsGiven() {
-        Budget budget = tenSeconds();
+        TimeBudget budget = tenSeconds();
         budget.inferenceTakes(SECOND);
         assertEquals(10, budget.runs(1, SECOND));
     }
 
     @Test
     void runs_part_isThatOfTheWholeAndNeverEndless() {
-        Budget budget = tenSeconds();
+        TimeBudget budget = tenSeconds();
         assertEquals(5, budget.runs(0.25, SECOND / 2.0));
         assertEquals(10 * SECOND, budget.runs(1, 0));
     }
 
     @Test
     void step_overdrawn_showsTheLastPercentOnlyAtTheEnd() throws InterruptedException {
-        Budget budget = tenSeconds();
+        TimeBudget budget = tenSeconds();
         budget.begin("profiling");
         now += 3 * SECOND;
         budget.step();
@@ -121,7 +121,7 @@ class BudgetTest {
 
     @Test
     void step_interrupted_throwsAndShowsNothing() {
-        Budget budget = tenSeconds();
+        TimeBudget budget = tenSeconds();
         Thread.currentThread().interrupt();
         assertThrows(InterruptedException.class, budget::step);
         assertFalse(Thread.interrupted());

@@ -12,7 +12,7 @@ import org.djlplan.memplan.usage.UsageRecords;
  * before the next start another has ended. At any other operator no unit is alive that is not alive
  * at a moment together with all the others.
  */
-final class Timeline {
+final class MomentTable {
 
     /** How many moments there are; at most as many as units. */
     final int moments;
@@ -39,7 +39,7 @@ final class Timeline {
      * @param units at least one, by tensor id
      * @throws ArithmeticException if a breadth does not fit into a long
      */
-    Timeline(List<UsageRecord> units) {
+    MomentTable(List<UsageRecord> units) {
         int count = units.size();
         int[] starts = units.stream().mapToInt(UsageRecord::first).sorted().toArray();
         int[] operators = moments(starts, units);
@@ -128,7 +128,7 @@ final class Timeline {
      * @param offsets offset in bytes of every unit of the timeline; not to be changed
      * @param totalBytes size of the arena
      */
-    record Layout(Timeline timeline, long[] offsets, long totalBytes) {
+    record Layout(MomentTable timeline, long[] offsets, long totalBytes) {
 
         /** Returns whether no layout is smaller. */
         boolean isMinimal() {
@@ -152,11 +152,11 @@ final class Timeline {
      */
     static final class Neighbours {
 
-        private final Timeline timeline;
+        private final MomentTable timeline;
         private final int leaves;
         private final int[] lastEnd;
 
-        Neighbours(Timeline timeline) {
+        Neighbours(MomentTable timeline) {
             this.timeline = timeline;
             int count = timeline.to.length;
             leaves = Integer.highestOneBit(Math.max(1, 2 * count - 1));

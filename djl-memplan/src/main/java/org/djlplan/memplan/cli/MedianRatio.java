@@ -17,7 +17,7 @@ import java.util.Locale;
  * @param high upper end of the interval
  * @param pairs how many there were
  */
-record PairedRatio(double median, double low, double high, int pairs) {
+record MedianRatio(double median, double low, double high, int pairs) {
 
     private static final double BEYOND_EACH_END = .025;
 
@@ -32,7 +32,7 @@ record PairedRatio(double median, double low, double high, int pairs) {
      * @param first times, at least one
      * @param second the same number of times, each measured next to the first's
      */
-    static PairedRatio of(long[] first, long[] second) {
+    static MedianRatio of(long[] first, long[] second) {
         checkArgument(
                 first.length == second.length && first.length > 0,
                 "%s and %s times",
@@ -44,7 +44,7 @@ record PairedRatio(double median, double low, double high, int pairs) {
         }
         Arrays.sort(ratios);
         int outside = outside(ratios.length);
-        return new PairedRatio(
+        return new MedianRatio(
                 Quantiles.median().compute(ratios),
                 ratios[outside],
                 ratios[ratios.length - 1 - outside],

@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.function.LongSupplier;
 
 /** The time and the inferences that are left, shown as progress. */
-final class Budget {
+final class TimeBudget {
 
     private static final int PERCENT = 100;
 
@@ -23,7 +23,7 @@ final class Budget {
      * @param budget from now on; empty if it depends on the model
      * @param progress told the part that is spent
      */
-    Budget(LongSupplier clock, Optional<Duration> budget, Optional<Progress> progress) {
+    TimeBudget(LongSupplier clock, Optional<Duration> budget, Optional<Progress> progress) {
         this.clock = clock;
         this.startNanos = clock.getAsLong();
         this.grows = budget.isEmpty();

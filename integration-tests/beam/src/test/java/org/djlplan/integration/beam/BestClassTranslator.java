@@ -7,7 +7,7 @@ import ai.djl.translate.Translator;
 import ai.djl.translate.TranslatorContext;
 
 /** From the bytes of an image, 224 × 224 × 3 of them, to its best class. */
-public class BestClass implements Translator<byte[], Integer> {
+public class BestClassTranslator implements Translator<byte[], Integer> {
 
     @Override
     public NDList processInput(TranslatorContext context, byte[] image) {

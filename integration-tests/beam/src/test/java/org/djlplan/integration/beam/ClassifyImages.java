@@ -8,7 +8,7 @@ import java.io.IOException;
 import org.apache.beam.sdk.transforms.DoFn;
 
 /** The class of each image. */
-public class Classify extends DoFn<byte[], Integer> {
+public class ClassifyImages extends DoFn<byte[], Integer> {
 
     private static final long serialVersionUID = 1;
 
@@ -20,14 +20,14 @@ public class Classify extends DoFn<byte[], Integer> {
     /**
      * @param file the model, on each machine
      */
-    public Classify(String file) {
+    public ClassifyImages(String file) {
         this.file = file;
     }
 
     /** Takes the model. */
     @Setup
     public void setUp() throws IOException, ModelException {
-        model = Classifier.model(file);
+        model = SharedClassifier.model(file);
         predictor = model.newPredictor();
     }
 
