@@ -33,6 +33,7 @@ class CurrentCommandsTest {
     @TempDir Path folder;
 
     @Test
+    @Tag("long")
     void compare_zooNetwork_isIdentical() throws Exception {
         assertIdentical("zoo:lenet");
     }
@@ -58,7 +59,9 @@ class CurrentCommandsTest {
     void compare_modelThatTheEngineGetsWrong_comparesWithAnEngineThatKeepsEveryTensor()
             throws Exception {
         Path model = LostTensor.sketch().write(folder.resolve("lost.tflite"));
-        String[] line = {"compare", "--json", "--iterations", "3", model.toString()};
+        String[] line = {
+            "compare", "--json", "--iterations", "3", "--threads", "1", model.toString()
+        };
         JsonObject compared = succeed(line).json();
         assertTrue(compared.get("stockLosesTensor").getAsBoolean());
         assertTrue(compared.get("identical").getAsBoolean());

@@ -220,16 +220,19 @@ class UnsoundModelsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"run", "compare", "plan --live"})
+    @ValueSource(
+            strings = {
+                "run slice.tflite",
+                "run convolution.tflite",
+                "compare slice.tflite",
+                "plan --live convolution.tflite"
+            })
     void commands_unsoundModel_sayWhy(String command) throws Exception {
         slice(100, 3);
         convolution(0);
-        for (String file : List.of("slice.tflite", "convolution.tflite")) {
-            ChildJvm.Result result =
-                    new ChildJvm(folder).run(DjlPlan.class, (command + " " + file).split(" ", -1));
-            assertEquals(1, result.exitCode(), result.printed());
-            String reason = file.startsWith("slice") ? "a slice of 3 from 100 on" : "stride_w: 0";
-            assertTrue(result.err().contains(reason), result.err());
-        }
+        ChildJvm.Result result = new ChildJvm(folder).run(DjlPlan.class, command.split(" ", -1));
+        assertEquals(1, result.exitCode(), result.printed());
+        String reason = command.contains("slice") ? "a slice of 3 from 100 on" : "stride_w: 0";
+        assertTrue(result.err().contains(reason), result.err());
     }
 }

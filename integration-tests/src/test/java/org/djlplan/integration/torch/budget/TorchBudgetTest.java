@@ -19,6 +19,7 @@ import ai.djl.repository.zoo.ZooModel;
 import ai.djl.translate.TranslateException;
 import com.google.common.base.Throwables;
 import com.sun.jna.Memory;
+import com.google.common.collect.ImmutableSet;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -45,6 +46,7 @@ import org.djlplan.memplan.djl.PlansInUse;
 import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.testing.LogCapture;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -54,6 +56,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Small models in a budget: TorchScript files, and a block of large layers that is made here. */
 @OnEveryDjlWhenLong
 class TorchBudgetTest {
+
+    private static final ImmutableSet<String> FEW =
+            ImmutableSet.of("cnn", "embedding", "lstm", "in_place", "fork", "tuple_outputs");
 
     private static final int LAYERS = 8;
     private static final int UNITS = 1024;
@@ -70,8 +75,15 @@ class TorchBudgetTest {
         Torch.threads(1);
     }
 
+    /** Models whose weights are used in different ways. */
     static List<TorchScriptModel> models() {
-        return TorchScriptModels.all();
+        return TorchScriptModels.all().stream().filter(model -> FEW.contains(model.name())).toList();
+    }
+
+    static List<TorchScriptModel> otherModels() {
+        return TorchScriptModels.all().stream()
+                .filter(model -> !FEW.contains(model.name()))
+                .toList();
     }
 
     private static SequentialBlock layers() {
@@ -107,6 +119,13 @@ class TorchBudgetTest {
 
     private static BudgetReport report(ZooModel<NDList, NDList> model) {
         return Torch.report(model).budget().orElseThrow();
+    }
+
+    @ParameterizedTest
+    @MethodSource("otherModels")
+    @Tag("long")
+    void predict_otherTorchScript_isSameAnswer(TorchScriptModel model) throws Exception {
+        predict_torchScript_isSameAnswer(model);
     }
 
     @ParameterizedTest
