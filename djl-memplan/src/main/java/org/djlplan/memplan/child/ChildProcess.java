@@ -28,16 +28,14 @@ import org.djlplan.memplan.thread.DaemonThreads;
 
 /**
  * The parent's end of the connection to a child process, which must use {@link ParentConnection}.
- * For one thread at a time; may be closed by another meanwhile.
- *
- * <p>The child does not outlive this process, however that ends: it stops as soon as the pipe to it
- * is closed.
+ * Not thread-safe, but another thread may close it.
+ * <p>The child never outlives this process, because it ends as soon as the pipe to it is closed.
  */
 public final class ChildProcess implements AutoCloseable {
 
     private static final Duration END_PATIENCE = Duration.ofSeconds(5);
 
-    /** The exit code of a process that a signal ended is this and the signal's number. */
+    /** A process that a signal ended has this plus the signal's number as its exit code. */
     private static final int SIGNALED = 128;
 
     private static final int HIGHEST_SIGNAL = 64;
@@ -49,20 +47,19 @@ public final class ChildProcess implements AutoCloseable {
     private final Process process;
     private final Thread errorReader;
 
-    /** An empty one is the end of the child's output. */
+    /** An empty entry is the end of the child's output. */
     private final BlockingQueue<Optional<Answer>> answers = new LinkedBlockingQueue<>();
 
     private final LastWords lastWords = new LastWords();
 
     private final Machine machine;
 
-    /** How many processes the system had killed for memory when this one began. */
+    /** Number of processes that the system had killed for memory when this one started. */
     private final OptionalLong killsBefore;
 
     /**
      * Starts a child.
-     *
-     * @throws IOException if that is not possible
+     * @throws IOException if the process cannot be started
      */
     public static ChildProcess start(ProcessBuilder builder) throws IOException {
         return start(builder, line -> {});
@@ -70,9 +67,8 @@ public final class ChildProcess implements AutoCloseable {
 
     /**
      * Starts a child.
-     *
-     * @param log gets each line of its error stream, on another thread
-     * @throws IOException if that is not possible
+     * @param log receives each line of the error stream, on another thread
+     * @throws IOException if the process cannot be started
      */
     public static ChildProcess start(ProcessBuilder builder, Consumer<String> log)
             throws IOException {
@@ -108,7 +104,7 @@ public final class ChildProcess implements AutoCloseable {
         return process.pid();
     }
 
-    /** Asks for a step and waits for the answer. */
+    /** Sends a request and waits for the answer. */
     public Answer ask(JsonObject request, Duration patience) throws InterruptedException {
         try {
             OutputStream out = process.getOutputStream();
@@ -120,7 +116,7 @@ public final class ChildProcess implements AutoCloseable {
         return await(patience);
     }
 
-    /** Waits for an answer that the child gives without being asked. */
+    /** Waits for an answer that the child sends without a request. */
     public Answer await(Duration patience) throws InterruptedException {
         Optional<Answer> answer = answers.poll(patience.toNanos(), TimeUnit.NANOSECONDS);
         if (answer == null) {
@@ -135,24 +131,24 @@ public final class ChildProcess implements AutoCloseable {
         return answer.get();
     }
 
-    /** Returns what the child wrote last on its error stream, at most a few lines. */
+    /** Returns the last lines that the child wrote to its error stream, at most a few. */
     public ImmutableList<String> lastErrorLines() {
         return lastWords.lines();
     }
 
-    /** Ends the child in whatever it is doing, and waits a few seconds for its end at most. */
+    /** Kills the child, and waits at most a few seconds for its end. */
     public void kill() {
         process.destroyForcibly();
         boolean unused = waitForEnd();
     }
 
-    /** Ends the child. Does nothing if it has ended. */
+    /** Ends the child. A second call does nothing. */
     @Override
     public void close() {
         try {
             process.getOutputStream().close();
         } catch (IOException e) {
-            // Its end of the pipe is closed: it has ended already.
+            // The child's end of the pipe is closed, so it has already ended.
         }
         if (!waitForEnd()) {
             kill();
@@ -173,7 +169,7 @@ public final class ChildProcess implements AutoCloseable {
         return new Answer.Lost(how + "; its last words: " + lastWords.summary(), End.OTHER);
     }
 
-    /** What it wrote before says nothing about its end. */
+    /** Earlier output says nothing about the reason of its end. */
     private Answer.Lost killed() {
         OptionalLong kills = machine.memoryKills();
         if (killsBefore.isEmpty() || kills.isEmpty()) {
@@ -200,7 +196,7 @@ public final class ChildProcess implements AutoCloseable {
                 : "exit code " + code;
     }
 
-    /** An interrupted thread waits too: what it started must not be left behind. */
+    /** An interrupted thread waits, too, so that no process is left behind. */
     private boolean waitForEnd() {
         try {
             Uninterruptibles.getUninterruptibly(process.onExit(), END_PATIENCE);
@@ -227,7 +223,7 @@ public final class ChildProcess implements AutoCloseable {
                             try (in) {
                                 CutLines.forEach(in, taker);
                             } catch (IOException e) {
-                                // The child has ended in the middle of a line.
+                                // The child ended in the middle of a line.
                             } finally {
                                 atEnd.run();
                             }
@@ -239,61 +235,57 @@ public final class ChildProcess implements AutoCloseable {
 
     /** Why a child ended. */
     public enum End {
-        /** The system killed it, as memory had run out. */
+        /** The system killed it because memory ran out. */
         OUT_OF_MEMORY,
-        /** Something else killed it. */
+        /** It was killed for another reason. */
         KILLED,
-        /** It crashed, or ended itself, or was ended as it gave no answer. */
+        /** It crashed, exited, or was ended because it did not answer. */
         OTHER
     }
 
-    /** The answer to a request, or what came in its place. */
+    /** The answer to a request, or the reason why there is none. */
     public sealed interface Answer {
 
         /**
          * The request was carried out.
-         *
-         * @param value what the child answered
+         * @param value the child's answer
          */
         record Result(JsonElement value) implements Answer {}
 
         /**
-         * The child could not do it, and said why; it still runs.
-         *
-         * @param kind one word that parent and child agree on
+         * The child reported a failure, and still runs.
+         * @param kind one word defined by parent and child
          * @param message in one line, for people
          */
         record Failure(String kind, String message) implements Answer {}
 
         /**
-         * The child ended, or said what is no answer and was ended.
-         *
+         * The child ended, or sent an invalid answer and was ended.
          * @param how in one line, for people; begins with a verb: "ended with exit code 1; …"
          * @param end the reason, as far as it is known
          */
         record Lost(String how, End end) implements Answer {}
 
         /**
-         * No answer came in time. The child still runs.
-         *
-         * @param patience how long that was
+         * No answer arrived in time. The child still runs.
+         * @param patience the time limit
          */
         record Silent(Duration patience) implements Answer {}
     }
 
     /**
-     * The last lines of a child's error stream, and those that its JVM wrote of a crash, for which
-     * some take the output. For any number of threads.
+     * Collects the last lines of a child's error stream, and the lines that its JVM wrote about a
+     * crash, which some JVMs write to the output. Thread-safe.
      */
     static final class LastWords {
 
         private static final int LINES = 8;
 
-        /** Starts each line that a JVM writes when native code crashed it. */
+        /** Prefix of each line that a JVM writes when native code crashed it. */
         private static final String CRASH_MARK = "#";
 
         /**
-         * What matters of those lines begins with one of these, or follows {@link #FRAME_FOLLOWS}.
+         * The relevant lines of a crash start with one of these, or follow {@link #FRAME_FOLLOWS}.
          */
         private static final ImmutableList<String> CAUSES =
                 ImmutableList.of("SIG", "Internal Error", "Native memory allocation");
@@ -302,15 +294,15 @@ public final class ChildProcess implements AutoCloseable {
 
         private static final Pattern DIGITS = Pattern.compile("\\d+");
 
-        /** The last lines, the latest last; a line that differs by digits only is the same one. */
+        /** The last lines, the latest last; lines that differ only in digits count as the same. */
         private final Map<String, Repeated> lines = new LinkedHashMap<>();
 
-        /** The signal and the function it came from. */
+        /** The signal and the function that raised it. */
         private final List<String> crash = new ArrayList<>();
 
         private boolean frameFollows;
 
-        /** Takes a line of the error stream. */
+        /** Adds a line of the error stream. */
         synchronized void addError(String line) {
             String text = line.strip();
             if (text.startsWith(CRASH_MARK)) {
@@ -329,10 +321,10 @@ public final class ChildProcess implements AutoCloseable {
             }
         }
 
-        /** A line, and how often it came. */
+        /** A line, and its number of occurrences. */
         private record Repeated(String line, int times) {}
 
-        /** Takes a line of the output, of which only a crash matters. */
+        /** Adds a line of the output, of which only crash messages are used. */
         synchronized void addOutput(String line) {
             String text = line.strip();
             if (!text.startsWith(CRASH_MARK)) {
@@ -345,7 +337,7 @@ public final class ChildProcess implements AutoCloseable {
             frameFollows = text.equals(FRAME_FOLLOWS);
         }
 
-        /** Returns the last few lines, without what a JVM says about a crash. */
+        /** Returns the last few lines, without crash messages. */
         synchronized ImmutableList<String> lines() {
             return lines.values().stream()
                     .map(
@@ -356,7 +348,7 @@ public final class ChildProcess implements AutoCloseable {
                     .collect(ImmutableList.toImmutableList());
         }
 
-        /** Returns the crash if there was one, else the last few lines, in one line. */
+        /** Returns the crash if there was one, otherwise the last few lines, in one line. */
         synchronized String summary() {
             List<String> words = crash.isEmpty() ? lines() : crash;
             return words.isEmpty() ? "(none)" : String.join(" | ", words);
@@ -364,7 +356,7 @@ public final class ChildProcess implements AutoCloseable {
     }
 
     /**
-     * A reader of lines of whatever length, of which the rest is dropped: a child may write
+     * Reads lines of limited length and drops the rest of longer ones, because a child may write
      * anything.
      */
     static final class CutLines {
@@ -374,7 +366,7 @@ public final class ChildProcess implements AutoCloseable {
 
         private CutLines() {}
 
-        /** Hands on each line without its end, until the input ends. */
+        /** Passes on each line without its line break, until the input ends. */
         static void forEach(Reader in, Consumer<String> taker) throws IOException {
             forEach(in, LONGEST, taker);
         }

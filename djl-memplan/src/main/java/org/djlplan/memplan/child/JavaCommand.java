@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.TreeMap;
 
-/** The command line that starts a JVM like this one. */
+/** Builds the command line that starts a JVM like this one. */
 public final class JavaCommand {
 
     private static final ImmutableList<String> INHERITED_PROPERTIES =
@@ -16,17 +16,17 @@ public final class JavaCommand {
 
     private JavaCommand() {}
 
-    /** Returns the program that runs this JVM. */
+    /** Returns the executable of this JVM. */
     public static Path ofThisJvm() {
         return Path.of(System.getProperty("java.home"), "bin", "java");
     }
 
     /**
      * Returns the command line up to and including the class path.
-     *
-     * @param java the program
+     * @param java the executable
      * @param flags of the JVM
-     * @param properties by name; others of DJL, logging, JNA and this project are as here
+     * @param properties by name; other properties of DJL, logging, JNA and this project are copied
+     * from this JVM
      */
     public static ImmutableList<String> of(
             Path java, List<String> flags, Map<String, String> properties, String classPath) {
@@ -38,7 +38,7 @@ public final class JavaCommand {
             }
         }
         ImmutableList.Builder<String> command = ImmutableList.builder();
-        // JNA loads libraries, of which newer JVMs warn.
+        // JNA loads libraries, about which newer JVMs warn.
         command.add(java.toString(), "--enable-native-access=ALL-UNNAMED").addAll(flags);
         all.forEach((key, value) -> command.add("-D" + key + "=" + value));
         return command.add("-cp", classPath).build();

@@ -13,8 +13,8 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 
 /**
- * A child's end of the connection to the process that started it. Requests come on the standard
- * input and replies go to the standard output, each on a line. For one thread at a time.
+ * A child's end of the connection to its parent process. Requests arrive on the standard input and
+ * replies go to the standard output, one per line. Not thread-safe.
  */
 public final class ParentConnection {
 
@@ -26,11 +26,9 @@ public final class ParentConnection {
     }
 
     /**
-     * Takes over this process's input and output; what is printed from now on goes to the error
-     * stream. When the input ends, because the parent is done or gone, this process ends at once,
-     * whatever it is doing.
-     *
-     * @param atEnd runs before that
+     * Takes over this process's input and output; other output goes to the error stream from now
+     * on. When the input ends, because the parent is done or gone, this process ends immediately.
+     * @param atEnd runs before the process ends
      */
     public static ParentConnection open(Runnable atEnd) {
         ParentConnection connection = new ParentConnection(System.out);
@@ -50,18 +48,18 @@ public final class ParentConnection {
         return JsonParser.parseString(requests.take()).getAsJsonObject();
     }
 
-    /** Answers a request that was carried out. */
+    /** Sends the result of a request. */
     public void reply(JsonElement result) {
         send(ReplyLine.ofResult(result));
     }
 
-    /** Answers a request that failed; see {@link ChildProcess.Answer.Failure}. */
+    /** Reports that a request failed; see {@link ChildProcess.Answer.Failure}. */
     public void fail(String kind, String message) {
         send(ReplyLine.ofFailure(kind, message));
     }
 
     private void send(String line) {
-        // Native code may have printed the beginning of a line.
+        // Native code may have printed an incomplete line before.
         replies.print("\n" + line + "\n");
         replies.flush();
     }

@@ -7,10 +7,10 @@ import com.google.gson.JsonParser;
 import java.util.Optional;
 import org.djlplan.memplan.child.ChildProcess.Answer;
 
-/** An answer as a line of a child's output. */
+/** Formats and parses an answer as a line of a child's output. */
 final class ReplyLine {
 
-    /** Starts each reply, so that whatever native code prints is not taken for one. */
+    /** Prefix of each reply, which distinguishes it from output of native code. */
     private static final String PREFIX = "djlplan-reply ";
 
     private ReplyLine() {}
@@ -29,11 +29,11 @@ final class ReplyLine {
     }
 
     private static String of(JsonObject reply) {
-        // toString() writes nulls and escapes line breaks: always one line.
+        // toString() writes nulls and escapes line breaks, so the text is always one line.
         return PREFIX + reply;
     }
 
-    /** Returns what a line says, or empty if it is no reply. */
+    /** Returns the answer in a line, or empty if the line is not a reply. */
     static Optional<Answer> read(String line) {
         if (!line.startsWith(PREFIX)) {
             return Optional.empty();
@@ -51,9 +51,9 @@ final class ReplyLine {
                                 reply.get("message").getAsString()));
             }
         } catch (JsonParseException | IllegalStateException | UnsupportedOperationException e) {
-            // No JSON, or not of these types: nonsense.
+            // Not JSON, or not of these types: an invalid reply.
         } catch (NullPointerException e) {
-            // A failure without a message: nonsense.
+            // A failure without a message: an invalid reply.
         }
         return Optional.of(new Answer.Lost("answered what is no answer", ChildProcess.End.OTHER));
     }

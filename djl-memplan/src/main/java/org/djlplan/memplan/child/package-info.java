@@ -1,5 +1,5 @@
 /**
- * Child processes that are asked for steps by lines of JSON, and answer by lines of JSON: what can
- * crash, hang or take memory does so there. Knows nothing of what is asked.
+ * Child processes that receive requests and send answers as lines of JSON, so that crashes, hangs
+ * and memory use are confined to them. This package is independent of the content of requests.
  */
 package org.djlplan.memplan.child;

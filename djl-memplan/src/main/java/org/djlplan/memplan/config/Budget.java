@@ -8,10 +8,10 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** How much memory a model may take above that of the idle runtime. */
+/** The memory that a model may take above that of the idle runtime. */
 public sealed interface Budget {
 
-    /** What users may write, for messages. */
+    /** The valid forms, for messages. */
     String ALLOWED = "none, auto, a size such as 64MB, or a share of stock such as 25%";
 
     /** As much as it needs. */
@@ -34,7 +34,7 @@ public sealed interface Budget {
         }
     }
 
-    /** A part of what the stock engine takes for the model: more than 0, at most 1. */
+    /** A fraction of the stock engine's memory for the model: more than 0, at most 1. */
     record ShareOfStock(double share) implements Budget {
 
         private static final Pattern TEXT = Pattern.compile("(\\d{1,3}(?:\\.\\d{1,18})?)\\s*%");
@@ -59,7 +59,7 @@ public sealed interface Budget {
         }
     }
 
-    /** What the container has left, followed as that changes. */
+    /** The memory that the container has left, adjusted when that changes. */
     record Auto() implements Budget {
         @Override
         public String toString() {
@@ -67,7 +67,7 @@ public sealed interface Budget {
         }
     }
 
-    /** Returns the budget that users write as {@code text}, or empty if there is none. */
+    /** Parses a budget as users write it; empty if the text is malformed. */
     static Optional<Budget> of(String text) {
         return switch (text.trim().toLowerCase(Locale.ROOT)) {
             case "none" -> Optional.of(new Unlimited());

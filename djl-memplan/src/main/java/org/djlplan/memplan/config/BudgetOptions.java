@@ -7,18 +7,17 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * The options of budgeted inference.
- *
+ * The budget options of a model.
  * @param budget the memory that the model may take
- * @param sharedBytes what all models of this process together may take; empty for any amount
- * @param bestEffort whether a model that cannot be held inside its budget runs in as little as it
- *     can, instead of failing to load
- * @param io the way in which weights are read
+ * @param sharedBytes limit of all models of this process together; empty for no limit
+ * @param bestEffort whether a model that does not fit runs in as little memory as possible instead
+ * of failing to load
+ * @param io how weights are read
  */
 public record BudgetOptions(
         Budget budget, OptionalLong sharedBytes, boolean bestEffort, WeightIo io) {
 
-    /** Texts that users may write, for messages. */
+    /** The valid forms, for messages. */
     public static final String ALLOWED =
             Budget.ALLOWED + "; and after it :best-effort, :cached, :mmap or :direct";
 
@@ -32,8 +31,8 @@ public record BudgetOptions(
             new BudgetOptions(new Budget.Unlimited(), OptionalLong.empty(), false, WeightIo.AUTO);
 
     /**
-     * Returns the options that users write as a budget and modifiers, such as {@code
-     * 64MB:best-effort}, or empty if the text is malformed.
+     * Parses a budget with modifiers, such as {@code 64MB:best-effort}; empty if the text is
+     * malformed.
      */
     public static Optional<BudgetOptions> of(String text) {
         List<String> parts = Splitter.on(SEPARATOR).trimResults().splitToList(text);
@@ -55,7 +54,7 @@ public record BudgetOptions(
         return budget.map(b -> new BudgetOptions(b, OptionalLong.empty(), effort, reading));
     }
 
-    /** Returns the same options with a limit for all models of this process together. */
+    /** Returns these options with a limit for all models of this process together. */
     BudgetOptions withShared(OptionalLong bytes) {
         return new BudgetOptions(budget, bytes, bestEffort, io);
     }

@@ -9,19 +9,19 @@ import org.djlplan.memplan.machine.Machine;
 import org.djlplan.memplan.machine.MemoryRoom;
 
 /**
- * What the budget of one model comes to in bytes. {@link Budget.Auto} follows the container: its
- * limit without what others use in it, what the heap may still grow by, and a twentieth of the
- * limit, which stays free for what nobody foresees. It moves only when that differs from the budget
- * in force by more than a tenth, as each move costs a plan.
+ * Resolves the budget of one model to bytes. {@link Budget.Auto} follows the container: its limit
+ * minus the memory that other processes of it use, the possible growth of the heap, and a twentieth
+ * of the limit as a reserve. It changes only if the result differs from the current budget by more
+ * than a tenth, because each change costs a plan.
  */
 public final class BudgetResolver {
 
     private static final double HYSTERESIS = .1;
 
-    /** One part in so many of the limit stays free. */
+    /** Denominator of the fraction of the limit that stays free. */
     private static final int RESERVED = 20;
 
-    /** Looking costs some tenths of a millisecond. */
+    /** Reading the machine's state takes some tenths of a millisecond. */
     private static final long LOOK_EVERY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final Budget budget;
@@ -29,24 +29,23 @@ public final class BudgetResolver {
     private final Supplier<MemoryRoom> machine;
     private final LongSupplier nanoTime;
 
-    /** Of {@code auto}: the budget in force; 0 before the first. */
+    /** The current budget of {@code auto}; 0 before the first. */
     private long inForceBytes;
 
     private long lookedNanos;
 
     /**
-     * @param budget as the user wrote it
-     * @param stockBytes what the stock engine takes for the model above the idle runtime; only a
-     *     share of it asks for that
+     * @param budget as written by the user
+     * @param stockBytes memory of the stock engine for the model above the idle runtime; only
+     * called for a percentage
      */
     public BudgetResolver(Budget budget, long stockBytes) {
         this(budget, stockBytes, new Machine()::memoryRoom, System::nanoTime);
     }
 
     /**
-     * With a machine and a clock of their own, for tests.
-     *
-     * @param machine looked at anew each time
+     * Creates a resolver with another machine and clock, for tests.
+     * @param machine read again each time
      * @param nanoTime as {@link System#nanoTime}
      */
     public BudgetResolver(
@@ -59,11 +58,10 @@ public final class BudgetResolver {
     }
 
     /**
-     * Returns what the budget is now; {@link Long#MAX_VALUE} for no limit. Cheap enough for each
-     * prediction: the machine is looked at once in a second at most.
-     *
-     * @param takenBytes how much of the container the model itself has in use now, its weights that
-     *     are mapped included; not counted as used by others
+     * Returns the current budget; {@link Long#MAX_VALUE} for no limit. Cheap enough for each
+     * prediction, because the machine is read at most once a second.
+     * @param takenBytes memory of the container that the model itself uses now, including its
+     * mapped weights; it does not count as used by others
      */
     public long bytes(long takenBytes) {
         if (budget instanceof Budget.Bytes given) {

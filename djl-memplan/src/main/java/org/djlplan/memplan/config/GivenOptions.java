@@ -13,12 +13,13 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * The values of our options that were given for a model. What the application's code says counts
- * most, then system properties, then DJL's arguments, which may be those of the model's folder.
+ * The values of djl-plan's options that were given for a model. The application's code takes
+ * precedence over system properties, and these over DJL's arguments, which may come from the
+ * model's folder.
  */
 public final class GivenOptions {
 
-    /** What a system property starts with that sets an option: the option's key follows. */
+    /** Prefix of a system property that sets an option; the option's key follows. */
     public static final String PROPERTY_PREFIX = "djlplan.";
 
     private static final List<String> PREFIXES =
@@ -33,18 +34,17 @@ public final class GivenOptions {
     }
 
     /**
-     * Returns the values that count.
-     *
-     * @param code by the option's key, of the application's code
+     * Returns the effective values.
+     * @param code values set by the application's code, by key
      * @param properties the system properties of this JVM
-     * @param arguments as DJL hands them to a translator factory; others than ours do not matter.
-     *     Instead of {@code memplan.threads} there may be a map {@code memplan} with {@code
-     *     threads}, as Spring Boot binds properties
-     * @param delegation the options of delegation that are known; none admits any key of it, as
-     *     when the module that knows them is absent
-     * @throws IllegalArgumentException if a key under one of our prefixes is unknown and not
-     *     {@linkplain #warning retired} (the message names the nearest), or arguments set what only
-     *     the application may (the message says how)
+     * @param arguments as passed by DJL to a translator factory; other keys are ignored. Instead of
+     * {@code memplan.threads} there may be a map {@code memplan} with {@code threads}, as Spring
+     * Boot binds properties
+     * @param delegation the known delegation options; if empty, any delegation key is accepted, as
+     * when djl-delegation is absent
+     * @throws IllegalArgumentException if a key under a djl-plan prefix is unknown and not
+     * {@linkplain #warning retired} (the message names the nearest), or arguments set an option
+     * that only the application may set (the message says how)
      */
     public static GivenOptions of(
             Map<String, ?> code,
@@ -92,14 +92,14 @@ public final class GivenOptions {
         return found.isPresent();
     }
 
-    /** Returns whether a key is one of ours, known or not. */
+    /** Returns whether a key has a djl-plan prefix, known or not. */
     public static boolean isPlanOption(String key) {
         return PREFIXES.stream().anyMatch(key::startsWith);
     }
 
     /**
-     * Returns the arguments under our prefixes. Some frameworks bind keys with dots as maps in
-     * maps; what is given both ways counts as the key with dots says.
+     * Returns the arguments under djl-plan's prefixes. Some frameworks bind keys with dots as
+     * nested maps; if both forms are given, the key with dots takes precedence.
      */
     private static Map<String, Object> planArguments(Map<String, ?> arguments) {
         Map<String, Object> ours = new LinkedHashMap<>();
@@ -143,7 +143,7 @@ public final class GivenOptions {
         }
     }
 
-    /** One that is not known is of a module that is absent, and without effect. */
+    /** An unknown option belongs to an absent module, and has no effect. */
     private static void requireAnyones(Option option, Object value) {
         if (option != null) {
             option.origin()
@@ -155,12 +155,12 @@ public final class GivenOptions {
         }
     }
 
-    /** Returns a warning about options that earlier versions had, or empty if none is given. */
+    /** Returns a warning about retired options, or empty if none is given. */
     public Optional<String> warning() {
         return RetiredOptions.warning(retired);
     }
 
-    /** Returns the values by key, as they were given. */
+    /** Returns the values by key, as given. */
     public Map<String, Object> values() {
         return values;
     }

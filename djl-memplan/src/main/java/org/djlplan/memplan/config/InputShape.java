@@ -9,10 +9,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * An input as users write it, such as {@code 1,3,224,224} or {@code 1,128:int64}.
- *
+ * An input shape as users write it, such as {@code 1,3,224,224} or {@code 1,128:int64}.
  * @param shape the dimensions
- * @param dataType the element type by DJL's name, in lower case; float32 if users gave none
+ * @param dataType the element type by DJL's name, in lower case; float32 by default
  */
 public record InputShape(List<Long> shape, String dataType) {
 
@@ -23,7 +22,7 @@ public record InputShape(List<Long> shape, String dataType) {
         shape = ImmutableList.copyOf(shape);
     }
 
-    /** Reads inputs that are separated by semicolons; empty if one is malformed. */
+    /** Parses inputs separated by semicolons; empty if one is malformed. */
     public static Optional<List<InputShape>> parseAll(String text) {
         ImmutableList.Builder<InputShape> all = ImmutableList.builder();
         for (String input : Splitter.on(';').omitEmptyStrings().trimResults().split(text)) {

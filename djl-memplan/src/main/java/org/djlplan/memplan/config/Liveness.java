@@ -4,16 +4,16 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.Optional;
 
-/** The ways to close intermediates of imperative blocks before the call ends. */
+/** When intermediates of imperative blocks are closed before the call ends. */
 public enum Liveness {
-    /** As {@link #OP} for blocks that are known to be pure, and not at all for others. */
+    /** As {@link #OP} for blocks that are known to be pure, otherwise as {@link #OFF}. */
     AUTO,
-    /** After the last operation that uses them, as recorded once. */
+    /** After the last operation that uses them, according to a recording. */
     OP,
     /** Not at all, as in the stock engine. */
     OFF;
 
-    /** Returns the choice that users write as {@code name}, or empty if there is none. */
+    /** Parses a choice as users write it; empty if there is none with that name. */
     static Optional<Liveness> of(String name) {
         return Arrays.stream(values())
                 .filter(choice -> choice.name().toLowerCase(Locale.ROOT).equals(name))

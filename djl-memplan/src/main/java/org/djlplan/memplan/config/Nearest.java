@@ -6,7 +6,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Finds what a user probably meant. */
+/** Suggests the words that a user probably meant. */
 public final class Nearest {
 
     private Nearest() {}

@@ -1,12 +1,12 @@
 package org.djlplan.memplan.config;
 
-/** An option of ours: its key, and all that documentation says of it. */
+/** An option of djl-plan: its key and its documentation. */
 public interface Option {
 
     /** Returns the key as users write it, for example {@code memplan.maxPredictions}. */
     String key();
 
-    /** Returns what holds when nobody sets it. */
+    /** Returns the default value, for documentation. */
     String defaultValue();
 
     /** Returns who may set it. */

@@ -72,7 +72,7 @@ public enum OptionKey implements Option {
             "the block factory to wrap, if `blockFactory` names djl-plan's: a class on the"
                     + " application's class path");
 
-    /** What every key of this module starts with. */
+    /** Prefix of every key of this module. */
     public static final String PREFIX = "memplan.";
 
     private final String key =

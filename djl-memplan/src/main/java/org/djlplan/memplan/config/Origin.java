@@ -10,33 +10,32 @@ import org.djlplan.memplan.machine.Machine;
 
 /**
  * The party that may set an option. DJL merges the arguments of the application with those of the
- * model's folder, so a value in arguments may be from either, and a folder is data: what loads
- * code, names files, fills a disk or takes more than a machine has comes from the application
- * alone.
+ * model's folder, so a value in arguments may come from the folder, which is not trusted: options
+ * that load code, name files, fill a disk or exceed the machine must come from the application.
  */
 public enum Origin {
     /** Any value may come from arguments. */
     ANYONE("anyone"),
-    /** Threads or other things of which a processor runs one at a time. */
+    /** Threads or other things of which one core runs one at a time. */
     UP_TO_THE_CORES("anyone up to the machine's cores, the application beyond"),
-    /** A time with its unit, that somebody may have to wait; it may follow a colon. */
+    /** A waiting time with its unit, possibly after a colon. */
     UP_TO_A_MINUTE("anyone up to one minute, the application beyond"),
-    /** A size with its unit; a colon may follow it. */
+    /** A size with its unit, possibly followed by a colon. */
     UP_TO_THE_MEMORY("anyone up to the machine's memory, the application beyond"),
-    /** Shapes of arrays that are made together. */
+    /** Shapes of arrays that are allocated together. */
     SHAPES_UP_TO_THE_MEMORY("anyone up to the machine's memory, the application beyond"),
     /**
-     * What loads code, names a file, fills a disk or concerns other models, too: only its default
-     * may come from arguments.
+     * An option that loads code, names a file, fills a disk or affects other models: arguments may
+     * only contain its default.
      */
     APPLICATION("the application");
 
     private static final Duration LONGEST_WAIT = Duration.ofMinutes(1);
 
-    /** No option takes longer. */
+    /** No option accepts a longer time. */
     private static final Duration LONGEST = Duration.ofDays(365);
 
-    /** No element type of DJL's has more. */
+    /** Size of DJL's largest element type. */
     private static final double MOST_ELEMENT_BYTES = 8;
 
     private final String text;
@@ -46,8 +45,8 @@ public enum Origin {
     }
 
     /**
-     * Returns why a value is refused in arguments, and what to do; empty if it is not refused. What
-     * cannot be read is let through here, as reading it tells what is wrong.
+     * Returns why a value is rejected in arguments, and how to set it instead; empty if it is
+     * accepted. An unparsable value is accepted here, because parsing it reports the error.
      */
     Optional<String> refusal(Option option, String value) {
         if (admits(option, value.trim())) {
@@ -109,7 +108,7 @@ public enum Origin {
         return bytes;
     }
 
-    /** Where it cannot be read, nothing is too large. */
+    /** If the memory size cannot be read, nothing is too large. */
     private static long memoryBytes() {
         return new Machine().memoryBytes().orElse(Long.MAX_VALUE);
     }

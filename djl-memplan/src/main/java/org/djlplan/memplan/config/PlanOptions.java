@@ -15,16 +15,15 @@ import java.util.function.Function;
 
 /**
  * The options of one model.
- *
- * @param enabled whether to plan at all
+ * @param enabled whether to plan
  * @param threads the engine's threads per prediction, −1 for its default
  * @param liveness how intermediates of imperative blocks are closed early
- * @param verify whether first planned predictions are compared with stock ones
+ * @param verify whether the first planned predictions are compared with stock ones
  * @param warmup whether to record and plan while loading
- * @param inputShapes inputs to record with; none to use those that the model describes
- * @param workers how many threads run forward passes
- * @param maxPredictions how many predictions may be under way at once; empty for any number
- * @param budget the memory that the model may take, and how it is kept inside
+ * @param inputShapes inputs for recording; empty to use those that the model describes
+ * @param workers number of threads that run forward passes
+ * @param maxPredictions limit of predictions at once; empty for no limit
+ * @param budget memory limit of the model, and how it is met
  * @param translatorFactory class name of the factory to wrap
  * @param blockFactory class name of the block factory to wrap
  * @param delegation the options that start with {@code delegation.}
@@ -43,7 +42,7 @@ public record PlanOptions(
         Optional<String> blockFactory,
         Map<String, String> delegation) {
 
-    /** What every option of delegation starts with. */
+    /** Prefix of every delegation option. */
     public static final String DELEGATION_PREFIX = "delegation.";
 
     private static final String AUTO = "auto";
@@ -57,15 +56,14 @@ public record PlanOptions(
         delegation = ImmutableMap.copyOf(delegation);
     }
 
-    /** Returns the name of the delegate, by default that of the engine for CPUs. */
+    /** Returns the name of the delegate; by default the engine's delegate for CPUs. */
     public String delegate() {
         return delegation.getOrDefault(DELEGATION_PREFIX + "delegate", "xnnpack");
     }
 
     /**
-     * Returns the same options, with a limit of what a delegate may take; the user's own, if that
-     * is given.
-     *
+     * Returns these options with a memory limit of the delegate; the user's own limit takes
+     * precedence.
      * @param bytes {@link Long#MAX_VALUE} for no limit
      */
     public PlanOptions delegatingUnder(long bytes) {
@@ -78,9 +76,9 @@ public record PlanOptions(
     }
 
     /**
-     * Returns the same options, with a number of threads where none is given.
-     *
-     * @param asked with which the engine was asked to run the model, −1 for its default
+     * Returns these options with a number of threads if none is set.
+     * @param asked number of threads with which the engine was asked to run the model, −1 for its
+     * default
      */
     public PlanOptions forThreads(int asked) {
         return threads == Threads.DEFAULT ? with(asked, delegation) : this;
@@ -102,15 +100,14 @@ public record PlanOptions(
                 newDelegation);
     }
 
-    /** Returns whether operators may be delegated, which they may by default. */
+    /** Returns whether operators may be delegated; true by default. */
     public boolean delegationEnabled() {
         return flag(DELEGATION_ENABLED, delegation.getOrDefault(DELEGATION_ENABLED, "true"));
     }
 
     /**
      * Reads the options.
-     *
-     * @throws IllegalArgumentException if a value is of the wrong kind
+     * @throws IllegalArgumentException if a value is invalid
      */
     public static PlanOptions parse(GivenOptions given) {
         Map<OptionKey, String> values = new EnumMap<>(OptionKey.class);
@@ -139,7 +136,7 @@ public record PlanOptions(
                         Optional.ofNullable(values.get(OptionKey.TRANSLATOR_FACTORY)),
                         Optional.ofNullable(values.get(OptionKey.BLOCK_FACTORY)),
                         delegation.buildOrThrow());
-        // Asked for now, so that a wrong value is an error while loading.
+        // Evaluated here so that a wrong value is an error at loading.
         boolean unused = options.delegationEnabled();
         return options;
     }
@@ -180,8 +177,7 @@ public record PlanOptions(
     }
 
     /**
-     * Returns what all models of this process together may take; empty for any amount.
-     *
+     * Returns the limit of all models of this process together; empty for no limit.
      * @throws IllegalArgumentException if the value of the option is wrong
      */
     public static OptionalLong sharedBudget(String value) {
@@ -237,7 +233,7 @@ public record PlanOptions(
                         : number(values, OptionKey.WORKERS, WorkerCount.AUTO, 0));
     }
 
-    /** Returns the value of an option; empty if nobody set it. */
+    /** Returns the value of an option; empty if it is not set. */
     private static <T> Optional<T> value(
             Map<OptionKey, String> values,
             OptionKey key,

@@ -10,10 +10,13 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Sizes and durations as users write them. */
+/** Parses sizes and durations as users write them. */
 public final class Quantities {
 
-    /** A number, also one with an exponent, as JSON's large numbers arrive; and a unit. */
+    /**
+     * A number with a unit; the number may have an exponent, because JSON's large numbers arrive in
+     * this form.
+     */
     private static final Pattern TEXT =
             Pattern.compile("(\\d{1,18}(?:\\.\\d{1,18})?(?:[eE]\\d{1,2})?)\\s*([a-zA-Z]*)");
 
@@ -37,17 +40,17 @@ public final class Quantities {
 
     private Quantities() {}
 
-    /** Returns a positive number of bytes, of a text such as 64MB, 64MiB or 1.5GB. */
+    /** Parses a positive number of bytes, such as 64MB, 64MiB or 1.5GB. */
     public static Optional<Long> bytes(String text) {
         return parse(text, BYTES, Long.MAX_VALUE);
     }
 
-    /** Returns a duration from 1 millisecond to {@code most}, of a text such as 10s or 500ms. */
+    /** Parses a duration from 1 millisecond to {@code most}, such as 10s or 500ms. */
     public static Optional<Duration> duration(String text, Duration most) {
         return parse(text, MILLIS, most.toMillis()).map(Duration::ofMillis);
     }
 
-    /** Returns a decimal number, also of a text such as 2.0 or 1e-3; Java has others. */
+    /** Parses a decimal number, such as 2.0 or 1e-3, but not Java's other forms. */
     public static Optional<BigDecimal> number(String text) {
         String trimmed = text.trim();
         return NUMBER.matcher(trimmed).matches()
@@ -55,7 +58,7 @@ public final class Quantities {
                 : Optional.empty();
     }
 
-    /** Returns a whole number of 32 bits; metadata is JSON, whose numbers arrive as 2.0. */
+    /** Parses a 32-bit integer; metadata is JSON, whose numbers arrive as 2.0. */
     public static Optional<Integer> wholeNumber(String text) {
         return number(text)
                 .map(BigDecimal::stripTrailingZeros)
@@ -77,7 +80,7 @@ public final class Quantities {
                 .map(BigInteger::longValueExact);
     }
 
-    /** Fractions of a byte or of a millisecond are left out. */
+    /** Fractions of a byte or of a millisecond are dropped. */
     private static BigInteger product(String number, long unit) {
         return new BigDecimal(number).multiply(BigDecimal.valueOf(unit)).toBigInteger();
     }

@@ -2,10 +2,10 @@ package org.djlplan.memplan.config;
 
 import org.djlplan.memplan.machine.Machine;
 
-/** Limits of the number of threads per prediction that an engine is asked for. */
+/** Limits of the number of engine threads per prediction. */
 public final class Threads {
 
-    /** Stands for the engine's own default. */
+    /** The engine's own default. */
     public static final int DEFAULT = -1;
 
     private static final int PER_CORE = 4;
@@ -14,14 +14,14 @@ public final class Threads {
     private Threads() {}
 
     /**
-     * Returns the most that anybody may ask for: engines start every thread they are asked for, and
-     * some thousand of them end the process.
+     * Returns the largest permitted number, because engines start every requested thread, and some
+     * thousands of them would crash the process.
      */
     public static int most() {
         return Math.max(ALWAYS, PER_CORE * Machine.cores());
     }
 
-    /** Returns whether a number may be asked for. */
+    /** Returns whether a number is permitted. */
     public static boolean isSound(int threads) {
         return threads == DEFAULT || (threads > 0 && threads <= most());
     }

@@ -4,22 +4,25 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.Optional;
 
-/** The way in which pieces of weights come from their file into an arena. */
+/** How pieces of weights are loaded from their file. */
 public enum WeightIo {
     /**
-     * From the page cache where that has room for the file, else {@link #DIRECT}: copied from it
-     * ({@link #CACHED}) where weights lie among activations, mapped ({@link #MMAP}) where they have
-     * places of their own.
+     * From the page cache if it has room for the file, otherwise {@link #DIRECT}: copied from it
+     * ({@link #CACHED}) if weights lie among activations, mapped ({@link #MMAP}) if they have their
+     * own places.
      */
     AUTO,
     /** Copied from the page cache. */
     CACHED,
     /** Pages of the page cache are mapped into the arena. */
     MMAP,
-    /** Read past the page cache; through it, and dropped from it, where the file system refuses. */
+    /**
+     * Read without the page cache; through it, and dropped from it, if the file system does not
+     * support that.
+     */
     DIRECT;
 
-    /** Returns the way that users write as {@code name}, or empty if there is none. */
+    /** Parses a mode as users write it; empty if there is none with that name. */
     public static Optional<WeightIo> of(String name) {
         return Arrays.stream(values())
                 .filter(io -> io.toString().equals(name.trim().toLowerCase(Locale.ROOT)))

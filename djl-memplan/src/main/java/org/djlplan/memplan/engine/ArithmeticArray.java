@@ -16,9 +16,9 @@ import java.util.function.LongBinaryOperator;
 import java.util.stream.IntStream;
 
 /**
- * The arithmetic of arrays over buffers: another engine's where there is one. Without one there is
- * what translators of images and text ask for, of numbers of 32 and 64 bits and of whole ones of 8;
- * types and values are PyTorch's, sums and powers of e in all but the last digits.
+ * The arithmetic of arrays over buffers, computed by another engine if there is one. Without one it
+ * supports the operations of translators for images and text, for 32- and 64-bit numbers and 8-bit
+ * integers; types and values are PyTorch's, except the last digits of sums and powers of e.
  */
 abstract class ArithmeticArray extends NDArrayAdapter {
 
@@ -28,7 +28,7 @@ abstract class ArithmeticArray extends NDArrayAdapter {
         super(manager, BufferManager.later(), shape, dataType, "buffer-" + COUNT.incrementAndGet());
     }
 
-    /** Returns the elements as numbers: this array's own ones, or a copy. */
+    /** Returns the elements as numbers: this array's own elements, or a copy. */
     abstract Elements elements();
 
     /** Returns an array of zeros with the same manager. */
@@ -37,20 +37,19 @@ abstract class ArithmeticArray extends NDArrayAdapter {
     /** Sets all elements to those of an array broadcast to this one's shape. */
     abstract void assign(NDArray value);
 
-    /** Returns a manager of the engine that computes what this one's arrays do not. */
+    /** Returns a manager of the engine for operations that this engine's arrays do not support. */
     final Optional<NDManager> elsewhere() {
         return manager instanceof BufferManager own ? own.alternative() : Optional.of(manager);
     }
 
-    /** Returns whether there is no other engine; one that there is has been loaded then. */
+    /** Returns whether there is no other engine; if there is one, it is loaded. */
     final boolean alone() {
         return elsewhere().isEmpty();
     }
 
     /**
-     * Returns an axis counted from the front.
-     *
-     * @throws IllegalArgumentException if there is none
+     * Returns the non-negative index of an axis.
+     * @throws IllegalArgumentException if there is no such axis
      */
     static int axis(int axis, int rank) {
         int front = axis < 0 ? axis + rank : axis;
@@ -60,7 +59,7 @@ abstract class ArithmeticArray extends NDArrayAdapter {
         return front;
     }
 
-    /** Returns a type if arrays of it are computed without another engine. */
+    /** Returns a type if it is supported without another engine. */
     private static DataType computed(DataType type) {
         return switch (type) {
             case FLOAT32, FLOAT64, INT8, UINT8, INT32, INT64 -> type;
@@ -73,7 +72,7 @@ abstract class ArithmeticArray extends NDArrayAdapter {
         return !ElementTypes.isWhole(computed(type));
     }
 
-    /** The type of results that have fractions. */
+    /** Returns the type of floating-point results. */
     private static DataType fraction(DataType type) {
         return isFraction(type) ? type : DataType.FLOAT32;
     }
@@ -216,10 +215,9 @@ abstract class ArithmeticArray extends NDArrayAdapter {
     }
 
     /**
-     * Sets the elements to those of a result, in this array's type.
-     *
-     * @throws IllegalArgumentException if the result has another shape, or numbers with a fraction
-     *     and this array has none
+     * Sets the elements to those of a result, converted to this array's type.
+     * @throws IllegalArgumentException if the result has another shape, or is floating-point and
+     * this array is not
      */
     private NDArray become(NDArray result) {
         try (result) {
@@ -261,7 +259,7 @@ abstract class ArithmeticArray extends NDArrayAdapter {
         return alone() ? each(fraction(getDataType()), Math::exp) : super.exp();
     }
 
-    /** Joins the elements along axes. */
+    /** Reduces the elements along axes. */
     private NDArray reduce(
             int[] axes,
             boolean keepDims,
@@ -348,8 +346,8 @@ abstract class ArithmeticArray extends NDArrayAdapter {
 
     /**
      * {@inheritDoc}
-     *
-     * @throws IllegalArgumentException without another engine, if the numbers have no fraction
+     * @throws IllegalArgumentException without another engine, if the elements are not
+     * floating-point numbers
      */
     @Override
     public NDArray softmax(int axis) {

@@ -9,9 +9,9 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 
 /**
- * The internal functions of an array: what joins and indexes arrays over buffers, and resizes
- * images. The others come from another engine's array or, without one, from the interface where it
- * has them in terms of these. A proxy, as versions of DJL differ in which functions there are.
+ * The internal functions of an array: joins, indices and image resizing for arrays over buffers.
+ * Other functions are those of another engine's array or, without one, the interface's defaults
+ * based on these. A proxy, because the set of functions differs between versions of DJL.
  */
 final class ArrayFunctions implements InvocationHandler {
 

@@ -19,20 +19,17 @@ import java.util.function.Function;
 import java.util.stream.IntStream;
 
 /**
- * An array over a buffer. What only moves or converts elements it does itself; slices, other shapes
- * and other orders of dimensions are views that share the buffer, as in PyTorch.
- *
- * <p>The memory is the garbage collector's or that of a direct buffer that a user gave: never freed
- * under somebody who still has a view of it. Closing lets go of it.
+ * An array over a buffer. It moves and converts elements itself; slices, reshaped and permuted
+ * arrays are views that share the buffer, as in PyTorch.
+ * <p>Its memory belongs to the garbage collector or to a direct buffer of the user, so it is never
+ * freed while a view exists. Closing lets go of it.
  */
 final class BufferArray extends ArithmeticArray {
 
     private ByteBuffer data;
     private StridedView view;
 
-    /**
-     * @param data from its position to its limit, in row-major order; not copied
-     */
+    /** @param data from its position to its limit, in row-major order; not copied */
     BufferArray(BufferManager manager, ByteBuffer data, Shape shape, DataType dataType) {
         this(manager, data.slice().order(ByteOrder.nativeOrder()), StridedView.of(shape), dataType);
     }
@@ -50,7 +47,7 @@ final class BufferArray extends ArithmeticArray {
         return manager instanceof BufferManager own ? own : BufferManager.system();
     }
 
-    /** Returns which elements of the buffer are this array's. */
+    /** Returns the view that selects this array's elements from the buffer. */
     StridedView view() {
         return view;
     }
@@ -63,7 +60,7 @@ final class BufferArray extends ArithmeticArray {
         return current;
     }
 
-    /** Returns the elements in row-major order: the buffer's own, or a copy of a view's. */
+    /** Returns the elements in row-major order: the buffer itself, or a copy for a view. */
     private ByteBuffer values() {
         if (getDataType() == DataType.STRING) {
             return data().slice().order(ByteOrder.nativeOrder());
@@ -87,8 +84,8 @@ final class BufferArray extends ArithmeticArray {
     }
 
     /**
-     * Returns the buffer itself, or a copy if this is a view whose elements do not follow each
-     * other; of strings, as the engine's tensors hold them, to read only.
+     * Returns the buffer itself, or a copy for a view that is not contiguous; for strings a
+     * read-only buffer in the engine's format.
      */
     @Override
     public ByteBuffer toByteBuffer() {
@@ -98,12 +95,11 @@ final class BufferArray extends ArithmeticArray {
     }
 
     /**
-     * As {@link #toByteBuffer()}, in the words of newer versions of DJL.
-     *
-     * @param tryDirect without effect: the buffer is the array's own
+     * The same as {@link #toByteBuffer()} in newer versions of DJL.
+     * @param tryDirect ignored, because the buffer is the array's own
      */
     @SuppressWarnings(
-            "MissingOverride") // there is no such method in the DJL that this is compiled with
+            "MissingOverride") // the DJL version used for compiling has no such method
     public ByteBuffer toByteBuffer(boolean tryDirect) {
         return toByteBuffer();
     }
@@ -145,7 +141,7 @@ final class BufferArray extends ArithmeticArray {
         return Strings.unpack(values(), charset);
     }
 
-    /** Strings never change: then the copy shares them. */
+    /** Strings are immutable, so the copy shares them. */
     @Override
     public NDArray duplicate() {
         NDArray copy = getDataType() == DataType.STRING ? reshape(shape) : packed(view);
@@ -160,8 +156,7 @@ final class BufferArray extends ArithmeticArray {
     }
 
     /**
-     * Returns an array of some of this one's elements, which shares the buffer.
-     *
+     * Returns an array of selected elements, which shares the buffer.
      * @throws UnsupportedOperationException if the elements are strings
      */
     BufferArray viewed(StridedView elements) {
@@ -175,8 +170,7 @@ final class BufferArray extends ArithmeticArray {
     }
 
     /**
-     * Sets elements to those of an array that is broadcast to them, converted.
-     *
+     * Sets elements to the broadcast and converted elements of an array.
      * @throws UnsupportedOperationException if an element would be set more than once
      */
     @SuppressWarnings("ReferenceEquality") // of buffers: the same memory
@@ -267,7 +261,7 @@ final class BufferArray extends ArithmeticArray {
                 buffers(), data(), view.expanded(axis(axis, getShape().dimension() + 1)), dataType);
     }
 
-    /** Returns the array without an axis; with it, as PyTorch does, if its length is not 1. */
+    /** Returns the array without an axis, or, as in PyTorch, unchanged if its length is not 1. */
     @Override
     public NDArray squeeze(int axis) {
         return getShape().get(axis(axis, shape.dimension())) == 1
@@ -320,7 +314,7 @@ final class BufferArray extends ArithmeticArray {
         return transpose(order);
     }
 
-    /** Returns a copy, as PyTorch does. */
+    /** Returns a copy, as in PyTorch. */
     @Override
     public NDArray flip(int... axes) {
         BufferManager.requireElements(getDataType());
@@ -365,7 +359,7 @@ final class BufferArray extends ArithmeticArray {
     }
 
     /**
-     * Returns this array and others, one after the other along an axis, in a type that holds the
+     * Returns this array and others concatenated along an axis, in a type that can represent the
      * numbers of all.
      */
     NDArray concatenated(NDList others, int axis) {
@@ -455,13 +449,16 @@ final class BufferArray extends ArithmeticArray {
         array.set(values());
     }
 
-    /** Returns whether this is a scalar equal to a number, of the type that DJL gives to that. */
+    /**
+     * Returns whether this is a scalar equal to a number, of the type that DJL assigns to the
+     * number.
+     */
     @Override
     public boolean contentEquals(Number number) {
         return contentEquals(buffers().create(number));
     }
 
-    /** Returns whether shape, type and all elements are equal; NaN is equal to nothing. */
+    /** Returns whether shape, type and all elements are equal; NaN is not equal to anything. */
     @Override
     public boolean contentEquals(NDArray other) {
         if (other == null
@@ -488,7 +485,7 @@ final class BufferArray extends ArithmeticArray {
         return OtherEngine.later(this).oneHot(depth, type);
     }
 
-    /** Returns the rest of what arrays do; the alternative engine's, where there is one. */
+    /** Returns the internal functions of arrays; the alternative engine's, if there is one. */
     @Override
     public NDArrayEx getNDArrayInternal() {
         return ArrayFunctions.of(this, buffers());

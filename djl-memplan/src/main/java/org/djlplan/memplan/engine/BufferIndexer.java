@@ -14,7 +14,10 @@ import ai.djl.ndarray.index.full.NDIndexFullTake;
 import java.util.List;
 import java.util.Optional;
 
-/** Indices and slices of arrays over buffers; indices with arrays in them are another engine's. */
+/**
+ * Indices and slices of arrays over buffers; indices that contain arrays are delegated to another
+ * engine.
+ */
 final class BufferIndexer extends NDArrayIndexer {
 
     private static final String ARRAYS = "an index with arrays in it";
@@ -76,8 +79,8 @@ final class BufferIndexer extends NDArrayIndexer {
     }
 
     /**
-     * Returns the elements at an index, or nothing if it has arrays in it. Slices end where the
-     * array does.
+     * Returns the elements at an index, or empty if it contains arrays. Slices are limited to the
+     * array.
      */
     private static Optional<StridedView> view(StridedView all, NDIndex index) {
         List<NDIndexElement> elements = index.getIndices();

@@ -17,10 +17,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import java.util.function.Function;
 
-/**
- * Manages arrays over buffers. What needs random numbers comes from another engine, if there is
- * one.
- */
+/** Manages arrays over buffers. Random arrays come from another engine, if there is one. */
 class BufferManager extends BaseNDManager {
 
     private Optional<NDManager> alternative = Optional.empty();
@@ -29,14 +26,14 @@ class BufferManager extends BaseNDManager {
         super(parent, device);
     }
 
-    /** Returns the manager that never closes, of which all others descend. */
+    /** Returns the root manager, which is never closed. */
     static BufferManager system() {
         return SystemManager.INSTANCE;
     }
 
     /**
-     * Returns a manager of the engine that computes what arrays over buffers do not; the first call
-     * makes it, and may load that engine.
+     * Returns a manager of the engine for other operations; the first call creates it, and may load
+     * that engine.
      */
     final synchronized Optional<NDManager> alternative() {
         if (alternative.isEmpty() && isOpen()) {
@@ -45,7 +42,7 @@ class BufferManager extends BaseNDManager {
         return alternative;
     }
 
-    /** Returns what arrays take for the manager of the other engine, which is not loaded before. */
+    /** Returns a placeholder for the other engine's manager, which is not loaded yet. */
     static NDManager later() {
         return LaterManager.INSTANCE;
     }
@@ -73,18 +70,18 @@ class BufferManager extends BaseNDManager {
         return copy;
     }
 
-    /** The memory of another engine's array goes with that. */
+    /** The memory of another engine's array is freed with the array, so it is copied. */
     private static ByteBuffer copyOf(ByteBuffer values) {
         ByteBuffer copy = heap(values.remaining());
         return copy.put(values.duplicate()).rewind();
     }
 
-    /** Returns memory that the garbage collector frees, and no page of which is fresh each time. */
+    /** Returns memory that the garbage collector frees, and that is not newly mapped each time. */
     static ByteBuffer heap(int bytes) {
         return ByteBuffer.allocate(bytes).order(ByteOrder.nativeOrder());
     }
 
-    /** Returns an array over a direct buffer of bytes, or over a copy of any other. */
+    /** Returns an array over a direct byte buffer, or over a copy of any other buffer. */
     @Override
     public NDArray create(Buffer data, Shape shape, DataType dataType) {
         int bytes = bytes(shape, dataType);
@@ -111,8 +108,7 @@ class BufferManager extends BaseNDManager {
 
     /**
      * Checks that elements of a type have a size.
-     *
-     * @throws UnsupportedOperationException if they are strings, complex, or of no known type
+     * @throws UnsupportedOperationException for strings, complex numbers and unknown types
      */
     static void requireElements(DataType dataType) {
         if (dataType == DataType.STRING) {
@@ -125,10 +121,8 @@ class BufferManager extends BaseNDManager {
     }
 
     /**
-     * Returns an array of strings. It can have another shape, be an input, and give its strings
-     * back.
-     *
-     * @throws IllegalArgumentException if they are not as many as the shape asks for
+     * Returns an array of strings. It can be reshaped, be an input, and return its strings.
+     * @throws IllegalArgumentException if their number does not match the shape
      */
     @Override
     public NDArray create(String[] data, Charset charset, Shape shape) {
@@ -262,7 +256,7 @@ class BufferManager extends BaseNDManager {
 
         @Override
         public void attachInternal(String resourceId, AutoCloseable... attached) {
-            // Nothing would ever take it out again.
+            // The array would never be removed again.
         }
 
         @Override

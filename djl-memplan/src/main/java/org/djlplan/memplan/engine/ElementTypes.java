@@ -3,12 +3,12 @@ package org.djlplan.memplan.engine;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 
-/** The types that results have, by the rules of PyTorch (its documentation: type promotion). */
+/** The result types of operations, by PyTorch's rules (its documentation: type promotion). */
 final class ElementTypes {
 
     private ElementTypes() {}
 
-    /** Returns whether numbers of a type have no fraction. */
+    /** Returns whether a type is an integer type. */
     static boolean isWhole(DataType type) {
         return switch (type) {
             case FLOAT16, FLOAT32, FLOAT64 -> false;
@@ -17,8 +17,7 @@ final class ElementTypes {
     }
 
     /**
-     * Checks that the elements of a type can be read as numbers.
-     *
+     * Checks that elements of a type can be read as numbers.
      * @throws UnsupportedOperationException if they cannot
      */
     static void requireNumbers(DataType type) {
@@ -28,16 +27,15 @@ final class ElementTypes {
         }
     }
 
-    /** Returns 0 for booleans, 1 for whole numbers, 2 for numbers with a fraction. */
+    /** Returns 0 for booleans, 1 for integers, 2 for floating-point numbers. */
     static int category(DataType type) {
         requireNumbers(type);
         return type == DataType.BOOLEAN ? 0 : isWhole(type) ? 1 : 2;
     }
 
     /**
-     * Returns the type of two arrays joined, which holds the numbers of both.
-     *
-     * @throws UnsupportedOperationException if one of them is not of numbers
+     * Returns the type of two concatenated arrays, which can represent the numbers of both.
+     * @throws UnsupportedOperationException if one of them is not numeric
      */
     static DataType promoted(DataType one, DataType other) {
         if (one == other) {
@@ -54,8 +52,8 @@ final class ElementTypes {
     }
 
     /**
-     * Returns the type of an operation on two arrays. A scalar changes the type of an array that
-     * has dimensions only if it is of a higher category.
+     * Returns the type of an operation on two arrays. A scalar changes the type of an array with
+     * dimensions only if it is of a higher category.
      */
     static DataType promoted(DataType one, Shape shape, DataType other, Shape otherShape) {
         if (shape.isScalar() == otherShape.isScalar()) {

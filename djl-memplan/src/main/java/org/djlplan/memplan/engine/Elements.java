@@ -4,7 +4,7 @@ import ai.djl.ndarray.types.DataType;
 import ai.djl.util.Float16Utils;
 import java.nio.ByteBuffer;
 
-/** The elements of a buffer as numbers, whatever their type. */
+/** Reads and writes the elements of a buffer as numbers, for any type. */
 final class Elements {
 
     private static final int BYTE = 0xff;
@@ -15,8 +15,8 @@ final class Elements {
     private final int count;
 
     /**
-     * @param data from its first byte to its limit, in native order
-     * @throws UnsupportedOperationException if elements of the type are no numbers
+     * @param data from its first byte to its limit, in native byte order
+     * @throws UnsupportedOperationException if elements of the type are not numbers
      */
     Elements(ByteBuffer data, DataType type) {
         ElementTypes.requireNumbers(type);
@@ -40,7 +40,7 @@ final class Elements {
         };
     }
 
-    /** Returns a whole number. */
+    /** Returns an integer. */
     long getLong(int index) {
         int at = index * width;
         return switch (type) {
@@ -55,8 +55,8 @@ final class Elements {
     }
 
     /**
-     * Sets an element. Whole numbers lose the fraction; they are the nearest that the type has if
-     * the value is out of its range, and 0 if it is not a number.
+     * Sets an element. Integers drop the fraction; a value out of range becomes the nearest number
+     * of the type, and NaN becomes 0.
      */
     void set(int index, double value) {
         int at = index * width;
@@ -79,7 +79,7 @@ final class Elements {
         return Math.max(least, Math.min(most, value));
     }
 
-    /** Sets an element to a whole number; to its lowest bits if the type has fewer. */
+    /** Sets an element to an integer, truncated to the bits of the type. */
     void setLong(int index, long value) {
         int at = index * width;
         switch (type) {
@@ -94,7 +94,7 @@ final class Elements {
         }
     }
 
-    /** Sets all elements to those of another, converted. */
+    /** Sets all elements to the converted elements of another buffer. */
     void setAll(Elements other) {
         boolean whole = ElementTypes.isWhole(other.type);
         for (int i = 0; i < count; i++) {
@@ -106,7 +106,7 @@ final class Elements {
         }
     }
 
-    /** Returns the nearest number of 16 bits, of two the even one. */
+    /** Returns the nearest 16-bit float; ties go to the even one. */
     private static short half(float value) {
         int bits = Float.floatToRawIntBits(value);
         int sign = (bits >>> 16) & 0x8000;
@@ -118,7 +118,7 @@ final class Elements {
             return (short) (sign | 0x7c00);
         }
         if (size < 0x1p-14f) {
-            // Steps of 2^-24; the sum has just these bits, rounded.
+            // In steps of 2^-24, the sum has exactly these bits, rounded.
             return (short) (sign | (Float.floatToRawIntBits(size + 0.5f) - 0x3f000000));
         }
         int magnitude = bits & 0x7fffffff;

@@ -3,10 +3,10 @@ package org.djlplan.memplan.engine;
 import ai.djl.ndarray.types.Shape;
 
 /**
- * Images in another size: the nearest pixel, or linearly between the four nearest, with pixel
+ * Resizes images by the nearest pixel, or linearly between the four nearest pixels, with pixel
  * centres at halves (as OpenCV's {@code INTER_LINEAR} and PyTorch's {@code align_corners=False}).
- * Numbers are {@code float}s, as in PyTorch, which rounds sums in another order: pixels of 8 bits
- * may differ from its by one.
+ * It computes with {@code float}s like PyTorch, but PyTorch rounds sums in another order, so 8-bit
+ * pixels may differ by one.
  */
 final class ImageResize {
 
@@ -15,12 +15,10 @@ final class ImageResize {
     private ImageResize() {}
 
     /**
-     * Returns an image in another size.
-     *
+     * Returns a resized image.
      * @param image of shape (height, width, channels), or (batch, height, width, channels)
-     * @param interpolation as {@code Image.Interpolation} numbers it: 0 is the nearest pixel, 1
-     *     linear
-     * @throws UnsupportedOperationException if the interpolation is another
+     * @param interpolation number in {@code Image.Interpolation}: 0 is the nearest pixel, 1 linear
+     * @throws UnsupportedOperationException for another interpolation
      */
     static BufferArray resize(BufferArray image, int width, int height, int interpolation) {
         Shape shape = image.getShape();
@@ -72,13 +70,13 @@ final class ImageResize {
         return weight == 0 ? one : one * (1 - weight) + other * weight;
     }
 
-    /** The two old positions that each new one lies between. */
+    /** The two old positions around each new one. */
     private static final class Axis {
 
         final int[] low;
         final int[] high;
 
-        /** Of the higher position. */
+        /** Weight of the higher position. */
         final float[] weight;
 
         Axis(int from, int to, boolean nearest) {

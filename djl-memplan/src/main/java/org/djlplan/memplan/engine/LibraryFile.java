@@ -24,8 +24,8 @@ import org.djlplan.memplan.runtime.tflite.EngineLibrary;
 import org.djlplan.memplan.runtime.tflite.UnplannableException;
 
 /**
- * The native library of TensorFlow Lite: the file that {@code TFLITE_LIBRARY_PATH} names, else what
- * a jar on the class path holds – {@code org.bytedeco:tensorflow-lite} or DJL's {@code
+ * The native library of TensorFlow Lite: the file in {@code TFLITE_LIBRARY_PATH}, otherwise the
+ * library in a jar on the class path – {@code org.bytedeco:tensorflow-lite} or DJL's {@code
  * tflite-native-cpu} –, copied once into DJL's cache folder.
  */
 final class LibraryFile {
@@ -37,12 +37,12 @@ final class LibraryFile {
 
     private LibraryFile() {}
 
-    /** Returns whether there is one for this platform. */
+    /** Returns whether there is a library for this platform. */
     static boolean exists() {
         return Utils.getEnvOrSystemProperty(GIVEN) != null || resource().isPresent();
     }
 
-    /** Returns the way to have one. */
+    /** Returns a message that says how to add one. */
     static String advice() {
         return platform()
                 .map(
@@ -57,7 +57,7 @@ final class LibraryFile {
                                 + SupportedPlatforms.here());
     }
 
-    /** The jars' name of this platform. */
+    /** Returns the name of this platform in the jars. */
     private static Optional<String> platform() {
         return SupportedPlatforms.processor().map(CLASSIFIERS::get);
     }
@@ -87,17 +87,16 @@ final class LibraryFile {
     }
 
     /**
-     * Loads the library, unless the process has one already.
-     *
+     * Loads the library, unless the process has already loaded one.
      * @return its version
-     * @throws EngineException if that fails; the message says why
+     * @throws EngineException if loading fails; the message says why
      */
     static String load() {
         try {
             try {
                 EngineLibrary.loaded();
             } catch (UnplannableException e) {
-                // The usual case: nothing was loaded yet.
+                // The usual case: no library was loaded yet.
                 EngineLibrary.load(file());
             }
             EngineLibrary.requireKnown();
@@ -138,8 +137,8 @@ final class LibraryFile {
     }
 
     /**
-     * Returns the copy of a library in a folder. It appears under its name only when it is
-     * complete, and a name stands for one content: several processes may do this at once.
+     * Returns the copy of a library in a folder. The copy is renamed when it is complete, and its
+     * name identifies its content, because several processes may copy at once.
      */
     static Path copied(URL library, Path folder) throws IOException {
         String path = library.getPath();
@@ -162,7 +161,7 @@ final class LibraryFile {
         }
     }
 
-    /** A jar knows the check sum and the size of what it holds. */
+    /** A jar contains the checksum and the size of its entries. */
     private static String contentName(URL library) throws IOException {
         URLConnection connection = library.openConnection();
         if (connection instanceof JarURLConnection jar

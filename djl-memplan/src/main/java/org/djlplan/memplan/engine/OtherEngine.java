@@ -18,9 +18,9 @@ import java.util.Arrays;
 import java.util.stream.IntStream;
 
 /**
- * Runs a method of an array in the engine that computes what arrays over buffers do not. Arguments
- * are copied into memory of that engine for the call, so that a result that is a view of them stays
- * sound.
+ * Runs a method of an array in another engine, for operations that arrays over buffers do not
+ * support. Arguments are copied into that engine's memory for the call, so that a result that is a
+ * view of them stays valid.
  */
 final class OtherEngine implements AutoCloseable {
 
@@ -34,14 +34,14 @@ final class OtherEngine implements AutoCloseable {
     }
 
     /**
-     * @param method names what is computed
+     * @param method the operation, for messages
      * @throws UnsupportedOperationException if there is no other engine
      */
     static OtherEngine of(BufferArray array, String method) {
         return new OtherEngine(array, array.elsewhere().orElseThrow(() -> missing(method)));
     }
 
-    /** Returns the exception for what only other engines compute. */
+    /** Returns the exception for operations that only other engines support. */
     static UnsupportedOperationException missing(String what) {
         return new UnsupportedOperationException(
                 what
@@ -50,9 +50,8 @@ final class OtherEngine implements AutoCloseable {
     }
 
     /**
-     * Checks that other engines have a type. PyTorch's ends the JVM if it is given one that it does
-     * not know.
-     *
+     * Checks that other engines support a type. PyTorch's engine crashes the JVM if it gets an
+     * unknown type.
      * @throws UnsupportedOperationException if they do not
      */
     static DataType require(DataType type) {
@@ -80,7 +79,7 @@ final class OtherEngine implements AutoCloseable {
         return copy(array);
     }
 
-    /** Returns a copy of an array, or the array if it is the other engine's. */
+    /** Returns a copy of an array, or the array itself if it belongs to the other engine. */
     NDArray copy(NDArray given) {
         NDArray own =
                 Proxy.isProxyClass(given.getClass())
@@ -107,10 +106,9 @@ final class OtherEngine implements AutoCloseable {
     }
 
     /**
-     * Calls a method of a copy.
-     *
+     * Calls a method on the copy.
      * @param target the copy, or its internal functions
-     * @return what the method returns; the array itself if that is the copy
+     * @return the method's result; the original array if the result is the copy
      */
     Object invoke(Object target, Method method, Object[] arguments) throws Throwable {
         Object[] converted =
@@ -137,7 +135,7 @@ final class OtherEngine implements AutoCloseable {
         }
     }
 
-    /** The least whole number modulo −1 is a trap of the processor, which ends the JVM. */
+    /** The smallest integer modulo −1 is a processor trap, which crashes the JVM. */
     private static void requireRemainder(NDArray dividend, NDArray divisor) {
         DataType type =
                 ElementTypes.promoted(
@@ -170,7 +168,7 @@ final class OtherEngine implements AutoCloseable {
         return argument instanceof DataType type ? require(type) : argument;
     }
 
-    /** Returns an index whose arrays are the other engine's. */
+    /** Returns an index with arrays of the other engine. */
     NDIndex converted(NDIndex index) {
         NDIndex copy = new NDIndex().addAllDim(index.getRank());
         copy.getIndices().clear();
@@ -206,7 +204,7 @@ final class OtherEngine implements AutoCloseable {
         @Override
         public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
             if (method.getReturnType() == void.class) {
-                return null; // DJL refreshes or closes what it takes for a copy.
+                return null; // DJL refreshes or closes a placeholder that it takes for a copy.
             }
             try (OtherEngine other = of(array, "NDArray." + method.getName())) {
                 return other.invoke(other.copy(), method, arguments);

@@ -18,22 +18,21 @@ import org.djlplan.memplan.source.tflite.TfLiteFile.Signature;
 import org.djlplan.memplan.source.tflite.TfLiteSubgraph;
 
 /**
- * Names and order of a model's inputs and outputs as its user has them: those of a signature, or
- * those of the file.
+ * Names and order of a model's inputs and outputs for its user: those of a signature, or those of
+ * the file.
  */
 public final class Ports {
 
     private final ImmutableList<Port> inputs;
     private final ImmutableList<Port> outputs;
 
-    /** Whether names and order are the file's. */
+    /** Whether names and order are those of the file. */
     private final boolean asInFile;
 
     /**
      * An input or output.
-     *
-     * @param name what its user calls it
-     * @param position among those of the model
+     * @param name for the user
+     * @param position in the model
      */
     private record Port(String name, int position) {}
 
@@ -43,7 +42,7 @@ public final class Ports {
         this.asInFile = asInFile;
     }
 
-    /** Returns names and order of the file. */
+    /** Returns the names and order of the file. */
     static Ports asInFile(List<TensorInfo> inputs, List<TensorInfo> outputs) {
         return new Ports(inOrder(inputs), inOrder(outputs), true);
     }
@@ -58,9 +57,8 @@ public final class Ports {
 
     /**
      * Returns a signature of a model.
-     *
      * @param key its name
-     * @throws IllegalArgumentException if the model has none of that name
+     * @throws IllegalArgumentException if the model has no signature with that name
      */
     static Signature signature(String key, TfLiteFile model) {
         return model.signatures().stream()
@@ -73,10 +71,9 @@ public final class Ports {
     }
 
     /**
-     * Returns names and order of a signature.
-     *
+     * Returns the names and order of a signature.
      * @param model its model
-     * @throws IllegalArgumentException if the model cannot be run by it
+     * @throws IllegalArgumentException if the signature cannot be used
      */
     static Ports of(Signature signature, TfLiteFile model) {
         String key = signature.key();
@@ -131,8 +128,8 @@ public final class Ports {
     }
 
     /**
-     * Returns inputs in the model's order. An array that bears the name of an input is that input;
-     * the others are those that remain, one after the other.
+     * Returns inputs in the model's order. An array with the name of an input is used for that
+     * input; the others fill the remaining inputs in order.
      */
     public NDList toModel(NDList list) {
         if (list.size() != inputs.size() || isInOrder(list)) {
@@ -155,7 +152,7 @@ public final class Ports {
         return new NDList(ordered);
     }
 
-    /** The usual case, which takes hardly any time. */
+    /** The usual case, which takes almost no time. */
     private boolean isInOrder(NDList list) {
         if (list.size() < 2) {
             return true;
@@ -176,7 +173,7 @@ public final class Ports {
         return -1;
     }
 
-    /** Returns outputs as the user has them, of the model's; closes what the user does not have. */
+    /** Returns the user's outputs from the model's; closes the others. */
     public NDList fromModel(NDList list) {
         if (asInFile) {
             return list;

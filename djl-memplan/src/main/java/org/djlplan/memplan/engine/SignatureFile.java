@@ -12,9 +12,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The file in which a signature's subgraph is the first, which is the one that interpreters run.
- * For one of another subgraph that is a copy with these two swapped, kept where what is measured of
- * models is kept. A copy is compared with the model before each use.
+ * The file to run for a signature: interpreters run the first subgraph, so this file has the
+ * signature's subgraph first. If it is another subgraph in the model's file, a copy with the two
+ * swapped is stored in the same folder as measurements. The copy is compared with the model before
+ * each use.
  */
 final class SignatureFile {
 
@@ -24,8 +25,8 @@ final class SignatureFile {
     private final Path cacheFolder;
 
     /**
-     * @param file the model's
-     * @param cacheFolder for what cannot be kept beside it
+     * @param file of the model
+     * @param cacheFolder for a copy that cannot be stored beside it
      */
     SignatureFile(Path file, Path cacheFolder) {
         this.file = file;
@@ -34,10 +35,9 @@ final class SignatureFile {
 
     /**
      * Returns the file to run.
-     *
-     * @param model what the model's file says
-     * @param subgraph the signature's
-     * @throws IOException if a copy is needed and none can be made
+     * @param model content of the model's file
+     * @param subgraph of the signature
+     * @throws IOException if a copy is needed and cannot be made
      */
     Path of(TfLiteFile model, int subgraph) throws IOException {
         if (subgraph == 0) {

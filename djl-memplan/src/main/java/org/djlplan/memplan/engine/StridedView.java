@@ -27,7 +27,7 @@ record StridedView(int offset, int[] shape, int[] strides) {
         return new StridedView(0, dimensions, strides);
     }
 
-    /** Returns the shape as DJL has it. */
+    /** Returns DJL's shape. */
     Shape djlShape() {
         return new Shape(Arrays.stream(shape).asLongStream().toArray());
     }
@@ -36,7 +36,7 @@ record StridedView(int offset, int[] shape, int[] strides) {
         return Math.toIntExact(djlShape().size());
     }
 
-    /** Returns whether the elements lie one after the other, in row-major order. */
+    /** Returns whether the elements are contiguous in row-major order. */
     boolean isContiguous() {
         int next = 1;
         for (int i = shape.length - 1; i >= 0; i--) {
@@ -48,16 +48,16 @@ record StridedView(int offset, int[] shape, int[] strides) {
         return true;
     }
 
-    /** Returns whether two of the elements are the same one. */
+    /** Returns whether two indices refer to the same element. */
     boolean repeats() {
         return size() > 0
                 && IntStream.range(0, shape.length).anyMatch(i -> strides[i] == 0 && shape[i] > 1);
     }
 
     /**
-     * Returns the same elements in another shape, or nothing if no strides tell that: the rule of
-     * PyTorch's {@code computeStride}. Dimensions that follow each other in memory are one chunk,
-     * which new dimensions divide.
+     * Returns the same elements in another shape, or empty if no strides express that: the rule of
+     * PyTorch's {@code computeStride}. Contiguous dimensions form one chunk, which the new
+     * dimensions divide.
      */
     Optional<StridedView> reshaped(Shape wanted) {
         StridedView packed = of(wanted);
@@ -97,7 +97,7 @@ record StridedView(int offset, int[] shape, int[] strides) {
         return new StridedView(offset, Ints.toArray(lengths), Ints.toArray(steps));
     }
 
-    /** Returns the elements at one place of an axis, without that axis. */
+    /** Returns the elements at one index of an axis, without that axis. */
     StridedView picked(int axis, int index) {
         List<Integer> lengths = new ArrayList<>(Ints.asList(shape));
         List<Integer> steps = new ArrayList<>(Ints.asList(strides));
@@ -107,7 +107,7 @@ record StridedView(int offset, int[] shape, int[] strides) {
                 offset + index * strides[axis], Ints.toArray(lengths), Ints.toArray(steps));
     }
 
-    /** Returns the view with its dimensions in another order. */
+    /** Returns the view with its dimensions permuted. */
     StridedView transposed(int[] axes) {
         return new StridedView(
                 offset,
@@ -115,7 +115,7 @@ record StridedView(int offset, int[] shape, int[] strides) {
                 Arrays.stream(axes).map(axis -> strides[axis]).toArray());
     }
 
-    /** Returns every step-th element of an axis, from {@code start} on, {@code count} of them. */
+    /** Returns {@code count} elements of an axis, every step-th from {@code start} on. */
     StridedView sliced(int axis, int start, int step, int count) {
         int[] lengths = shape.clone();
         int[] steps = strides.clone();
@@ -125,10 +125,9 @@ record StridedView(int offset, int[] shape, int[] strides) {
     }
 
     /**
-     * Returns the view repeated to a larger shape.
-     *
-     * @param wanted −1 is a length as it is
-     * @throws IllegalArgumentException if a dimension is neither 1 nor as wanted
+     * Returns the view broadcast to a larger shape.
+     * @param wanted −1 keeps a length
+     * @throws IllegalArgumentException if a dimension is neither 1 nor the wanted one
      */
     StridedView broadcast(int[] wanted) {
         int missing = wanted.length - shape.length;

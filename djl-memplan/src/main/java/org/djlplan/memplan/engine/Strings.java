@@ -5,14 +5,15 @@ import java.nio.charset.Charset;
 import java.util.Arrays;
 
 /**
- * Strings as a tensor of TensorFlow Lite holds them, in 32-bit integers: how many, where each
- * begins, where the last one ends; then their bytes. Places count from the first byte.
+ * Strings in the format of TensorFlow Lite's tensors: 32-bit integers with the count, the position
+ * of each string and the end of the last one, followed by their bytes. Positions are relative to
+ * the first byte.
  */
 final class Strings {
 
     private Strings() {}
 
-    /** Returns strings in a tensor's form. */
+    /** Returns strings in the format of a tensor. */
     static ByteBuffer pack(String[] strings, Charset charset) {
         byte[][] encoded =
                 Arrays.stream(strings)
@@ -42,7 +43,7 @@ final class Strings {
      * @param packed in native byte order
      */
     static String[] unpack(ByteBuffer packed, Charset charset) {
-        // A tensor that nobody has filled yet holds nothing at all.
+        // A tensor that was never filled is empty.
         String[] strings = new String[packed.limit() == 0 ? 0 : packed.getInt(0)];
         for (int i = 0; i < strings.length; i++) {
             int from = packed.getInt((i + 1) * Integer.BYTES);

@@ -22,7 +22,7 @@ import org.djlplan.memplan.runtime.tflite.PlainModel;
 import org.djlplan.memplan.runtime.tflite.TensorInfo;
 import org.djlplan.memplan.runtime.tflite.UnplannableException;
 
-/** The block of a loaded model. For any number of threads. */
+/** The block of a loaded model. Thread-safe. */
 public final class TfLiteBlock extends AbstractSymbolBlock implements AutoCloseable {
 
     private final UnaryOperator<NDList> forward;
@@ -31,8 +31,8 @@ public final class TfLiteBlock extends AbstractSymbolBlock implements AutoClosea
     private final PairList<String, Shape> outputs;
 
     /**
-     * @param forward predicts: inputs to outputs
-     * @param close frees what {@code forward} uses; may be called more than once
+     * @param forward predicts: maps inputs to outputs
+     * @param close frees the resources of {@code forward}; may be called more than once
      * @param inputs names and shapes of the inputs
      * @param outputs names and shapes of the outputs
      */
@@ -49,9 +49,8 @@ public final class TfLiteBlock extends AbstractSymbolBlock implements AutoClosea
 
     /**
      * Returns a block that runs a model in the engine's own memory.
-     *
-     * @param model is closed with the block, and if it cannot be run
-     * @param manager the model's
+     * @param model closed with the block, and if it cannot run
+     * @param manager of the model
      * @param ports names and order of inputs and outputs
      * @throws UnplannableException if DJL has no arrays for its inputs or outputs
      */
@@ -109,16 +108,14 @@ public final class TfLiteBlock extends AbstractSymbolBlock implements AutoClosea
 
     private static ByteBuffer value(NDManager manager, TensorInfo input, NDArray array) {
         TfLiteTypes.requireType(input, array);
-        // Other engines' strings are not in the form of a tensor.
+        // Strings of other engines do not have the format of a tensor.
         boolean strings = input.type() == ElementType.STRING;
         return (strings ? manager.from(array) : array).toByteBuffer();
     }
 
     /**
-     * Returns an array over a buffer, wherever that lies. It is complete once it is attached to the
-     * manager of its user.
-     *
-     * @param manager a model's
+     * Returns an array over a buffer in any memory. It must be attached to its user's manager.
+     * @param manager of a model
      */
     public static NDArray array(
             NDManager manager, ByteBuffer data, Shape shape, DataType type, String name) {
@@ -136,7 +133,7 @@ public final class TfLiteBlock extends AbstractSymbolBlock implements AutoClosea
         return forward.apply(list);
     }
 
-    /** Returns none: the weights are the file's. */
+    /** Returns none, because the weights are in the file. */
     @Override
     public ParameterList getDirectParameters() {
         return new ParameterList();

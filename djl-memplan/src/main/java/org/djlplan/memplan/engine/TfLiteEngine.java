@@ -8,12 +8,12 @@ import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The engine "TFLite" over the native library that is on the class path. */
+/** The engine "TFLite", based on the native library on the class path. */
 final class TfLiteEngine extends Engine {
 
     private static final Logger logger = LoggerFactory.getLogger(TfLiteEngine.class);
 
-    /** Comes with DJL's tokenizers, asked for or not; its arithmetic is not PyTorch's. */
+    /** DJL's tokenizers always bring this engine along; its arithmetic differs from PyTorch's. */
     private static final String OF_TOKENIZERS = "Rust";
 
     private static Optional<TfLiteEngine> instance = Optional.empty();
@@ -28,8 +28,7 @@ final class TfLiteEngine extends Engine {
 
     /**
      * Returns the engine; the first call loads the native library.
-     *
-     * @throws ai.djl.engine.EngineException if that fails
+     * @throws ai.djl.engine.EngineException if loading fails
      */
     static synchronized TfLiteEngine instance() {
         if (instance.isEmpty()) {
@@ -38,15 +37,15 @@ final class TfLiteEngine extends Engine {
         return instance.get();
     }
 
-    /** Returns null: DJL would load the other engine with the first manager. */
+    /** Returns null, because DJL would load the other engine with the first manager. */
     @Override
     public Engine getAlternativeEngine() {
         return null;
     }
 
     /**
-     * Returns the engine that computes what this one's arrays do not: DJL's default one, unless it
-     * comes after this one or does not work. The first call loads it.
+     * Returns the engine for operations that this engine's arrays do not support: DJL's default
+     * engine, unless it ranks after this one or does not work. The first call loads that engine.
      */
     synchronized Optional<Engine> alternative() {
         if (!looked && !Boolean.getBoolean("ai.djl.tflite.disable_alternative")) {
@@ -56,7 +55,7 @@ final class TfLiteEngine extends Engine {
         return alternative;
     }
 
-    /** Some engines load their native library with their first manager only. */
+    /** Some engines load their native library with their first manager. */
     private static Optional<Engine> workingDefault() {
         try {
             Engine engine = Engine.getInstance();
@@ -82,7 +81,7 @@ final class TfLiteEngine extends Engine {
         return TfLiteEngineProvider.RANK;
     }
 
-    /** Returns the version of TensorFlow Lite, as its library tells it. */
+    /** Returns the version reported by TensorFlow Lite's library. */
     @Override
     public String getVersion() {
         return version;

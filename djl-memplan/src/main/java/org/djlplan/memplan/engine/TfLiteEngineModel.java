@@ -35,11 +35,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A model of the engine: one {@code .tflite} file.
- *
  * <p>Options: {@code numThreads}, the number of threads of an interpreter; by default the engine's
- * own choice. It counts for a planned model, too, where {@code memplan.threads} is not given.
- * {@code signature} names the signature whose names and order inputs and outputs have; by default
- * those of the file.
+ * own choice. The option also applies to a planned model, unless {@code memplan.threads} is set.
+ * {@code signature} names the signature that defines names and order of inputs and outputs; by
+ * default the file does.
  */
 public final class TfLiteEngineModel extends BaseModel {
 
@@ -52,7 +51,7 @@ public final class TfLiteEngineModel extends BaseModel {
     private int threads = Threads.DEFAULT;
     private Optional<Ports> ports = Optional.empty();
 
-    /** A folder of ours with what came as a stream. */
+    /** A temporary folder with a model that was read from a stream. */
     private Optional<Path> temporary = Optional.empty();
 
     TfLiteEngineModel(String name, NDManager manager) {
@@ -63,8 +62,8 @@ public final class TfLiteEngineModel extends BaseModel {
     }
 
     /**
-     * Returns the file that is run; empty before it is loaded. For a signature of another subgraph
-     * than the first that is a copy of the model's.
+     * Returns the file to run; empty before it is loaded. For a signature of another subgraph than
+     * the first, it is a copy of the model's file.
      */
     public Optional<Path> file() {
         return file;
@@ -85,14 +84,13 @@ public final class TfLiteEngineModel extends BaseModel {
     }
 
     /**
-     * Loads a file, or one of a folder: {@code PREFIX}, {@code PREFIX.tflite}, or named as the
-     * folder.
-     *
-     * @param prefix the model's name if null
+     * Loads a file, or a file in a folder: {@code PREFIX}, {@code PREFIX.tflite}, or one with the
+     * name of the folder.
+     * @param prefix of the file's name; null for the model's name
      * @throws FileNotFoundException if there is no such file
      * @throws MalformedModelException if it is damaged, or the engine cannot run it
-     * @throws IllegalArgumentException if an option is not of a known form, or names a signature
-     *     that the model does not have or cannot be run by
+     * @throws IllegalArgumentException if an option is malformed, or names a signature that does
+     * not exist or cannot be used
      */
     @Override
     public void load(Path modelPath, String prefix, Map<String, ?> options)
@@ -126,7 +124,7 @@ public final class TfLiteEngineModel extends BaseModel {
                 "no " + prefix + EXTENSION + " and no " + folder + EXTENSION + " in " + modelDir);
     }
 
-    /** Loads a model from a stream, by way of a file that lives as long as the model. */
+    /** Loads a model from a stream, using a temporary file that exists as long as the model. */
     @Override
     public void load(InputStream is, Map<String, ?> options)
             throws IOException, MalformedModelException {
@@ -148,7 +146,7 @@ public final class TfLiteEngineModel extends BaseModel {
         return new StrictPredictor<>(this, translator, device);
     }
 
-    /** DJL's own answers an empty list with an empty list, and does not ask the model. */
+    /** DJL's predictor answers an empty list with an empty list, without running the model. */
     private static final class StrictPredictor<I, O> extends Predictor<I, O> {
 
         StrictPredictor(Model model, Translator<I, O> translator, Device device) {
@@ -220,7 +218,7 @@ public final class TfLiteEngineModel extends BaseModel {
                 return number;
             }
         } catch (NumberFormatException e) {
-            // As any other number that is none of threads.
+            // Rejected like any other invalid number of threads.
         }
         throw new IllegalArgumentException(
                 THREADS

@@ -8,26 +8,27 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Provides the engine "TFLite". DJL keeps the first provider of a name that it finds: where DJL's
- * own TFLite engine is on the class path of a DJL that it works with, this one hands that out.
+ * Provides the engine "TFLite". DJL keeps the first provider of a name that it finds. So if DJL's
+ * own TFLite engine is on the class path, with a DJL version that it works with, this provider
+ * returns that engine.
  */
 public final class TfLiteEngineProvider implements EngineProvider {
 
     static final String NAME = "TFLite";
 
-    /** As DJL's own engine: after all that train. */
+    /** The rank of DJL's own engine: after all engines that support training. */
     static final int RANK = 10;
 
     private static final Logger logger = LoggerFactory.getLogger(TfLiteEngineProvider.class);
     private static final String STOCK = "ai.djl.tflite.engine.TfLiteEngineProvider";
 
-    /** The first minor version of DJL 0 that the stock engine breaks. */
+    /** The first minor version of DJL 0 with which the stock engine does not work. */
     private static final int BROKEN_SINCE = 34;
 
     private final Optional<EngineProvider> stock;
     private final Optional<String> problem;
 
-    /** Looks at the class path; loads nothing. Called by DJL. */
+    /** Checks the class path without loading anything. Called by DJL. */
     public TfLiteEngineProvider() {
         stock = stock();
         if (stock.isPresent() && breaksStock(Engine.getDjlVersion())) {
@@ -47,8 +48,8 @@ public final class TfLiteEngineProvider implements EngineProvider {
     }
 
     /**
-     * Returns whether the class path, or the environment, has the engine's library. Other engines
-     * do not suffer where a class that we need is not there.
+     * Returns whether the class path, or the environment, has the engine's library. A missing class
+     * must not affect other engines.
      */
     public static boolean hasLibrary() {
         try {
@@ -67,7 +68,7 @@ public final class TfLiteEngineProvider implements EngineProvider {
         }
     }
 
-    /** Returns whether DJL's own engine, of 0.27.0, cannot run on a version of DJL. */
+    /** Returns whether DJL's own engine of 0.27.0 does not work with a version of DJL. */
     static boolean breaksStock(String djlVersion) {
         String[] parts = djlVersion.split("[^0-9]+", -1);
         try {
@@ -94,7 +95,7 @@ public final class TfLiteEngineProvider implements EngineProvider {
         return NAME;
     }
 
-    /** An engine that cannot be had is nobody's default. */
+    /** An unavailable engine must not become DJL's default. */
     @Override
     public int getEngineRank() {
         return problem.isPresent() ? Integer.MAX_VALUE : RANK;
@@ -102,8 +103,7 @@ public final class TfLiteEngineProvider implements EngineProvider {
 
     /**
      * Returns the engine; the first call loads its native library.
-     *
-     * @throws EngineException if there is none that works here; the message says what to do
+     * @throws EngineException if no engine works here; the message says what to do
      */
     @Override
     public Engine getEngine() {

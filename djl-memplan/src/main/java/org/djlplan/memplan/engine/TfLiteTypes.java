@@ -8,7 +8,7 @@ import java.util.List;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.runtime.tflite.TensorInfo;
 
-/** DJL's names of what the engine has. */
+/** Converts the engine's types and shapes to DJL's. */
 public final class TfLiteTypes {
 
     private TfLiteTypes() {}
@@ -19,10 +19,9 @@ public final class TfLiteTypes {
     }
 
     /**
-     * Does nothing if an array has the type of an input. Java has no unsigned bytes, so an array of
-     * INT8 may be those of UINT8.
-     *
-     * @throws IllegalArgumentException otherwise; the message names both
+     * Checks that an array has the type of an input. Java has no unsigned bytes, so an array of
+     * INT8 is accepted for UINT8.
+     * @throws IllegalArgumentException if it has not; the message names both
      */
     public static void requireType(TensorInfo input, NDArray given) {
         DataType wanted = dataType(input.type());
@@ -43,7 +42,7 @@ public final class TfLiteTypes {
         }
     }
 
-    /** Returns names and shapes as blocks describe them. */
+    /** Returns names and shapes in the form of block descriptions. */
     public static PairList<String, Shape> description(List<TensorInfo> tensors) {
         PairList<String, Shape> description = new PairList<>(tensors.size());
         tensors.forEach(tensor -> description.add(tensor.name(), shape(tensor)));
@@ -52,7 +51,6 @@ public final class TfLiteTypes {
 
     /**
      * Returns DJL's name of a type.
-     *
      * @throws IllegalStateException if DJL has no such arrays
      */
     public static DataType dataType(ElementType type) {

@@ -18,14 +18,13 @@ import java.util.stream.Stream;
 /**
  * The memory and processors that this process may use: the machine's, a container's (Linux control
  * groups, version 1 and 2, each group up to the root) and the process's own limits. Nothing is
- * kept: each call looks anew, so that a limit that was changed is seen. Off the path of predictions
- * only, as a call reads several files.
- *
- * <p>What cannot be read counts as no limit.
+ * cached: each call reads again, so that changed limits take effect. Not for the path of
+ * predictions, because a call reads several files.
+ * <p>A limit that cannot be read counts as none.
  */
 public final class Machine {
 
-    /** Limits from this on stand for none: version 1 says 2⁶³ rounded down to a page. */
+    /** Larger values mean no limit: version 1 has 2⁶³ rounded down to a page. */
     private static final long NO_LIMIT = 1L << 60;
 
     private static final Splitter SPACES = Splitter.on(' ').omitEmptyStrings();
@@ -38,22 +37,23 @@ public final class Machine {
     }
 
     /**
-     * A machine as files under another root describe it, for tests.
-     *
-     * @param root folder in which {@code proc} and the mounted control groups lie
+     * Creates a machine described by files under another root, for tests.
+     * @param root folder that contains {@code proc} and the mounted control groups
      */
     public Machine(Path root) {
         this.root = root;
     }
 
-    /** Returns how many processors the process may use: a container's quota, rounded up. */
+    /**
+     * Returns the number of processors that the process may use: a container's quota, rounded up.
+     */
     public static int cores() {
         return Runtime.getRuntime().availableProcessors();
     }
 
     /**
-     * Returns how many processors the process can keep busy all the time: a container's quota,
-     * rounded down, but at least one.
+     * Returns the number of processors that the process can keep busy permanently: a container's
+     * quota, rounded down, but at least one.
      */
     public int fullCores() {
         double quota = quotaCores().orElse(Integer.MAX_VALUE);
@@ -61,7 +61,7 @@ public final class Machine {
     }
 
     /**
-     * Returns the most memory that this process could ever use, in bytes: of the machine, or of the
+     * Returns the most memory that this process can ever use, in bytes: of the machine, or of the
      * tightest control group.
      */
     public OptionalLong memoryBytes() {
@@ -71,7 +71,7 @@ public final class Machine {
                 .min();
     }
 
-    /** Returns the limit of the tightest control group, in bytes; empty where there is none. */
+    /** Returns the limit of the tightest control group, in bytes; empty if there is none. */
     public OptionalLong containerLimitBytes() {
         return groups().stream()
                 .mapToLong(Group::limitBytes)
@@ -80,8 +80,8 @@ public final class Machine {
     }
 
     /**
-     * Returns how many bytes can still be used before this machine is out of memory or a control
-     * group is killed. File pages that the system can take back count as free.
+     * Returns how many bytes can still be used before this machine runs out of memory or a control
+     * group is killed. Reclaimable file pages count as free.
      */
     public OptionalLong headroomBytes() {
         LongStream inGroups =
@@ -92,7 +92,7 @@ public final class Machine {
     }
 
     /**
-     * Returns the room of the control group with the least of it, or of the machine, if that has
+     * Returns the room of the control group with the least free memory, or of the machine if it has
      * less.
      */
     public MemoryRoom memoryRoom() {
@@ -117,8 +117,9 @@ public final class Machine {
     }
 
     /**
-     * Returns a number that grows whenever the system kills a process of this process's control
-     * groups, or any of this machine, as memory has run out; empty where the system does not count.
+     * Returns a counter that grows whenever the system kills a process of this process's control
+     * groups, or any process of this machine, because memory ran out; empty if the system does not
+     * count this.
      */
     public OptionalLong memoryKills() {
         LongSummaryStatistics kills =
@@ -136,7 +137,7 @@ public final class Machine {
 
     /**
      * Returns how many bytes of address space the process may still map ({@code RLIMIT_AS}); empty
-     * where there is no limit.
+     * if there is no limit.
      */
     public OptionalLong addressSpaceHeadroomBytes() {
         for (String line : lines(root.resolve("proc/self/limits"))) {
@@ -154,10 +155,9 @@ public final class Machine {
 
     /**
      * A memory control group.
-     *
      * @param limitBytes its limit
-     * @param usedBytes what is used and cannot be taken back at once
-     * @param heldBytes what is used but for file pages that no process has mapped
+     * @param usedBytes used memory that cannot be reclaimed at once
+     * @param heldBytes used memory except file pages that no process has mapped
      */
     private record Group(long limitBytes, long usedBytes, long heldBytes) {
 
@@ -173,8 +173,8 @@ public final class Machine {
     }
 
     /**
-     * Returns how many processors' time the tightest control group allows; empty where none limits
-     * it.
+     * Returns the number of processors whose time the tightest control group allows; empty if there
+     * is no quota.
      */
     public OptionalDouble quotaCores() {
         OptionalDouble least = OptionalDouble.empty();
@@ -189,8 +189,8 @@ public final class Machine {
     }
 
     /**
-     * Returns for how long, until now, a control group with a limit of processor time was kept from
-     * running as it had used that up; the sum of all groups. 0 where none limits it.
+     * Returns how long control groups with a quota of processor time have been throttled so far;
+     * the sum of all groups. 0 if there is no quota.
      */
     public long throttledNanos() {
         return folders("cpu").stream().mapToLong(Machine::throttled).sum();
@@ -224,8 +224,7 @@ public final class Machine {
 
     /**
      * A control group.
-     *
-     * @param unified whether it is of version 2
+     * @param unified whether it belongs to version 2
      */
     private record Folder(Path path, boolean unified) {}
 
@@ -245,7 +244,7 @@ public final class Machine {
         return folders;
     }
 
-    /** Adds the group of a path and all above it, as far as they are mounted here. */
+    /** Adds the group of a path and all its ancestors that are mounted here. */
     private void addFolders(String controller, boolean unified, String path, List<Folder> folders) {
         for (String line : lines(root.resolve("proc/self/mountinfo"))) {
             // 35 31 0:32 ROOT MOUNT_POINT OPTIONS [TAGS] - TYPE SOURCE SUPER_OPTIONS
@@ -273,7 +272,7 @@ public final class Machine {
         }
     }
 
-    /** A container often sees its own group at the mount point, whatever its path says. */
+    /** A container often sees its own group at the mount point, whatever its path is. */
     private static Path inside(Path top, String mountedRoot, String path) {
         String below = path.startsWith(mountedRoot) ? path.substring(mountedRoot.length()) : path;
         Path group = top.resolve(below.replaceFirst("^/+", "")).normalize();

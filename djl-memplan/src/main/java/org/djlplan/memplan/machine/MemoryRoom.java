@@ -3,12 +3,11 @@ package org.djlplan.memplan.machine;
 import static com.google.common.base.Preconditions.checkArgument;
 
 /**
- * What a container – or a machine without any – has room for.
- *
- * @param limitBytes its limit
- * @param usedBytes what is used and cannot be taken back without harm: all but file pages that no
- *     process has mapped
- * @param heapGrowthBytes what the heap of this JVM may still grow by
+ * The free memory of a container, or of a machine without a container.
+ * @param limitBytes the memory limit
+ * @param usedBytes used memory that cannot be reclaimed without harm: everything except file pages
+ * that no process has mapped
+ * @param heapGrowthBytes possible growth of this JVM's heap
  */
 public record MemoryRoom(long limitBytes, long usedBytes, long heapGrowthBytes) {
 
@@ -21,7 +20,7 @@ public record MemoryRoom(long limitBytes, long usedBytes, long heapGrowthBytes) 
                 heapGrowthBytes);
     }
 
-    /** Returns what is free; negative where more is in use than the limit has room for. */
+    /** Returns the free bytes; negative if the usage exceeds the limit. */
     public long freeBytes() {
         return limitBytes - usedBytes;
     }

@@ -12,22 +12,25 @@ import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
- * The busy time of the processors that this process may use, and this process's own, as Linux
- * counts it: in hundredths of a second. A reading takes some ten microseconds, on large machines up
- * to a millisecond.
+ * The busy time of the processors that this process may use, and of this process, as counted by
+ * Linux in hundredths of a second. A reading takes about ten microseconds, on large machines up to
+ * a millisecond.
  */
 public final class ProcessorTimes {
 
     private static final long TICK_NANOS = 10_000_000;
     private static final Splitter SPACES = Splitter.on(' ').omitEmptyStrings();
 
-    /** Of a line of {@code /proc/stat}: user, nice, system, idle, iowait, irq, softirq, steal. */
+    /**
+     * Fields of a line of {@code /proc/stat}: user, nice, system, idle, iowait, irq, softirq,
+     * steal.
+     */
     private static final int FIELDS = 8;
 
     private static final int IDLE = 3;
     private static final int IO_WAIT = 4;
 
-    /** Of {@code /proc/self/stat}, after the name. */
+    /** Index of this field in {@code /proc/self/stat}, after the name. */
     private static final int USER = 11;
 
     private static final int SYSTEM = 12;
@@ -37,11 +40,11 @@ public final class ProcessorTimes {
 
     /**
      * The counters at one moment.
-     *
-     * @param busyNanos for how long processors that this process may use ran anything, whatever its
-     *     priority, or were another virtual machine's; the sum over these processors
-     * @param ownNanos for how long threads of this process ran, their sum
-     * @param processors how many this process may use; a container's quota does not matter here
+     * @param busyNanos how long the processors that this process may use ran anything of any
+     * priority, or were stolen by another virtual machine; the sum over these processors
+     * @param ownNanos how long threads of this process ran, in total
+     * @param processors number of processors that this process may use, regardless of a container's
+     * quota
      */
     public record Reading(long busyNanos, long ownNanos, int processors) {}
 
@@ -51,15 +54,14 @@ public final class ProcessorTimes {
     }
 
     /**
-     * As files under another root tell them, for tests.
-     *
-     * @param root folder in which {@code proc} lies
+     * Reads files under another root, for tests.
+     * @param root folder that contains {@code proc}
      */
     public ProcessorTimes(Path root) {
         this.root = root;
     }
 
-    /** Returns what the system counts; empty where it does not tell. For one thread at a time. */
+    /** Returns the system's counters; empty if they are not available. Not thread-safe. */
     public Optional<Reading> read() {
         try {
             if (allowed.isEmpty()) {
@@ -79,7 +81,7 @@ public final class ProcessorTimes {
             for (String line = lines.readLine();
                     line != null && line.startsWith("cpu");
                     line = lines.readLine()) {
-                // The first line is the sum of all.
+                // The first line is the sum of all processors.
                 OptionalInt processor = number(line);
                 if (processor.isPresent() && processors.get(processor.getAsInt())) {
                     found++;
@@ -92,7 +94,7 @@ public final class ProcessorTimes {
                 }
             }
         }
-        // Some sandboxes have the file and count nothing.
+        // Some sandboxes have the file but count nothing.
         return total == 0
                 ? Optional.empty()
                 : Optional.of(new Reading(busy * TICK_NANOS, ownTicks() * TICK_NANOS, found));

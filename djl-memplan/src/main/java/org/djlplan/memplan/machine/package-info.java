@@ -1,5 +1,5 @@
 /**
- * The memory and processors that this machine, this container and this process's limits leave to
- * use: a leaf that others ask.
+ * The memory and processors that this machine, its container and the process's limits leave;
+ * depends on no other package.
  */
 package org.djlplan.memplan.machine;

@@ -33,17 +33,18 @@ import java.util.jar.Manifest;
 import java.util.stream.Stream;
 
 /**
- * The class path of a measuring process: the classes that it needs and no others, so that nothing
- * of the application acts there, such as the configuration of its logging. They are taken from
- * where this JVM loaded them. A jar or folder with nothing else in it is used as it is. Of one with
- * more, for example an application in one jar, and of a jar within a jar what is needed is copied.
+ * Builds the class path of a measuring process: only the classes that it needs, so that nothing of
+ * the application affects it, such as its logging configuration. They are taken from the jars and
+ * folders from which this JVM loaded them. A jar or folder that contains nothing else is used
+ * directly. From other jars, for example an application in one jar, and from nested jars the
+ * required classes are copied.
  */
 final class ChildClasses {
 
     private static final String OWN = "org/djlplan/memplan/";
     private static final String GUAVA = "com/google/common/";
 
-    /** A class of each jar, by name, as this package uses few of them, and what else is in it. */
+    /** The class names that this package uses of each jar, and the jar's other required content. */
     private static final ImmutableMap<String, ImmutableList<String>> NEEDED =
             ImmutableMap.<String, ImmutableList<String>>builder()
                     .put(
@@ -67,7 +68,7 @@ final class ChildClasses {
                     .put("org.slf4j.Logger", ImmutableList.of("org/slf4j/"))
                     .buildOrThrow();
 
-    /** Where a logging library would be found by the interface that is needed. */
+    /** Package in which slf4j would find a logging library. */
     private static final String BINDING = "org/slf4j/impl/";
 
     private static final String METADATA = "META-INF/";
@@ -88,8 +89,7 @@ final class ChildClasses {
 
     /**
      * Returns the class path.
-     *
-     * @throws IOException if classes lie where they cannot be copied from
+     * @throws IOException if classes cannot be copied from their location
      */
     List<Path> classPath() throws IOException {
         Map<String, URL> locations = new LinkedHashMap<>();
@@ -172,7 +172,7 @@ final class ChildClasses {
         return metadata || name.equals(MODULE) || isNeeded(name, prefixes);
     }
 
-    /** Copies a jar, a jar within a jar, or a folder into a jar. */
+    /** Copies required entries of a jar, a nested jar, or a folder into a jar. */
     private Path copy(URL location, Predicate<String> wanted) throws IOException {
         Path copy = folder.resolve("classes-" + ++copies + ".jar");
         Optional<Path> file = file(location);
@@ -192,7 +192,7 @@ final class ChildClasses {
         return copy;
     }
 
-    /** The URL knows how to read itself: who made it brought what is needed for that. */
+    /** The URL is read through its own handler, which the class loader that created it provides. */
     private static void copyNested(URL location, Predicate<String> wanted, JarOutputStream jar)
             throws IOException {
         URLConnection connection = location.openConnection();
@@ -234,11 +234,9 @@ final class ChildClasses {
     }
 
     /**
-     * Returns where the classes of a delegate of the user's are, and all that they may use: the
-     * application's. Nothing for another delegate.
-     *
-     * @param delegate as in {@code delegation.delegate}
-     * @throws IOException if classes lie where they cannot be copied from
+     * Returns the class path of a custom delegate: the application's. Empty for other delegates.
+     * @param delegate value of {@code delegation.delegate}
+     * @throws IOException if classes cannot be copied from their location
      */
     List<Path> ofDelegate(String delegate) throws IOException {
         if (!delegate.startsWith(CLASS_DELEGATE)) {

@@ -19,7 +19,7 @@ import org.djlplan.memplan.spi.NoRoomException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One measuring process, from its start to its end, and its temporary files. */
+/** One measuring process with its temporary files, from its start to its end. */
 final class MeasuringChild implements AutoCloseable {
 
     private static final Logger logger = LoggerFactory.getLogger(MeasuringChild.class);
@@ -64,7 +64,7 @@ final class MeasuringChild implements AutoCloseable {
         }
     }
 
-    /** The process's log, as the application's configuration wants it; not endless. */
+    /** Passes the process's error stream on to the application's log, up to a limit. */
     private static final class PassedOn implements Consumer<String> {
 
         private static final int MOST_LINES = 500;
@@ -78,7 +78,7 @@ final class MeasuringChild implements AutoCloseable {
                 return;
             }
             String text = Ascii.truncate(line, LONGEST, "…");
-            // The engine says so of each candidate; and a crash is told with the candidate it cost.
+            // The engine logs this for each candidate; a crash is reported with its candidate.
             if (text.startsWith("INFO:") || text.startsWith("#")) {
                 logger.debug("Measuring process: {}", text);
             } else {
@@ -88,17 +88,16 @@ final class MeasuringChild implements AutoCloseable {
     }
 
     /**
-     * Waits for its hello, and has it open the model.
-     *
-     * @throws IOException if it does not say hello, speaks another protocol, or cannot open it
-     * @throws NoRoomException if the system killed it
+     * Waits for the process's hello message, and makes it open the model.
+     * @throws IOException if there is no hello, the protocol differs, or the model cannot be opened
+     * @throws NoRoomException if the system killed the process
      */
     void open(OpenModelRequest model, Limits limits) throws IOException, InterruptedException {
         JsonElement hello = require("start", process.await(limits.start()));
         if (!hello.equals(Messages.hello())) {
             throw new IOException("a process to measure in speaks another protocol: " + hello);
         }
-        // Threads that started before their maker was slowed down.
+        // Threads that started before their starter's priority was lowered.
         makeGuest();
         JsonObject request =
                 Messages.open(model, new ChildClasses(folder.path()).ofDelegate(model.delegate()));
@@ -135,28 +134,27 @@ final class MeasuringChild implements AutoCloseable {
         return process.pid();
     }
 
-    /** Returns what it used of the processors, and how long it waited for them. */
+    /** Returns the process's processor time, and how long it waited for processors. */
     GuestProcess.Times times() {
         return guest.times();
     }
 
-    /** Ends it in whatever it is doing. */
+    /** Kills the process. */
     @Override
     public void close() {
-        // First: should this process end now, the other one still deletes what is left.
+        // Before waiting: if this process ends now, the other one still deletes the rest.
         TemporaryFolder.delete(folder.path());
         process.kill();
         folder.close();
     }
 
     /**
-     * The limits of a process: how long it may take, and how many may die.
-     *
+     * Time limits of a process, and how often it may be restarted.
      * @param start until it runs Java code
-     * @param prepare to open the model, to look for partitions, or to prepare a candidate
-     * @param leastTiming to time or profile, however fast the candidate was before
-     * @param multiple how many times slower than ever before a candidate may be
-     * @param restarts how many processes may follow the first one
+     * @param prepare to open the model, to compute partitions, or to prepare a candidate
+     * @param leastTiming minimum limit of timing or profiling, for fast candidates
+     * @param multiple how many times its slowest inference a candidate may take
+     * @param restarts how many processes may replace the first one
      */
     record Limits(
             Duration start, Duration prepare, Duration leastTiming, int multiple, int restarts) {
@@ -169,7 +167,7 @@ final class MeasuringChild implements AutoCloseable {
                         20,
                         8);
 
-        /** Of a process that others go before, which may hardly run for a while. */
+        /** For a low-priority process, which may get almost no processor time for a while. */
         private static final Limits PATIENT =
                 new Limits(
                         Duration.ofMinutes(10),
@@ -188,9 +186,8 @@ final class MeasuringChild implements AutoCloseable {
         }
 
         /**
-         * Returns how long inferences may take.
-         *
-         * @param slowestNanos the slowest of the candidate until now
+         * Returns the time limit of some inferences.
+         * @param slowestNanos the candidate's slowest inference so far
          */
         Duration timing(int inferences, long slowestNanos) {
             long runs = inferences + 1L;
@@ -201,10 +198,7 @@ final class MeasuringChild implements AutoCloseable {
         }
     }
 
-    /**
-     * Thrown where the system starts no process, or its classes cannot be found, whatever the model
-     * is.
-     */
+    /** Signals that no process can be started, or its classes cannot be found, for any model. */
     static final class NoProcessException extends IOException {
 
         private static final long serialVersionUID = 1L;

@@ -14,27 +14,24 @@ import java.util.stream.Stream;
 import org.djlplan.memplan.child.JavaCommand;
 
 /**
- * The command that starts the JVM of a measuring process. Nothing that configures the application's
- * JVM acts in it, and its command line tells nothing of the application.
- *
- * <p>Several candidates live in the process one after another. What one of them frees must be given
- * back before the next is measured (ProcessMemory.trim), else that one seems to take less memory
- * than it does. glibc gives the end of a heap back only of its first arena, and other threads than
- * the process's first have others: so there is to be one arena. Kernels allocate few blocks in an
- * inference, thus its threads hardly ever wait for each other there.
- *
- * <p>Of the environment it gets what the C library's allocator, or whichever is loaded in its
- * place, and the numerical libraries look at, so that these do what they do in the application. In
- * particular glibc's threshold for blocks that are mapped on their own stays dynamic. Fixed and
- * low, it would make trimming unnecessary, but kernels that allocate in each inference would map
- * and fault in their blocks each time: the CPU kernels would look slower than they are in an
- * application. A delegate of the user's may look at other variables; its process gets them all,
- * without those that configure JVMs and logging.
- *
- * @param java the program
+ * The command that starts the JVM of a measuring process. No configuration of the application's JVM
+ * applies to it, and its command line reveals nothing about the application.
+ * <p>Several candidates run in the process one after another. Memory that one of them frees must be
+ * returned before the next is measured (ProcessMemory.trim), otherwise the next seems to take less
+ * memory than it does. glibc trims the end of a heap only for its first arena, and threads other
+ * than the first use other arenas, so the process is limited to one arena. Kernels allocate few
+ * blocks during an inference, so threads hardly ever wait for each other there.
+ * <p>From the environment it gets the variables that the C library's allocator, or its replacement,
+ * and the numerical libraries read, so that these behave as in the application. In particular
+ * glibc's threshold for separately mapped blocks stays dynamic. A fixed low threshold would make
+ * trimming unnecessary, but kernels that allocate in each inference would map their blocks and
+ * fault them in each time, so the CPU kernels would look slower than they are in an application. A
+ * custom delegate may read other variables, so its process gets all of them except those that
+ * configure JVMs and logging.
+ * @param java the executable
  * @param mainClass its main class
  * @param arguments of the main class
- * @param moreClasses where to look for classes besides those that are always needed
+ * @param moreClasses additional class path entries
  */
 record MeasuringJvm(Path java, String mainClass, List<String> arguments, List<Path> moreClasses) {
 
@@ -47,13 +44,13 @@ record MeasuringJvm(Path java, String mainClass, List<String> arguments, List<Pa
 
     private static final ImmutableList<String> FLAGS =
             ImmutableList.of(
-                    // Touched at the start, so that the heap does not show in memory figures; grows
-                    // only for models whose inputs and outputs do not fit.
+                    // The heap is touched at the start, so that it does not affect memory figures;
+                    // it grows only for models whose inputs and outputs do not fit.
                     "-Xms" + MemoryNeed.LEAST_HEAP_BYTES,
                     "-XX:+AlwaysPreTouch",
                     "-XX:+UseSerialGC",
-                    // The optimizing compiler takes memory now and then, for code that waits for
-                    // native code most of the time.
+                    // The optimizing compiler takes memory from time to time, for code that mostly
+                    // waits for native code.
                     "-XX:TieredStopAtLevel=1",
                     "-XX:ReservedCodeCacheSize=16m",
                     "-XX:MaxMetaspaceSize=64m",
@@ -64,13 +61,16 @@ record MeasuringJvm(Path java, String mainClass, List<String> arguments, List<Pa
                     "-XX:+DisplayVMOutputToStderr",
                     "-XX:+IgnoreUnrecognizedVMOptions");
 
-    /** Variables, or the beginnings of their names, that every process gets. */
+    /** Names, or prefixes of names, of the variables that every process gets. */
     private static final Pattern VARIABLES =
             Pattern.compile(
                     "PATH|HOME|USER|LANG|TZ|TMPDIR|(LC_|LD_LIBRARY_|MALLOC_|JE_MALLOC_|TCMALLOC_"
                             + "|MIMALLOC_|GLIBC_TUNABLES|OMP_|GOMP_|KMP_|OPENBLAS_|MKL_).*");
 
-    /** Flags for all JVMs may contradict ours, or open a port for a debugger that is in use. */
+    /**
+     * Flags for all JVMs may contradict this command, or open a debugger port that is already in
+     * use.
+     */
     private static final Pattern OF_THE_APPLICATION =
             Pattern.compile(
                     "JAVA_TOOL_OPTIONS|JDK_JAVA_OPTIONS|_JAVA_OPTIONS|CLASSPATH"
@@ -84,8 +84,8 @@ record MeasuringJvm(Path java, String mainClass, List<String> arguments, List<Pa
     static final String FOLDER = "org.djlplan.measuring.folder";
 
     /**
-     * The system properties that choose native libraries, of DJL and of JNA: the only ones that the
-     * process gets. It is told them when it runs, as others can read a command line.
+     * The system properties that select native libraries of DJL and JNA: the only ones that the
+     * process gets. They are sent through its input, because other users can read a command line.
      */
     static final ImmutableSet<String> PROPERTIES =
             ImmutableSet.of(
@@ -105,11 +105,10 @@ record MeasuringJvm(Path java, String mainClass, List<String> arguments, List<Pa
     }
 
     /**
-     * Returns what starts one.
-     *
-     * @param folder for its temporary files: unpacked native libraries, a report of a crash
+     * Returns the builder of a process.
+     * @param folder for its temporary files: unpacked native libraries, crash reports
      * @param heapBytes the limit of its Java heap
-     * @param ownDelegate whether it runs a delegate of the user's
+     * @param ownDelegate whether it runs a custom delegate
      * @throws IOException if its classes cannot be found
      */
     ProcessBuilder command(Path folder, long heapBytes, boolean ownDelegate) throws IOException {
@@ -134,7 +133,7 @@ record MeasuringJvm(Path java, String mainClass, List<String> arguments, List<Pa
         return builder;
     }
 
-    /** Takes out of an environment what the process is not to get. */
+    /** Removes the variables that the process must not get. */
     static void limit(Map<String, String> environment, boolean ownDelegate) {
         String allocators =
                 PRELOADED

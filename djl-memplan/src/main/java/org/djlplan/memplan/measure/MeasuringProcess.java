@@ -26,21 +26,20 @@ import org.slf4j.ILoggerFactory;
 import org.slf4j.LoggerFactory;
 
 /**
- * The process at the other end of a {@link ProcessRunner}. Says hello with the version of the
- * protocol, is told to open a model, then carries out one request after the other. Ends, whatever
- * it is doing, when its input ends.
+ * The main class of the process at the other end of a {@link ProcessRunner}. It sends a hello with
+ * the protocol version, opens a model on request, then carries out one request after another. It
+ * ends immediately when its input ends.
  */
 public final class MeasuringProcess {
 
     private final Opener opener;
     private final ParentConnection parent;
 
-    /** Opens the model that is to be measured. */
+    /** Opens the model to measure. */
     interface Opener {
         /**
          * Opens it.
-         *
-         * @throws Exception if that is not possible; the message says why
+         * @throws Exception if the model cannot be opened; the message says why
          */
         CandidateRunner open(OpenModelRequest model) throws Exception;
     }
@@ -55,7 +54,7 @@ public final class MeasuringProcess {
         keepLoggingQuiet();
         serve(
                 model -> {
-                    // It need not come from DJL's engine, which would take longer to start.
+                    // Loading the library without DJL's engine makes the process start faster.
                     EngineLibrary.load(model.engineLibrary());
                     return open(model);
                 });
@@ -66,7 +65,7 @@ public final class MeasuringProcess {
         return CandidateInterpreters.open(model.file(), model.delegate(), model.tolerance());
     }
 
-    /** There is no logging library here, of which slf4j would tell in several lines. */
+    /** There is no logging library here, about which slf4j would print several lines. */
     private static void keepLoggingQuiet() {
         PrintStream errors = System.err;
         System.setErr(new PrintStream(OutputStream.nullOutputStream(), false, UTF_8));
@@ -154,7 +153,7 @@ public final class MeasuringProcess {
         return telling ? message : thrown.toString();
     }
 
-    /** The parent does that too, unless it is gone. */
+    /** The parent deletes it, too, unless it has ended. */
     private static void deleteFolder() {
         String folder = System.getProperty(MeasuringJvm.FOLDER);
         if (folder != null) {
@@ -163,8 +162,8 @@ public final class MeasuringProcess {
     }
 
     /**
-     * A class loader for a delegate of the user's and what it uses of the application's class path.
-     * It shows no configuration of logging that lies there: it would open the application's log
+     * A class loader for a custom delegate and the classes that it uses of the application's class
+     * path. It hides logging configurations there, because they would open the application's log
      * files.
      */
     static final class DelegateClasses extends URLClassLoader {

@@ -12,32 +12,38 @@ import org.djlplan.memplan.graph.Tensor;
 
 /**
  * An upper estimate of the memory that a measuring process needs, computed from the model.
- *
- * @param heapBytes the limit of its Java heap: inputs, and the outputs of the CPU kernels with each
- *     number of threads
- * @param candidateBytes what one candidate takes: constants as the delegate packs them,
- *     intermediate tensors
+ * @param heapBytes limit of its Java heap: inputs, and the outputs of the CPU kernels with each
+ * number of threads
+ * @param candidateBytes memory of one candidate: constants as packed by the delegate, and
+ * intermediate tensors
  */
 record MemoryNeed(long heapBytes, long candidateBytes) {
 
     private static final long MIB = 1L << 20;
 
-    /** Touched at the start, so that the heap does not show in memory figures. */
+    /** The heap is touched at the start, so that it does not affect memory figures. */
     static final long LEAST_HEAP_BYTES = 48 * MIB;
 
     private static final long MOST_HEAP_BYTES = 512 * MIB;
 
-    /** Of inputs and outputs: several of each are compared, for each number of threads. */
+    /**
+     * Number of sets of inputs and outputs: several of each are compared, for each number of
+     * threads.
+     */
     private static final int SETS = 32;
 
-    /** Of all tensors of models that are compared by their operators: see {@link OperatorCheck}. */
+    /**
+     * Copies of all tensors of models that are compared operator by operator: see {@link
+     * OperatorCheck}.
+     */
     private static final int COPIES_COMPARED = 4;
 
-    /** Code of the JVM and the engine, and their own data. */
+    /** Code and data of the JVM and the engine. */
     private static final long PROCESS_BYTES = 80 * MIB;
 
     /**
-     * The CPU kernels, everything delegated, and another one. What more there is must find room.
+     * Number of candidates for which there must be room: the CPU kernels, everything delegated, and
+     * another one. Further candidates run only if there is room.
      */
     static final int CANDIDATES = 3;
 
@@ -55,14 +61,15 @@ record MemoryNeed(long heapBytes, long candidateBytes) {
                         .filter(tensor -> tensor.storage() == Storage.CONSTANT)
                         .mapToLong(MemoryNeed::packedBytes)
                         .sum();
-        // What is alive at once is rarely more than twice what the largest operator uses.
+        // Live tensors rarely take more than twice the memory of the largest operator.
         long arena =
                 2
                         * graph.operators().stream()
                                 .mapToLong(o -> tensorBytes(graph, o))
                                 .max()
                                 .orElse(0);
-        // Three of these: as much as the delegate's values and those that the CPU kernels get.
+        // Three of these hold as much as the delegate's values and the copies that the CPU kernels
+        // get.
         return new MemoryNeed(heap - heap % MIB, constants + Math.max(arena, compared));
     }
 
@@ -78,7 +85,7 @@ record MemoryNeed(long heapBytes, long candidateBytes) {
                 .sum();
     }
 
-    /** Halves are widened to floats, and numbers of 4 bits to bytes by CPU kernels. */
+    /** CPU kernels widen 16-bit floats to 32 bits, and 4-bit integers to bytes. */
     private static long packedBytes(Tensor constant) {
         return switch (constant.type()) {
             case FLOAT16 -> constant.bytes() / constant.type().bytes() * FLOAT_BYTES;
@@ -87,7 +94,7 @@ record MemoryNeed(long heapBytes, long candidateBytes) {
         };
     }
 
-    /** Returns how many bytes must be free before one is started. */
+    /** Returns how many bytes must be free before a process is started. */
     long bytes() {
         return PROCESS_BYTES + heapBytes + CANDIDATES * candidateBytes;
     }

@@ -28,15 +28,15 @@ import org.djlplan.memplan.spi.OutputError.ByOperator;
 import org.djlplan.memplan.spi.OutputError.Deviation;
 
 /**
- * The messages between a {@link ProcessRunner} and its process, as JSON. Reading anything else
- * throws a RuntimeException.
+ * The JSON messages between a {@link ProcessRunner} and its process. Parsing anything else throws a
+ * RuntimeException.
  */
 final class Messages {
 
-    /** Changes with the messages. */
+    /** Changes when the messages change. */
     private static final int PROTOCOL = 5;
 
-    /** A failure that no candidate is to blame for: the model cannot be opened. */
+    /** A failure that no candidate caused: the model cannot be opened. */
     static final String NOT_OPENED = "NOT_OPENED";
 
     static final String PARTITIONS = "partitions";
@@ -50,12 +50,12 @@ final class Messages {
 
     private Messages() {}
 
-    /** Returns what a process says first. */
+    /** Returns the first message of a process. */
     static JsonElement hello() {
         return new JsonPrimitive(PROTOCOL);
     }
 
-    /** Returns what it is told first: the model, and what else it needs to know for that. */
+    /** Returns the first request: the model, and the data needed to open it. */
     static JsonObject open(OpenModelRequest model, List<Path> delegateClasses) {
         JsonObject request = model.toJson();
         JsonObject properties = new JsonObject();
@@ -81,7 +81,7 @@ final class Messages {
         return properties;
     }
 
-    /** Returns where a delegate of the user's is, of the first request; empty if there is none. */
+    /** Returns the class path of a custom delegate in the first request; empty if there is none. */
     static List<Path> delegateClasses(JsonObject request) {
         return list(request.get(DELEGATE_CLASSES), json -> Path.of(json.getAsString()));
     }
@@ -147,7 +147,7 @@ final class Messages {
     }
 
     private static JsonArray toJson(Deviation deviation) {
-        // As text: JSON has no number for infinity.
+        // As strings, because JSON has no infinite numbers.
         return array(
                 List.of(
                         Double.toString(deviation.largest()),
@@ -216,9 +216,7 @@ final class Messages {
         return array(Longs.asList(nanos), JsonPrimitive::new);
     }
 
-    /**
-     * @param inferences how many were asked for
-     */
+    /** @param inferences requested number */
     static long[] nanos(JsonElement json, int inferences) {
         List<Long> nanos = list(json, JsonElement::getAsLong);
         checkArgument(nanos.size() == inferences, "%s times of %s", nanos.size(), inferences);

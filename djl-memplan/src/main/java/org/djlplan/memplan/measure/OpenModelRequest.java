@@ -6,13 +6,12 @@ import org.djlplan.memplan.runtime.tflite.Delegates;
 import org.djlplan.memplan.spi.Tolerance;
 
 /**
- * Tells a measuring process which model to open, and how.
- *
+ * The request to a measuring process to open a model.
  * @param file the model's file
- * @param delegate as in {@code delegation.delegate}
- * @param tolerance by which outputs are judged
- * @param engineLibrary file of the engine's native library
- * @param need how much memory that takes
+ * @param delegate value of {@code delegation.delegate}
+ * @param tolerance for the outputs
+ * @param engineLibrary the engine's native library
+ * @param need memory that the process needs
  */
 record OpenModelRequest(
         Path file, String delegate, Tolerance tolerance, Path engineLibrary, MemoryNeed need) {
@@ -22,7 +21,7 @@ record OpenModelRequest(
         engineLibrary = engineLibrary.toAbsolutePath();
     }
 
-    /** Returns whether the delegate is the user's, not the engine's. */
+    /** Returns whether the delegate is custom, not the engine's. */
     boolean ownDelegate() {
         return !Delegates.isPartOfEngine(delegate);
     }
@@ -38,7 +37,7 @@ record OpenModelRequest(
         return json;
     }
 
-    /** Reads {@link #toJson}; throws a RuntimeException if it is something else. */
+    /** Parses the result of {@link #toJson}; throws a RuntimeException if it is something else. */
     static OpenModelRequest fromJson(JsonObject json) {
         return new OpenModelRequest(
                 Path.of(text(json, "file")),

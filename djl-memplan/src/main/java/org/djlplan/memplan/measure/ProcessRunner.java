@@ -33,24 +33,23 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A runner of candidates in a process of its own.
- *
- * <p>When the process dies or does not answer in time, the candidate that was asked for is to
- * blame. The next call starts another process, which prepares the other candidates again as they
- * are asked for. After some deaths every candidate counts as crashed. For one thread at a time, but
- * another may close it meanwhile; what is asked then ends with an IllegalStateException.
+ * Runs candidates in a child process.
+ * <p>If the process crashes or does not answer in time, the requested candidate counts as failed.
+ * The next call starts another process, which prepares the other candidates again on request. After
+ * several crashes every candidate counts as crashed. Not thread-safe, but another thread may close
+ * it; further calls then throw an IllegalStateException.
  */
 public final class ProcessRunner implements CandidateRunner {
 
     private static final Logger logger = LoggerFactory.getLogger(ProcessRunner.class);
 
-    /** A turn of which the process was delayed for a smaller part is as good as undisturbed. */
+    /** A turn with a larger undelayed fraction counts as undisturbed. */
     private static final double UNDISTURBED = 0.95;
 
     private static final int TRIES = 3;
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(300);
 
-    /** After so many disturbed turns in succession the next one is not expected to be better. */
+    /** After this many disturbed turns in a row, turns are not repeated any more. */
     private static final int HOPELESS = 5;
 
     private final OpenModelRequest model;
@@ -62,19 +61,19 @@ public final class ProcessRunner implements CandidateRunner {
     private int turns;
     private int disturbedTurns;
 
-    /** Of the turns in succession that others disturbed, how many there were. */
+    /** Number of consecutive disturbed turns so far. */
     private int disturbedInARow;
 
-    /** Which part of the last request's time the process was not delayed by others. */
+    /** The fraction of the last request's time in which the process was not delayed by others. */
     private double lastPart = 1;
 
-    /** What was prepared and not released, in whichever process, and what that showed. */
+    /** The results of prepared candidates that were not released, in any process. */
     private final Map<Candidate, Trial> trials = new HashMap<>();
 
-    /** The slowest inference of each of those. */
+    /** The slowest inference of each prepared candidate. */
     private final Map<Candidate, Long> slowestNanos = new HashMap<>();
 
-    /** Those that the present process has prepared. */
+    /** The candidates that the current process has prepared. */
     private final Set<Candidate> inProcess = new HashSet<>();
 
     private int starts;
@@ -100,8 +99,7 @@ public final class ProcessRunner implements CandidateRunner {
     }
 
     /**
-     * Starts a process and opens the model there.
-     *
+     * Starts a process that opens the model.
      * @throws IOException if no process can be started, or it cannot open the model
      */
     static ProcessRunner start(
@@ -155,9 +153,9 @@ public final class ProcessRunner implements CandidateRunner {
     }
 
     /**
-     * Times again what others disturbed, a few times at most. If they always do, the time in which
-     * the process waited is taken out of the least disturbed turn, evenly: nothing tells which
-     * inference it was.
+     * Repeats disturbed timings, a few times at most. If all of them are disturbed, the waiting
+     * time of the process is subtracted evenly from the least disturbed turn, because it is unknown
+     * which inference was delayed.
      */
     private long[] timeUndisturbed(Candidate candidate, int inferences)
             throws CandidateException, InterruptedException {
@@ -229,7 +227,7 @@ public final class ProcessRunner implements CandidateRunner {
         }
     }
 
-    /** Ends the process. Does nothing if it is closed. */
+    /** Ends the process. A second call does nothing. */
     @Override
     public void close() {
         Optional<MeasuringChild> last;
@@ -241,7 +239,7 @@ public final class ProcessRunner implements CandidateRunner {
         last.ifPresent(MeasuringChild::close);
     }
 
-    /** Returns the process's id, if there is one at the moment. */
+    /** Returns the id of the current process, if there is one. */
     synchronized Optional<Long> pid() {
         return child.map(MeasuringChild::pid);
     }
@@ -250,7 +248,7 @@ public final class ProcessRunner implements CandidateRunner {
         return closed;
     }
 
-    /** The end of a process that was closed is no candidate's fault. */
+    /** A process that ends because it was closed is not a candidate's failure. */
     private void requireOpen() {
         checkState(!isClosed(), "closed");
     }
@@ -259,7 +257,7 @@ public final class ProcessRunner implements CandidateRunner {
         T run() throws CandidateException, InterruptedException;
     }
 
-    /** A candidate that fails is no longer prepared. */
+    /** A failed candidate is no longer prepared. */
     private <T> T blaming(Candidate candidate, Step<T> step)
             throws CandidateException, InterruptedException {
         try {
@@ -293,8 +291,8 @@ public final class ProcessRunner implements CandidateRunner {
     }
 
     /**
-     * A process that takes more memory than there is would not be the only one to suffer. Without
-     * the first few candidates nothing can be chosen; others can be done without.
+     * A process that exceeds the free memory would harm other processes, too. The first few
+     * candidates are required for any choice; further ones are optional.
      */
     private void requireRoom() throws CandidateException {
         long needed = model.need().candidateBytes();
@@ -378,7 +376,7 @@ public final class ProcessRunner implements CandidateRunner {
         return Kind.REFUSED;
     }
 
-    /** Returns the process, or another if it has died. */
+    /** Returns the current process, or a new one if it has ended. */
     private MeasuringChild process() throws IOException, InterruptedException {
         MeasuringChild started;
         synchronized (this) {

@@ -20,8 +20,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The folder of a measuring process's files. The process that starts a measuring process holds a
- * lock on a file in it, which the system frees when that ends, however it does: so the next one can
- * tell what was left behind.
+ * lock on a file in the folder, which the system releases when that process ends in any way. So the
+ * next process can recognize abandoned folders.
  */
 final class TemporaryFolder implements AutoCloseable {
 
@@ -30,10 +30,13 @@ final class TemporaryFolder implements AutoCloseable {
     private static final String NAME = "djlplan-measuring";
     private static final String LOCK = "lock";
 
-    /** One without a lock: of an earlier version, or of a process that was ended at once. */
+    /**
+     * The age at which a folder without a lock counts as abandoned; it is from an earlier version,
+     * or its process ended at once.
+     */
     private static final Duration SURELY_LEFT = Duration.ofDays(1);
 
-    /** How often to try to delete one in which a process unpacks its libraries just now. */
+    /** How often to retry deleting a folder into which a process is unpacking its libraries. */
     private static final int ATTEMPTS = 20;
 
     private static final Duration PAUSE = Duration.ofMillis(50);
@@ -46,7 +49,7 @@ final class TemporaryFolder implements AutoCloseable {
         this.lock = lock;
     }
 
-    /** Makes one, and deletes what earlier processes of this user left behind. */
+    /** Creates a folder, and deletes abandoned folders of this user. */
     static TemporaryFolder create() throws IOException {
         return create(Path.of(System.getProperty("java.io.tmpdir")));
     }
@@ -54,7 +57,8 @@ final class TemporaryFolder implements AutoCloseable {
     static TemporaryFolder create(Path parent) throws IOException {
         Path path = Files.createTempDirectory(parent, ownPrefix());
         try {
-            // Gets its name when it is locked: others take one that is not for left behind.
+            // The file is renamed after it is locked, because an unlocked one marks an abandoned
+            // folder.
             Path unlocked = path.resolve(LOCK + ".new");
             FileChannel lock =
                     FileChannel.open(
@@ -70,7 +74,7 @@ final class TemporaryFolder implements AutoCloseable {
         }
     }
 
-    /** Tells this process from others, also from one that had the same number before it. */
+    /** Distinguishes this process from others, including an earlier one with the same id. */
     private static String ownPrefix() {
         ProcessHandle self = ProcessHandle.current();
         long started = self.info().startInstant().map(Instant::toEpochMilli).orElse(0L);
@@ -95,7 +99,10 @@ final class TemporaryFolder implements AutoCloseable {
                 && Files.getOwner(folder, LinkOption.NOFOLLOW_LINKS).equals(Files.getOwner(own));
     }
 
-    /** This process's own are never looked at: closing their lock's file would free the lock. */
+    /**
+     * Folders of this process are never checked, because closing their lock's file would release
+     * the lock.
+     */
     private static boolean isLeftBehind(Path folder) throws IOException {
         if (folder.getFileName().toString().startsWith(ownPrefix())) {
             return false;
@@ -119,8 +126,8 @@ final class TemporaryFolder implements AutoCloseable {
     }
 
     /**
-     * Deletes it with all that is in it, also while somebody still adds or deletes files; does
-     * nothing if it is gone.
+     * Deletes the folder with its content, even if files are added or deleted meanwhile; does
+     * nothing if it does not exist.
      */
     static void delete(Path folder) {
         IOException failure = null;

@@ -23,22 +23,21 @@ import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.spi.Tolerance;
 
 /**
- * A {@code .tflite} model whose candidates can be measured in a process.
- *
- * @param file the model's
- * @param graph as the file has it
- * @param cacheFolder for what cannot be kept next to the model
- * @param options those of the model
+ * A {@code .tflite} model whose candidates can be measured in a child process.
+ * @param file of the model
+ * @param graph as in the file
+ * @param cacheFolder for files that cannot be stored next to the model
+ * @param options of the model
  * @param library the engine's native library
  */
 public record TfLiteDelegableModel(
         Path file, Graph graph, Path cacheFolder, PlanOptions options, EngineLibrary library)
         implements DelegableModel {
 
-    /** Changes when figures that were measured before can no longer be compared with new ones. */
+    /** Changes when earlier measurements are not comparable with new ones. */
     private static final String METHOD = "2";
 
-    /** Why none could be started: that does not change while this JVM runs. */
+    /** Why no process could be started; it does not change while this JVM runs. */
     private static volatile Optional<String> noProcess = Optional.empty();
 
     @Override
@@ -110,10 +109,9 @@ public record TfLiteDelegableModel(
     }
 
     /**
-     * Returns the name of a delegate and, if it is a library in a file of its own, that file's size
-     * and time of change.
-     *
-     * @param delegate as in {@code delegation.delegate}
+     * Returns the name of a delegate and, for a library file, the file's size and modification
+     * time.
+     * @param delegate value of {@code delegation.delegate}
      */
     static String identity(String delegate) {
         if (!delegate.contains("/")) {

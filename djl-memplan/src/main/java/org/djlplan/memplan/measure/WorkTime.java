@@ -6,17 +6,18 @@ import org.djlplan.memplan.machine.Machine;
 import org.djlplan.memplan.runtime.GuestProcess;
 
 /**
- * The time that measuring processes worked which give way to others, without that in which they
- * waited for a processor; and the rests after it, where a control group allows only so much
- * processor time: least priority does not help there, as what the process takes is missing to the
- * application.
+ * The working time of background measuring processes, without the time in which they waited for a
+ * processor. It also inserts pauses if a control group has a quota of processor time, because low
+ * priority does not help there: the process uses up the application's quota.
  */
 final class WorkTime {
 
-    /** Of a group's processor time that measuring may take while the group needs all of it. */
+    /**
+     * Fraction of a group's processor time that measuring may take while the group needs all of it.
+     */
     private static final double SHARE = 0.05;
 
-    /** However long a process waited, a little of the time counts: no measuring is endless. */
+    /** A small part of the waiting time counts, too, so that measuring ends eventually. */
     private static final double LEAST = 0.002;
 
     private static final long LONGEST_REST_NANOS = TimeUnit.MINUTES.toNanos(2);
@@ -42,9 +43,8 @@ final class WorkTime {
         }
 
         /**
-         * Ends it, and rests if the application needed the time.
-         *
-         * @return which part of the time the process was not delayed by others
+         * Ends the stint, and pauses if the application needed the processor time.
+         * @return the fraction of the time in which the process was not delayed by others
          */
         double end() throws InterruptedException {
             long wall = Math.max(1, System.nanoTime() - startNanos);
@@ -69,7 +69,7 @@ final class WorkTime {
         return new Stint(child);
     }
 
-    /** Returns how long processes worked. */
+    /** Returns how long processes have worked. */
     long nanos() {
         return nanos;
     }

@@ -9,11 +9,10 @@ import org.djlplan.memplan.usage.PlanningProblem;
 import org.djlplan.memplan.usage.UsageRecord;
 
 /**
- * A place in one arena for every unit of a problem. Not necessarily a valid one: see {@link
- * PlanValidator}.
- *
- * @param strategy name of the strategy that made it
- * @param problem what was planned
+ * An assignment of an offset in one arena to every unit of a problem. It is not necessarily valid:
+ * see {@link PlanValidator}.
+ * @param strategy name of the strategy
+ * @param problem that was planned
  * @param unitOffsets offset in bytes of every unit, by the unit's tensor id
  */
 public record OffsetPlan(String strategy, PlanningProblem problem, Map<Integer, Long> unitOffsets) {
@@ -27,8 +26,7 @@ public record OffsetPlan(String strategy, PlanningProblem problem, Map<Integer, 
     }
 
     /**
-     * A plan from offsets in the order of {@link PlanningProblem#units()}.
-     *
+     * Creates a plan from offsets in the order of {@link PlanningProblem#units()}.
      * @param offsets offset in bytes of every unit
      */
     public static OffsetPlan ofUnits(String strategy, PlanningProblem problem, long[] offsets) {

@@ -19,24 +19,22 @@ import org.djlplan.memplan.usage.PlanningProblem;
 import org.djlplan.memplan.usage.UsageRecord;
 
 /**
- * Checks a plan against its problem, independently of how it was made: it works out places and
- * their lifetimes from the records and alias classes itself.
- *
+ * Validates a plan against its problem, independently of the strategy: it derives places and their
+ * lifetimes from the records and alias classes itself.
  * <p>Members of an alias class share one place, so they may overlap. The place belongs to the whole
- * class from its first use to its last, and no other tensor may touch it in between; nor may one
- * that the problem lists as in conflict with any member.
- *
- * <p>A sweep over time keeps the places in use by offset and compares each that comes into use with
- * its two neighbours: O(n log n), and enough to find whether any two meet. Only if some do, each
- * place is compared with all that come into use before its end, to name every pair: O(n²) at worst,
- * which takes well under a second for 30,000 records.
+ * class from its first use to its last. No other tensor may overlap it in that time, and neither
+ * may a tensor in conflict with any member.
+ * <p>A sweep over time keeps the places in use by offset and compares each new place with its two
+ * neighbours: O(n log n), which is enough to detect any overlap. Only if there are overlaps, each
+ * place is compared with all places that start before its end, to report every pair: O(n²) in the
+ * worst case, which takes well under a second for 30,000 records.
  */
 public final class PlanValidator {
 
-    /** A plan that breaks more rules than this is reported no further. */
+    /** Limit of the reported violations. */
     public static final int MOST_VIOLATIONS = 1000;
 
-    /** A place in the arena, half-open, and when it is in use, inclusive. */
+    /** A place in the arena, half-open, and its time of use, inclusive. */
     private record Place(int tensor, int first, int last, long startBytes, long endBytes) {}
 
     private final long arenaBytes;
@@ -50,10 +48,9 @@ public final class PlanValidator {
     }
 
     /**
-     * Returns what is wrong with a plan whose arena has {@link OffsetPlan#totalBytes()}; empty when
-     * it is valid.
-     *
-     * @param alignmentBytes what every offset must be a multiple of
+     * Returns the violations of a plan whose arena has {@link OffsetPlan#totalBytes()}; empty if it
+     * is valid.
+     * @param alignmentBytes required alignment of offsets
      */
     public static ImmutableList<Violation> violations(OffsetPlan plan, long alignmentBytes) {
         Map<Integer, Long> offsets = new HashMap<>();
@@ -64,13 +61,12 @@ public final class PlanValidator {
     }
 
     /**
-     * Returns what is wrong with {@code offsets}; empty when they are a valid plan. At most {@link
+     * Returns the violations of {@code offsets}; empty if they are a valid plan. At most {@link
      * #MOST_VIOLATIONS} are listed.
-     *
-     * @param problem what was planned
+     * @param problem that was planned
      * @param offsets offset in bytes of every tensor, by tensor id
-     * @param arenaBytes size of the arena as claimed
-     * @param alignmentBytes what every offset must be a multiple of
+     * @param arenaBytes claimed size of the arena
+     * @param alignmentBytes required alignment of offsets
      */
     public static ImmutableList<Violation> violations(
             PlanningProblem problem,
@@ -114,7 +110,7 @@ public final class PlanValidator {
         return placed;
     }
 
-    /** Merges alias classes into one place each; a member that lies elsewhere is reported. */
+    /** Merges each alias class into one place; reports members that lie elsewhere. */
     private List<Place> places(
             List<UsageRecord> records,
             List<? extends List<Integer>> aliasClasses,
@@ -154,8 +150,7 @@ public final class PlanValidator {
     }
 
     /**
-     * Returns whether any two places meet.
-     *
+     * Returns whether any two places overlap.
      * @param places by first operator
      */
     private static boolean anyOverlap(List<Place> places) {
@@ -167,7 +162,7 @@ public final class PlanValidator {
             }
             Map.Entry<Long, Place> below = inUse.floorEntry(place.startBytes);
             Map.Entry<Long, Place> above = inUse.ceilingEntry(place.startBytes);
-            // Two of one start are told apart below, should they be empty.
+            // Two places with the same start are distinguished below, in case they are empty.
             if ((below != null && below.getValue().endBytes > place.startBytes)
                     || (above != null && above.getValue().startBytes < place.endBytes)
                     || inUse.put(place.startBytes, place) != null) {
@@ -193,7 +188,9 @@ public final class PlanValidator {
         }
     }
 
-    /** Reports the pairs that the problem lists, without those that overlap in time as well. */
+    /**
+     * Reports overlaps of the pairs that the problem lists, except pairs that also overlap in time.
+     */
     private void reportConflicts(PlanningProblem problem, List<Place> places) {
         Map<Integer, Place> placeOf = new HashMap<>();
         places.forEach(place -> placeOf.put(place.tensor, place));

@@ -13,13 +13,12 @@ public interface Violation {
     List<Integer> tensors();
 
     /**
-     * Returns what is wrong in one sentence.
-     *
-     * @param names what to call {@link #tensors()}, in the same order
+     * Describes the violation in one sentence.
+     * @param names of {@link #tensors()}, in the same order
      */
     String describe(List<String> names);
 
-    /** Two tensors that do not share a place are alive at once and have bytes in common. */
+    /** Two tensors that do not share a place are alive at once and overlap in memory. */
     record Overlap(int tensor, int other) implements Violation {
         @Override
         public String rule() {
@@ -38,8 +37,8 @@ public interface Violation {
     }
 
     /**
-     * Two tensors that do not share a place have bytes in common, and though their intervals do not
-     * overlap the problem says that they may be alive at once.
+     * Two tensors that do not share a place overlap in memory; their intervals do not overlap, but
+     * the problem says that they may be alive at once.
      */
     record ConflictOverlap(int tensor, int other) implements Violation {
         @Override
@@ -79,7 +78,7 @@ public interface Violation {
         }
     }
 
-    /** A tensor's offset is no multiple of the alignment. */
+    /** A tensor's offset is not a multiple of the alignment. */
     record MisalignedOffset(int tensor, long offsetBytes, long alignmentBytes)
             implements Violation {
         @Override
@@ -102,7 +101,7 @@ public interface Violation {
         }
     }
 
-    /** A tensor ends after the end of the arena as claimed. */
+    /** A tensor ends after the claimed end of the arena. */
     record OutsideArena(int tensor, long endBytes, long arenaBytes) implements Violation {
         @Override
         public String rule() {

@@ -11,11 +11,10 @@ import org.djlplan.memplan.source.tflite.TfLiteOperator;
 import org.djlplan.memplan.source.tflite.TfLiteTensor;
 
 /**
- * Turns constants of 16-bit floats and of 8-bit integers, which DEQUANTIZE operators unpack into
- * memory of their own before the first inference, into constants of 32-bit floats. The operators
- * go. Values are those of the engine's kernels, bit by bit: 16-bit floats are all exact in 32 bits,
- * and a scaled integer is rounded once.
- *
+ * Converts constants of 16-bit floats and 8-bit integers, which DEQUANTIZE operators would unpack
+ * into separate memory before the first inference, to constants of 32-bit floats. The operators go.
+ * Values equal those of the engine's kernels bit by bit: 16-bit floats are exact in 32 bits, and a
+ * scaled integer is rounded once.
  * <p>The new constants are computed when they are written; see {@link TfLiteBytes#computed}.
  */
 public final class Dequantize {
@@ -24,7 +23,7 @@ public final class Dequantize {
 
     private Dequantize() {}
 
-    /** Returns the model with all constants that can be unpacked beforehand. */
+    /** Returns the model with all constants converted that can be unpacked in advance. */
     public static TfLiteFile constants(TfLiteFile file) {
         ModelEdit edit = new ModelEdit(file);
         Set<Integer> callers = new HashSet<>(file.main().inputs());
@@ -39,7 +38,7 @@ public final class Dequantize {
         return edit.build();
     }
 
-    /** Whether an operator does nothing but unpack a constant. */
+    /** Returns whether an operator only unpacks a constant. */
     private static boolean isUnpacked(TfLiteFile file, TfLiteOperator operator) {
         if (!file.codeOf(operator).name().equals("DEQUANTIZE")
                 || operator.inputs().size() != 1
@@ -60,7 +59,7 @@ public final class Dequantize {
                 && isExact(packed);
     }
 
-    /** The engine flushes subnormal results to zero, and knows no scales by channel here. */
+    /** The engine flushes subnormal results to zero, and supports no per-channel scales here. */
     private static boolean isExact(TfLiteTensor packed) {
         return switch (packed.elementType()) {
             case FLOAT16 -> true;

@@ -9,12 +9,12 @@ import org.djlplan.memplan.source.tflite.TfLiteOperator;
 import org.djlplan.memplan.source.tflite.TfLiteTensor;
 
 /**
- * The tensors of a main graph that have the shapes of the file in each inference with inputs of the
- * file's shapes. What depends on an operator whose output is as large as some value says has not.
+ * Finds the tensors of a main graph that always have the shapes in the file if the inputs do.
+ * Tensors that depend on an operator with a value-dependent output size do not.
  */
 final class FixedShapes {
 
-    /** Operators whose integers are no sizes. */
+    /** Operators whose integer operands are not sizes. */
     private static final ImmutableSet<String> BY_SHAPES_ALONE =
             ImmutableSet.of(
                     "ADD",
@@ -39,11 +39,11 @@ final class FixedShapes {
                     "SELECT_V2",
                     "SUB");
 
-    /** Operators whose first operand, too, says how large the output is. */
+    /** Operators whose first operand also determines the output size. */
     private static final ImmutableSet<String> SIZES_FIRST =
             ImmutableSet.of("CONV_3D_TRANSPOSE", "FILL", "SPLIT", "TRANSPOSE_CONV");
 
-    /** Operators whose outputs are as large as other values say, or other graphs. */
+    /** Operators whose output size depends on other values or other graphs. */
     private static final ImmutableSet<String> BY_VALUES =
             ImmutableSet.of(
                     "CALL",

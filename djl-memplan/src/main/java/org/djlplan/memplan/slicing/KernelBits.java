@@ -3,42 +3,41 @@ package org.djlplan.memplan.slicing;
 import java.util.List;
 
 /**
- * The slices with which the engine's kernels compute the same bits as without.
- *
- * <p>All of them multiply matrices with Eigen: {@code m} output channels times {@code n} places,
- * sums of {@code k} products. Sums are rounded alike if they are cut into the same runs and if an
- * output channel goes the same way through the innermost kernel, which takes {@value #CHANNELS}
- * channels at once and the rest in another way. As found in TensorFlow Lite 2.6.2 for x86-64, and
- * in Eigen's {@code GeneralBlockPanelKernel.h} and {@code TensorContractionThreadPool.h}:
- *
+ * Decides which slices let the engine's kernels compute the same bits as without slicing.
+ * <p>All kernels multiply matrices with Eigen: {@code m} output channels times {@code n} places,
+ * sums of {@code k} products. Sums are rounded equally if they are split into the same runs and if
+ * an output channel takes the same path through the innermost kernel, which handles {@value
+ * #CHANNELS} channels at once and the rest differently. Determined from TensorFlow Lite 2.6.2 for
+ * x86-64, and from Eigen's {@code GeneralBlockPanelKernel.h} and {@code
+ * TensorContractionThreadPool.h}:
  * <ul>
- *   <li>One thread, and fully connected layers with any number: the runs depend on {@code k} only,
- *       so slices of whole groups of channels do, and slices of rows, too, if there is no rest or
- *       the places are whole groups of {@value #PLACES}.
- *   <li>More threads: the runs are shorter than with one if there is work for more than one, and
- *       blocks of channels are whole groups if the places are what is shared out.
+ * <li>One thread, and fully connected layers with any number of threads: the runs depend on {@code
+ * k} only, so slices of whole groups of channels preserve bits, and so do slices of rows if there
+ * is no rest or the places are whole groups of {@value #PLACES}.
+ * <li>More threads: the runs are shorter than with one if there is work for more than one thread,
+ * and blocks of channels are whole groups if the places are divided among threads.
  * </ul>
  */
 final class KernelBits {
 
-    /** Output channels that the innermost kernel takes at once. */
+    /** Output channels that the innermost kernel handles at once. */
     static final int CHANNELS = 8;
 
-    /** Places that it takes at once. */
+    /** Places that it handles at once. */
     static final int PLACES = 4;
 
-    /** The longest run of products with more than one thread. */
+    /** The longest run of products with several threads. */
     private static final int LONGEST_RUN = 320;
 
-    /** The cost of an output of that many products or more, in Eigen's cycles, at least. */
+    /** Minimum cost of an output with that many products or more, in Eigen's cycles. */
     private static final double CYCLES_PER_OUTPUT = 80;
 
-    /** Cycles for which Eigen takes another thread. */
+    /** Cycles from which on Eigen uses another thread. */
     private static final double CYCLES_PER_THREAD = 100_000;
 
     private KernelBits() {}
 
-    /** Returns whether slices along output channels give the same bits. */
+    /** Returns whether slices along output channels preserve bits. */
     static boolean keptByChannels(Layer layer, List<Integer> slices, int threads) {
         if (slices.size() == 1) {
             return true;
@@ -54,7 +53,7 @@ final class KernelBits {
                         && slices.stream().allMatch(size -> isShared(layer, size, threads)));
     }
 
-    /** Returns whether slices along output rows give the same bits. */
+    /** Returns whether slices along output rows preserve bits. */
     static boolean keptByRows(Layer layer, List<Integer> slices, int threads) {
         if (slices.size() == 1) {
             return true;
@@ -66,8 +65,9 @@ final class KernelBits {
     }
 
     /**
-     * Whether all threads share the places, in blocks of whole groups of channels. By channels
-     * would be shared in blocks whose size depends on the processor's caches.
+     * Returns whether the places are divided among all threads, in blocks of whole groups of
+     * channels. Otherwise channels are divided, in blocks whose size depends on the processor's
+     * caches.
      */
     private static boolean isShared(Layer layer, int channels, int threads) {
         int places = layer.out().places();

@@ -12,10 +12,9 @@ import org.djlplan.memplan.source.tflite.TfLiteTensor;
 
 /**
  * A plain convolution or fully connected layer of 32-bit floats with constant weights, for one
- * image. A fully connected layer is a convolution of one place.
- *
+ * image. A fully connected layer is a convolution with one place.
  * @param operator index in the main graph
- * @param convolution whether it is {@code CONV_2D} rather than {@code FULLY_CONNECTED}
+ * @param convolution whether it is {@code CONV_2D} instead of {@code FULLY_CONNECTED}
  * @param input index of the input
  * @param filter index of the weights: output channels first
  * @param bias index of the bias, {@link TfLiteOperator#ABSENT} if there is none
@@ -64,7 +63,7 @@ record Layer(
         }
     }
 
-    /** Returns the bytes of the weights that one output channel has. */
+    /** Returns the bytes of the weights of one output channel. */
     long channelBytes() {
         return (long) depth() * Float.BYTES;
     }
@@ -74,22 +73,26 @@ record Layer(
         return out.channels() * channelBytes();
     }
 
-    /** Returns the number of products that make one output. */
+    /** Returns the number of products per output. */
     int depth() {
         return kernelHeight * kernelWidth * in.channels();
     }
 
-    /** Returns whether the input itself is the matrix to multiply: no copy of patches is needed. */
+    /**
+     * Returns whether the input itself is the matrix to multiply, so that no patches are copied.
+     */
     boolean isPointwise() {
         return kernelHeight == 1 && kernelWidth == 1 && strideHeight == 1 && strideWidth == 1;
     }
 
-    /** Returns the bytes of the patches of some output rows, that one thread makes of the input. */
+    /**
+     * Returns the bytes of the patches that one thread copies from the input for some output rows.
+     */
     long patchBytes(int rows) {
         return isPointwise() ? 0 : (long) rows * out.width() * channelBytes();
     }
 
-    /** Returns the zeros above the first row, or left of the first column. */
+    /** Returns the padding above the first row, or left of the first column. */
     static int paddingBefore(int in, int out, int kernel, int stride) {
         return paddingOf(in, out, kernel, stride) / 2;
     }
@@ -98,7 +101,7 @@ record Layer(
         return Math.max(0, (out - 1) * stride + kernel - in);
     }
 
-    /** Returns the row of the input, or of the zeros above if negative, that a row begins with. */
+    /** Returns the input row with which an output row begins, negative in the padding above. */
     int firstInputRow(int outputRow) {
         int above =
                 padded ? paddingBefore(in.height(), out.height(), kernelHeight, strideHeight) : 0;
@@ -157,7 +160,7 @@ record Layer(
         return layer.filter(found -> fits(file.main(), found));
     }
 
-    /** Its size is known, and the caller cannot change it, but perhaps the number of images. */
+    /** Returns whether the size is known and fixed, except possibly for the number of images. */
     private static boolean isPlain(TfLiteFile file, int id) {
         if (id == TfLiteOperator.ABSENT) {
             return false;
@@ -245,7 +248,7 @@ record Layer(
         return shape.get(shape.size() - 1);
     }
 
-    /** What the engine would refuse, or work out otherwise, is left alone. */
+    /** Layers that the engine would refuse, or compute differently, are left unchanged. */
     private static boolean fits(TfLiteSubgraph graph, Layer layer) {
         long patches = (long) layer.kernelHeight * layer.kernelWidth * layer.in.channels();
         return patches <= Integer.MAX_VALUE / Float.BYTES

@@ -17,8 +17,8 @@ import org.djlplan.memplan.source.tflite.TfLiteSubgraph;
 import org.djlplan.memplan.source.tflite.TfLiteTensor;
 
 /**
- * A model while its main graph is being rewritten. Tensors and buffers keep their indices, new ones
- * follow; operators are added anew, in execution order.
+ * A model whose main graph is being rewritten. Tensors and buffers keep their indices, and new ones
+ * follow; operators are added again, in execution order.
  */
 final class ModelEdit {
 
@@ -28,7 +28,7 @@ final class ModelEdit {
     private final List<TfLiteBytes> buffers;
     private final List<TfLiteOperator> operators = new ArrayList<>();
 
-    /** Begins with all of a model but its operators. */
+    /** Creates a copy of a model without its operators. */
     ModelEdit(TfLiteFile file) {
         this.file = file;
         codes = new ArrayList<>(file.operatorCodes());
@@ -41,7 +41,7 @@ final class ModelEdit {
         return tensors.get(id);
     }
 
-    /** Returns the number of operators so far, which is the index of the next. */
+    /** Returns the number of operators so far, which is the index of the next one. */
     int operatorCount() {
         return operators.size();
     }
@@ -71,13 +71,13 @@ final class ModelEdit {
         return tensors.size() - 1;
     }
 
-    /** Gives a tensor without content some that never changes. */
+    /** Sets the constant content of a tensor without content. */
     void fill(int id, TfLiteBytes content) {
         buffers.add(content);
         tensors.set(id, withBuffer(tensors.get(id), buffers.size() - 1));
     }
 
-    /** Adds an operator as it was. */
+    /** Adds an unchanged operator. */
     void addOperator(TfLiteOperator operator) {
         operators.add(operator);
     }
@@ -110,7 +110,7 @@ final class ModelEdit {
         return operators.size() - 1;
     }
 
-    /** Returns the model, without the content of constants that nothing reads any more. */
+    /** Returns the model, without the content of constants that have no readers. */
     TfLiteFile build() {
         emptyUnread();
         TfLiteSubgraph main = file.main();

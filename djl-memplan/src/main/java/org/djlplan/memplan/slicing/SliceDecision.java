@@ -6,11 +6,10 @@ import com.google.common.collect.ImmutableList;
 import java.util.List;
 
 /**
- * How an operator is to be sliced: its output along channels, its weights with it, and along rows.
- *
+ * The slices of an operator: its output and weights along channels, and its output along rows.
  * @param operator index in the main graph
- * @param channels sizes of the slices along output channels; one for none
- * @param rows sizes of the slices along output rows; one for none
+ * @param channels sizes of the slices along output channels; one element for no slicing
+ * @param rows sizes of the slices along output rows; one element for no slicing
  */
 public record SliceDecision(int operator, List<Integer> channels, List<Integer> rows) {
 
@@ -26,7 +25,7 @@ public record SliceDecision(int operator, List<Integer> channels, List<Integer> 
                 operator);
     }
 
-    /** Returns the number of operators that take the place of the one. */
+    /** Returns the number of operators that replace the sliced one. */
     public int count() {
         return channels.size() * rows.size();
     }

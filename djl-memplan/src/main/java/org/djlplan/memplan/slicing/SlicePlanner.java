@@ -25,28 +25,28 @@ import org.djlplan.memplan.usage.UsageRecord;
 import org.djlplan.memplan.usage.UsageRecords;
 
 /**
- * Decides which layers to slice so that a model runs in an arena of some size: only those that
- * would not fit, and into as few slices as do (FlexNN 2024, section 4.2).
- *
- * <p>What an operator needs is what is alive at it, its temporaries and its weights; better is room
- * for weights that come next, too, so that they are loaded meanwhile. All is worked out from the
- * file alone. With one thread a convolution has the patches of its output rows as a temporary; with
- * more a filter is transposed, and that copy is read in its place.
- *
- * <p>All decisions keep bits. Layers that cannot be sliced so are left whole.
+ * Decides which layers to slice so that a model runs in an arena of a given size: only those that
+ * would not fit, and into as few slices as possible (FlexNN 2024, section 4.2).
+ * <p>An operator needs memory for live tensors, its temporaries and its weights, and preferably for
+ * the weights of the next operators, so that they are loaded meanwhile. All sizes are computed from
+ * the file alone. With one thread a convolution has the patches of its output rows as a temporary;
+ * with more threads a filter is transposed, and the copy is read instead of the filter.
+ * <p>All decisions preserve bits. Layers that cannot be sliced in this way are left whole.
  */
 public final class SlicePlanner {
 
-    /** What slices of channels are multiples of: then slices of a vector begin at cache lines. */
+    /**
+     * Slices of channels are multiples of this, so that slices of a vector start at cache lines.
+     */
     private static final int CHANNELS = 16;
 
-    /** What an operator more takes of time, as the bytes that are copied meanwhile. */
+    /** Time of an additional operator, as the number of bytes copied in that time. */
     private static final long OPERATOR_BYTES = 1 << 15;
 
-    /** More slices one way are not considered. */
+    /** More slices in one direction are not considered. */
     private static final int MOST_SLICES = 1024;
 
-    /** How much longer it takes to load a byte than to copy one. */
+    /** Time to load a byte relative to copying one. */
     private static final long LOAD_COST = 4;
 
     private final int threads;
@@ -58,20 +58,18 @@ public final class SlicePlanner {
 
     /**
      * The smallest arena that slicing can reach.
-     *
-     * @param bytes its size; a plan may need somewhat more, as not every gap can be filled
-     * @param operator index in the main graph of the operator that needs as much; −1 if there is
-     *     none
+     * @param bytes its size; a plan may need somewhat more, because not every gap can be filled
+     * @param operator index in the main graph of the operator that needs the most; −1 if there is
+     * none
      */
     public record Least(long bytes, int operator) {}
 
     /**
-     * One way to slice a layer.
-     *
-     * @param besideBytes what is alive while a slice is computed, and its temporaries
-     * @param joinedBytes what is alive while slices are copied together
-     * @param pieceBytes the largest slice of the weights, in whole pages
-     * @param movedBytes what is copied because of the slices
+     * One possible slicing of a layer.
+     * @param besideBytes live tensors and temporaries while a slice is computed
+     * @param joinedBytes live tensors while slices are copied together
+     * @param pieceBytes largest slice of the weights, in whole pages
+     * @param movedBytes bytes that are copied because of slicing
      */
     private record Way(
             SliceDecision decision,
@@ -80,25 +78,28 @@ public final class SlicePlanner {
             long pieceBytes,
             long movedBytes) {
 
-        /** Bytes with which it can run. */
+        /** Returns the bytes with which the layer can run. */
         long neededBytes() {
             return Math.max(besideBytes + pieceBytes, joinedBytes);
         }
 
-        /** Bytes with which the next weights are loaded while it runs. */
+        /** Returns the bytes with which the next weights can be loaded while the layer runs. */
         long wantedBytes() {
             return neededBytes() + pieceBytes;
         }
 
-        /** Time, as bytes that are copied meanwhile: what finds no room is waited for. */
+        /**
+         * Returns the time as a number of copied bytes, including waiting for weights that find no
+         * room.
+         */
         long costBytes(long arenaBytes) {
             return movedBytes + LOAD_COST * Math.max(0, wantedBytes() - arenaBytes);
         }
     }
 
     /**
-     * @param file the model, its constants as kernels read them: see {@link Dequantize}
-     * @param threads number of threads that kernels run with
+     * @param file the model, with constants in the type that kernels read: see {@link Dequantize}
+     * @param threads number of kernel threads
      */
     public SlicePlanner(TfLiteFile file, int threads) {
         checkArgument(threads > 0, "%s threads", threads);
@@ -115,8 +116,8 @@ public final class SlicePlanner {
     }
 
     /**
-     * Returns what to slice for an arena, in order of the operators. For one that is smaller than
-     * {@link #least} it is what to slice for that.
+     * Returns the slicing for an arena, in order of the operators. For an arena smaller than {@link
+     * #least}, returns the slicing for the latter.
      */
     public List<SliceDecision> decisions(long arenaBytes) {
         long reachableBytes = Math.max(arenaBytes, least.bytes());
@@ -133,7 +134,7 @@ public final class SlicePlanner {
         return decisions.build();
     }
 
-    /** Returns the cheapest way that fits. */
+    /** Returns the cheapest slicing that fits. */
     private static Way best(List<Way> ways, long arenaBytes) {
         return ways.stream()
                 .filter(way -> way.neededBytes() <= arenaBytes)
@@ -167,9 +168,7 @@ public final class SlicePlanner {
         return way(layer, List.of(layer.out().channels()), List.of(layer.out().height()));
     }
 
-    /**
-     * What an operator needs that cannot be sliced; temporaries that are not known are left out.
-     */
+    /** Returns the bytes of an operator that cannot be sliced, without unknown temporaries. */
     private long wholeBytes(Operator operator) {
         long bytes = alive.breadthAt(operator.index());
         for (int id : new HashSet<>(operator.inputs())) {
@@ -181,7 +180,7 @@ public final class SlicePlanner {
         return bytes;
     }
 
-    /** Returns all ways that keep bits; the first is to leave the layer whole. */
+    /** Returns all slicings that preserve bits, the unsliced layer first. */
     private List<Way> ways(Layer layer) {
         List<Way> ways = new ArrayList<>();
         int rowGroup = rowGroup(layer);
@@ -204,7 +203,10 @@ public final class SlicePlanner {
         return ways;
     }
 
-    /** Output rows that go together, so that slices begin at cache lines and whole groups. */
+    /**
+     * Returns the number of output rows that must stay together, so that slices start at cache
+     * lines and whole groups.
+     */
     private static int rowGroup(Layer layer) {
         int rows = 1;
         while (rows * layer.out().rowBytes() % Slicer.ALIGNMENT_BYTES != 0
@@ -215,7 +217,7 @@ public final class SlicePlanner {
         return rows;
     }
 
-    /** Returns the sizes that slices of whole groups may have, largest first. */
+    /** Returns the possible sizes of slices of whole groups, largest first. */
     private static Set<Integer> sizes(int extent, int group) {
         Set<Integer> sizes = new LinkedHashSet<>();
         sizes.add(extent);
@@ -226,7 +228,7 @@ public final class SlicePlanner {
         return sizes;
     }
 
-    /** Returns slices of one size; a rest that is too small for one belongs to the last. */
+    /** Returns slices of one size; a rest that is too small is added to the last one. */
     private static List<Integer> slices(int extent, int size, int least) {
         List<Integer> slices = new ArrayList<>();
         int left = extent;
@@ -262,7 +264,7 @@ public final class SlicePlanner {
                 decision, besideBytes, joins ? aliveBytes + outBytes : 0, pieceBytes, movedBytes);
     }
 
-    /** Returns the bytes that are copied of the input for some output rows. */
+    /** Returns the number of input bytes that are copied for some output rows. */
     private long inputBytes(Layer layer, int rows) {
         long inputRows = (rows - 1L) * layer.strideHeight() + layer.kernelHeight();
         boolean isView =

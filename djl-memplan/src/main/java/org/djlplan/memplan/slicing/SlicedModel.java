@@ -8,16 +8,14 @@ import org.djlplan.memplan.budget.View;
 import org.djlplan.memplan.source.tflite.TfLiteFile;
 
 /**
- * A model of which some layers are sliced. It computes the same bits as before; tensors keep their
- * indices, new ones follow. Constants that nothing reads any more are empty.
- *
- * <p>Slicing adds SLICE and CONCATENATION operators. Where each lies as it should already, as its
- * small tensor is a view of the large one, the operator need not run: it is elided. A runtime that
- * ignores views and runs all operators gets the same results, too.
- *
- * @param file the model
- * @param views tensors that are to lie inside of others; offsets are multiples of {@link
- *     Slicer#ALIGNMENT_BYTES}
+ * A model with some sliced layers. It computes the same bits as before; tensors keep their indices,
+ * and new ones follow. Constants without readers are empty.
+ * <p>Slicing adds SLICE and CONCATENATION operators. If the small tensor of such an operator is a
+ * view of the large one, the operator need not run: it is elided. A runtime that ignores views and
+ * runs all operators computes the same results.
+ * @param views tensors that should lie inside others; offsets are multiples of {@link
+ * Slicer#ALIGNMENT_BYTES}
+ * @param elidedOperators indices of the operators that need not run if all views are in place
  * @param elidedOperators indices of the operators that do nothing once all views are in place
  */
 public record SlicedModel(TfLiteFile file, List<View> views, Set<Integer> elidedOperators) {

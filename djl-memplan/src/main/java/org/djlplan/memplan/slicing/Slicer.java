@@ -21,26 +21,18 @@ import org.djlplan.memplan.source.tflite.TfLiteOperator;
 import org.djlplan.memplan.source.tflite.TfLiteTensor;
 
 /**
- * Puts several small layers in the place of a large one (FlexNN 2024, section 4.2).
- *
- * <p>Along output channels each slice has its part of the weights, so that only that has to be in
- * memory. Along rows each slice sees the rows of the input that it needs, so that the patches that
- * one thread copies out of the input are fewer at a time:
- *
+ * Replaces a large layer by several small ones (FlexNN 2024, section 4.2).
+ * <p>With slices along output channels each has its part of the weights, so that only that part must be in memory. With slices along rows each has only the rows of the input that it needs, so that fewer patches are copied from the input at a time:
  * <pre>
  *   input ─► SLICE ─► PAD ─► CONV_2D ─┐
  *        └─► SLICE ─► PAD ─► CONV_2D ─┴─► CONCATENATION ─► output
  *            view                         view
  * </pre>
- *
- * <p>A SLICE of rows is a view of the input, and so is each slice of rows in the output. Slices of
- * channels lie in the output as they should only if it has a single place; else CONCATENATION
- * copies them. Sliced both ways, the weights of a slice of channels serve all rows before the next
- * ones do.
+ * <p>A SLICE of rows is a view of the input, and so is each slice of rows in the output. Slices of channels lie correctly in the output only if it has a single place; otherwise CONCATENATION copies them. If a layer is sliced both ways, the weights of a slice of channels serve all rows before the next weights do.
  */
 public final class Slicer {
 
-    /** What views begin at multiples of, in bytes: a line of the cache. */
+    /** Alignment of views in bytes: a cache line. */
     public static final int ALIGNMENT_BYTES = 64;
 
     private final TfLiteFile file;
@@ -64,20 +56,19 @@ public final class Slicer {
 
     /**
      * Returns the operators of the main graph that can be sliced: plain convolutions and fully
-     * connected layers of 32-bit floats with constant weights, for one image, whose sizes the file
-     * tells. All else is left alone.
+     * connected layers of 32-bit floats with constant weights, for one image, with sizes known from
+     * the file. Other operators are left unchanged.
      */
     public static ImmutableSet<Integer> sliceable(TfLiteFile file) {
         return ImmutableSet.copyOf(Layer.all(file).keySet());
     }
 
     /**
-     * Returns a model with some layers sliced. The decisions should keep bits: see {@link
-     * SlicePlanner}, which makes such.
-     *
-     * @param decisions one at most for an operator
+     * Returns a model with some layers sliced. The decisions should preserve bits: see {@link
+     * SlicePlanner}, which makes such decisions.
+     * @param decisions at most one per operator
      * @throws IllegalArgumentException if an operator is not among {@link #sliceable}, has two
-     *     decisions, or its slices do not add up to its output
+     * decisions, or its slices do not add up to its output
      */
     public static SlicedModel slice(TfLiteFile file, List<SliceDecision> decisions) {
         Map<Integer, SliceDecision> byOperator = new HashMap<>();
@@ -98,7 +89,7 @@ public final class Slicer {
         return new SlicedModel(slicer.edit.build(), slicer.views, slicer.elided);
     }
 
-    /** Tensors whose memory is the planner's: views may lie there. */
+    /** Tensors whose memory is planned, so that views may lie there. */
     private static ImmutableSet<Integer> placeable(TfLiteFile file) {
         Set<Integer> callers = new HashSet<>(file.main().inputs());
         callers.addAll(file.main().outputs());
@@ -189,7 +180,7 @@ public final class Slicer {
         return row;
     }
 
-    /** Returns the rows of the input that a slice of rows needs, without zeros. */
+    /** Adds the rows of the input that a slice of rows needs, without padding. */
     private int inputSlice(Layer layer, int beginRow, int rows) {
         Size in = layer.in();
         int first = Math.max(0, layer.firstInputRow(beginRow));
@@ -217,7 +208,7 @@ public final class Slicer {
         return layer.firstInputRow(beginRow + rows - 1) + layer.kernelHeight();
     }
 
-    /** Adds the zeros around a slice of the input. */
+    /** Adds the padding around a slice of the input. */
     private int padded(Layer layer, int slice, int beginRow, int rows) {
         Size in = layer.in();
         int above = Math.max(0, -layer.firstInputRow(beginRow));
@@ -254,7 +245,8 @@ public final class Slicer {
     }
 
     /**
-     * Returns a constant of some output channels; operators that share the whole share the part.
+     * Returns the part of a constant for some output channels; operators that share the constant
+     * share the part.
      */
     private int part(int constant, int from, int count) {
         TfLiteTensor whole = edit.tensor(constant);
@@ -276,9 +268,8 @@ public final class Slicer {
     }
 
     /**
-     * Adds the operator that puts slices together.
-     *
-     * @param contiguous whether each slice is one run of bytes of the whole
+     * Adds the operator that joins slices.
+     * @param contiguous whether each slice is a contiguous part of the whole
      */
     private void concatenate(List<Integer> slices, int whole, int axis, boolean contiguous) {
         FlatTable options = FlatTable.of("ConcatenationOptions").with("axis", axis);

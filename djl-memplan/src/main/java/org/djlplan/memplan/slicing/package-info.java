@@ -1,5 +1,5 @@
 /**
- * TensorFlow Lite models, rewritten so that they can run in a small arena: constants as the kernels
- * read them, and layers that are too large for the arena in slices. Pure.
+ * Rewrites TensorFlow Lite models for small arenas: constants in the type that kernels read, and
+ * too large layers in slices. Pure.
  */
 package org.djlplan.memplan.slicing;

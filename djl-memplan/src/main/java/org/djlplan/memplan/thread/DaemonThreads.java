@@ -5,16 +5,16 @@ import java.security.PrivilegedAction;
 import java.util.concurrent.ThreadFactory;
 
 /**
- * Makes threads that keep nothing of who starts them. A thread of Java's inherits the context class
- * loader and, until Java 23, the protection domains of all code on the stack, and by them class
- * loaders: of a job, whose classes could not be unloaded for as long as the thread lives.
+ * Creates threads that retain nothing of their starter. A normal Java thread inherits the context
+ * class loader and, until Java 23, the protection domains of all code on the stack, which reference
+ * class loaders. The classes of a job could then not be unloaded as long as the thread lives.
  */
 public final class DaemonThreads {
 
     private DaemonThreads() {}
 
-    /** Returns a thread that is not started. */
-    @SuppressWarnings("removal") // nothing else makes the JDK forget the stack
+    /** Returns a thread that has not been started. */
+    @SuppressWarnings("removal") // nothing else makes the JDK drop the stack's protection domains
     public static Thread make(Runnable work, String name) {
         PrivilegedAction<Thread> thread =
                 () -> {

@@ -4,7 +4,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A shutdown hook of the JVM that can be removed. Until then it keeps the class loader of its code.
+ * A shutdown hook of the JVM that can be removed. Until it is removed, it retains the class loader
+ * of its code.
  */
 public final class ExitHook implements AutoCloseable {
 
@@ -16,7 +17,7 @@ public final class ExitHook implements AutoCloseable {
         this.thread = thread;
     }
 
-    /** Has work done when the JVM ends, unless it is ending already. */
+    /** Registers work for the JVM's shutdown, unless the JVM is already shutting down. */
     public static ExitHook add(Runnable work, String name) {
         ExitHook hook = new ExitHook(DaemonThreads.make(work, name));
         try {
@@ -27,7 +28,7 @@ public final class ExitHook implements AutoCloseable {
         return hook;
     }
 
-    /** Removes it. It still runs if the JVM is ending already. Idempotent. */
+    /** Removes it. If the JVM is already shutting down, the hook still runs. Idempotent. */
     @Override
     public void close() {
         try {

@@ -1,2 +1,2 @@
-/** Threads that keep no class loader but ours. */
+/** Threads that retain no class loader except djl-plan's. */
 package org.djlplan.memplan.thread;

@@ -9,8 +9,8 @@ import java.util.stream.LongStream;
 
 /**
  * Operator profiles and operator breadths (Pisarchyk and Lee 2020, section 3). Breadths change only
- * where a tensor starts or has ended, so only those places are kept: building takes O(n log n) time
- * and O(n) memory for n records, however far apart the operators are.
+ * where a tensor starts or has ended, so only those positions are stored: building takes O(n log n)
+ * time and O(n) memory for n records, independent of the number of operators.
  */
 public final class OperatorProfiles {
 
@@ -22,10 +22,10 @@ public final class OperatorProfiles {
 
     private final ImmutableList<UsageRecord> records;
 
-    /** Where breadths may change, ascending; the last may lie one past an int. */
+    /** Positions where breadths may change, ascending; the last may lie one past an int. */
     private final long[] places;
 
-    /** Breadth in bytes from each place on, until the next. */
+    /** Breadth in bytes from each position until the next. */
     private final long[] breadths;
 
     /**
@@ -86,8 +86,8 @@ public final class OperatorProfiles {
     }
 
     /**
-     * Returns the breadths in bytes of the operators at which a tensor starts. No other operator's
-     * profile has a tensor that is missing from all of these.
+     * Returns the breadths in bytes of the operators at which a tensor starts. The profile of any
+     * other operator is part of the profile of one of these.
      */
     public ImmutableSortedMap<Integer, Long> breadthsAtStarts() {
         ImmutableSortedMap.Builder<Integer, Long> starts = ImmutableSortedMap.naturalOrder();

@@ -109,21 +109,21 @@ public final class PlanningProblem {
     }
 
     /**
-     * Returns what a strategy places, by tensor id; the unit of an alias class carries the smallest
-     * id of the class.
+     * Returns the units that a strategy places, by tensor id; the unit of an alias class has the
+     * smallest id of the class.
      */
     public ImmutableList<UsageRecord> units() {
         return units;
     }
 
-    /** Returns the id that the unit of {@code tensor} carries. */
+    /** Returns the id of the unit of {@code tensor}. */
     public int unitOf(int tensor) {
         Integer unit = unitOf.get(tensor);
         checkArgument(unit != null, "no record of tensor %s", tensor);
         return unit;
     }
 
-    /** Returns the pairs that may not share memory although their intervals do not overlap. */
+    /** Returns the pairs that must not share memory although their intervals do not overlap. */
     public Conflicts conflicts() {
         return conflicts;
     }
@@ -134,8 +134,8 @@ public final class PlanningProblem {
     }
 
     /**
-     * Returns whether two different units may not share memory: their intervals overlap, or some of
-     * their tensors are among {@link #conflicts()}.
+     * Returns whether two different units must not share memory: their intervals overlap, or some
+     * of their tensors are in {@link #conflicts()}.
      */
     public boolean conflict(UsageRecord unit, UsageRecord other) {
         return unit.overlaps(other) || unitConflicts.contains(unit.tensor(), other.tensor());

@@ -6,16 +6,17 @@ import org.djlplan.memplan.usage.UsageRecords;
 
 /**
  * One pass that places all units from the bottom up, valley by valley. A valley is filled with a
- * unit that lies within it: one that is alive at the valley's moment of least slack, if slack is
- * scarce there, else any; of these the one of the highest priority. If none lies within it, the
- * valley is raised to its lower neighbour, and what is below is wasted.
- *
- * <p>When a moment has wasted more than its slack, the units without a place that are alive there
- * have been blocked by neighbours placed too early: they get more priority in the next pass.
+ * unit that fits into it: if slack is scarce there, one that is alive at the moment of least slack,
+ * otherwise any; among these the unit with the highest priority. If no unit fits into it, the
+ * valley is raised to its lower neighbour, and the space below is wasted.
+ * <p>If a moment has wasted more than its slack, the unplaced units that are alive there were
+ * blocked by neighbours placed too early; they get a higher priority in the next pass.
  */
 final class Filling {
 
-    /** As often is blame sought: each time may visit all units alive at a moment. */
+    /**
+     * Limit of the number of such adjustments, because each may visit all units alive at a moment.
+     */
     private static final int MOST_LESSONS = 64;
 
     private final MomentTable timeline;
@@ -41,8 +42,7 @@ final class Filling {
     }
 
     /**
-     * Places all units of {@code timeline} and lets {@code priorities} learn from it.
-     *
+     * Places all units of {@code timeline}, and adjusts {@code priorities}.
      * @throws ArithmeticException if the arena does not fit into a long
      */
     static Filling of(MomentTable timeline, Priorities priorities) {
@@ -51,12 +51,12 @@ final class Filling {
         return filling;
     }
 
-    /** Returns where the units lie. */
+    /** Returns the places of the units. */
     MomentTable.Layout layout() {
         return new MomentTable.Layout(timeline, offsets, totalBytes);
     }
 
-    /** Returns how many steps searching took. */
+    /** Returns the number of search steps. */
     long visits() {
         return unplaced.visits();
     }
@@ -118,15 +118,15 @@ final class Filling {
     }
 
     /**
-     * The priorities of units: size^a · life^b, raised for units that were blocked. They are kept
-     * as logarithms in fixed point, so that they are the same on every machine.
+     * The priorities of units: size^a · life^b, raised for units that were blocked. They are stored
+     * as fixed-point logarithms, so that they are the same on every machine.
      */
     static final class Priorities {
 
-        /** Steps of a factor of two. */
+        /** Fixed-point steps per factor of two. */
         private static final int DOUBLING = 1 << 16;
 
-        /** What being blocked once multiplies a priority by: 8. */
+        /** Factor by which being blocked once raises a priority: 8. */
         private static final int BLOCKED = 3 * DOUBLING;
 
         private static final double LOG_2 = StrictMath.log(2);
@@ -135,9 +135,9 @@ final class Filling {
         private final long scarceBytes;
 
         /**
-         * @param sizeExponent what sizes are raised to, at most 2
-         * @param lifeExponent what lives, in moments, are raised to, at most 3
-         * @param scarceShare slack below this share of the lower bound is scarce
+         * @param sizeExponent exponent of sizes, at most 2
+         * @param lifeExponent exponent of lifetimes, in moments, at most 3
+         * @param scarceShare slack below this fraction of the lower bound is scarce
          */
         Priorities(MomentTable timeline, int sizeExponent, int lifeExponent, double scarceShare) {
             priorities = new int[timeline.bytes.length];
@@ -159,7 +159,7 @@ final class Filling {
             return priorities.clone();
         }
 
-        /** Returns below which slack in bytes units alive at a moment are preferred. */
+        /** Returns the slack in bytes below which units alive at a moment are preferred. */
         long scarceBytes() {
             return scarceBytes;
         }

@@ -8,13 +8,13 @@ import org.djlplan.memplan.usage.UsageRecords;
 
 /**
  * The units of a problem in flat arrays, by start, ties by tensor id, with time reduced to the
- * <em>moments</em> at which a plan can be too large: the operators at which a unit starts and
- * before the next start another has ended. At any other operator no unit is alive that is not alive
- * at a moment together with all the others.
+ * <em>moments</em> that can limit a plan: operators at which a unit starts and after which another
+ * one ends before the next start. The units alive at any other operator are all alive at one of the
+ * moments.
  */
 final class MomentTable {
 
-    /** How many moments there are; at most as many as units. */
+    /** Number of moments; at most the number of units. */
     final int moments;
 
     /** First moment of each unit. */
@@ -26,13 +26,13 @@ final class MomentTable {
     /** Size of each unit. */
     final long[] bytes;
 
-    /** Where in the problem's units each unit stands. */
+    /** The index of each unit in the problem's units. */
     final int[] index;
 
-    /** How many units start before each moment; one entry more than there are moments. */
+    /** Number of units that start before each moment; one entry more than there are moments. */
     final int[] startedBefore;
 
-    /** Breadth at each moment: the sizes alive, added up. */
+    /** Breadth at each moment: the total size of live units. */
     final long[] breadthBytes;
 
     /**
@@ -71,7 +71,7 @@ final class MomentTable {
         return Arrays.stream(breadthBytes).max().orElse(0);
     }
 
-    /** Returns how many moments unit {@code unit} is alive at. */
+    /** Returns the number of moments at which {@code unit} is alive. */
     int life(int unit) {
         return to[unit] - from[unit];
     }
@@ -97,7 +97,7 @@ final class MomentTable {
         return Arrays.copyOf(found, count);
     }
 
-    /** Returns how many of {@code operators} are less than {@code operator}. */
+    /** Returns the number of {@code operators} less than {@code operator}. */
     private static int atLeast(int[] operators, long operator) {
         if (operator > Integer.MAX_VALUE) {
             return operators.length;
@@ -124,13 +124,12 @@ final class MomentTable {
 
     /**
      * A plan of all units of a timeline.
-     *
-     * @param offsets offset in bytes of every unit of the timeline; not to be changed
+     * @param offsets offset in bytes of every unit of the timeline; must not be modified
      * @param totalBytes size of the arena
      */
     record Layout(MomentTable timeline, long[] offsets, long totalBytes) {
 
-        /** Returns whether no layout is smaller. */
+        /** Returns whether the layout is proved minimal. */
         boolean isMinimal() {
             return totalBytes == timeline.boundBytes();
         }
@@ -146,9 +145,9 @@ final class MomentTable {
     }
 
     /**
-     * Finds the units that overlap a unit in time, by a tree over units by start that knows the
-     * last end below each node. k of n units are found in O(k log n), in O(k + log n) if they start
-     * close together.
+     * Finds the units that overlap a unit in time, with a tree ordered by start that stores the
+     * last end below each node. Finding k of n units takes O(k log n), or O(k + log n) if they
+     * start close together.
      */
     static final class Neighbours {
 
@@ -167,7 +166,7 @@ final class MomentTable {
             }
         }
 
-        /** Hands on every unit that overlaps {@code unit}, itself included. */
+        /** Passes every unit that overlaps {@code unit}, including itself, to {@code consumer}. */
         void forEach(int unit, IntConsumer consumer) {
             int started = timeline.startedBefore[timeline.to[unit]];
             collect(1, 0, leaves, started, timeline.from[unit], consumer);

@@ -4,17 +4,17 @@ import java.util.Arrays;
 import java.util.OptionalInt;
 
 /**
- * The bytes that may still be wasted at each moment if the arena is to be no larger than the lower
- * bound: a segment tree with subtraction from a range and the place of the least, O(log n) each.
+ * The bytes that may still be wasted at each moment if the arena must not exceed the lower bound: a
+ * segment tree with range subtraction and the position of the minimum, O(log n) each.
  */
 final class Slack {
 
     private final int leaves;
 
-    /** Least slack below a node, without what was subtracted at the nodes above it. */
+    /** Least slack below a node, without the subtractions at its ancestors. */
     private final long[] least;
 
-    /** What was subtracted from all moments below a node. */
+    /** The subtractions from all moments below a node. */
     private final long[] subtracted;
 
     private long foundBytes;

@@ -6,21 +6,19 @@ import java.util.PriorityQueue;
 import java.util.function.IntConsumer;
 
 /**
- * Repairs a layout again and again, each time for a smaller arena: first the lower bound, then half
- * the way to it, then a quarter, until nothing helps or it has cost enough.
+ * Repairs a layout repeatedly for smaller and smaller arenas: first the lower bound, then half the
+ * way to it, then a quarter, until nothing helps or the cost limit is reached.
  */
 final class Tightening {
 
-    /** The smallest part of the way to the lower bound that is tried. */
+    /** The smallest tried part of the way to the lower bound. */
     private static final int SMALLEST_PART = 8;
 
     private final MomentTable.Neighbours neighbours;
     private final long mostCost;
     private long cost;
 
-    /**
-     * @param mostCost limits how many units are looked at in all
-     */
+    /** @param mostCost limit of the number of visited units */
     Tightening(MomentTable.Neighbours neighbours, long mostCost) {
         this.neighbours = neighbours;
         this.mostCost = mostCost;
@@ -47,7 +45,7 @@ final class Tightening {
         return best;
     }
 
-    /** Returns how many units were looked at, each as often as it was. */
+    /** Returns the number of visited units, counting repeated visits. */
     long cost() {
         return cost;
     }
@@ -59,16 +57,15 @@ final class Tightening {
     }
 
     /**
-     * Moves the units that lie above a wanted size of the arena to places below it, and what is in
-     * their way to elsewhere: an ejection chain.
-     *
-     * <p>The unit of the largest area (size · life) goes first, to the place where the least area
-     * is in its way. What was moved often weighs more, so that the chain does not run in circles. A
-     * step takes O(k log k) for k overlapping units.
+     * Moves the units above a wanted arena size to places below it, and the units in their way
+     * elsewhere: an ejection chain.
+     * <p>The unit with the largest area (size · life) goes first, to the place where units with the
+     * least area are in its way. Units that were moved often weigh more, so that the chain does not
+     * run in circles. A step takes O(k log k) for k overlapping units.
      */
     static final class Repair {
 
-        /** What being moved once adds to a unit's weight, as a share of its area. */
+        /** The weight that a unit gains by being moved once, as a fraction of its area. */
         private static final double STUBBORNNESS = 2;
 
         private final MomentTable timeline;
@@ -83,7 +80,7 @@ final class Tightening {
                                 .reversed()
                                 .thenComparing(Comparator.naturalOrder()));
 
-        /** Placed units that overlap the one to be placed. */
+        /** Placed units that overlap the unit to be placed. */
         private int[] inTheWay = new int[64];
 
         private int count;
@@ -113,9 +110,8 @@ final class Tightening {
         }
 
         /**
-         * Moves units until the arena is as small as wanted; returns whether it is.
-         *
-         * @param mostCost limits the number of units that are looked at
+         * Moves units until the arena has the wanted size; returns whether it has.
+         * @param mostCost limit of the number of visited units
          */
         boolean succeeds(long mostCost) {
             while (!waiting.isEmpty()) {
@@ -128,12 +124,12 @@ final class Tightening {
             return true;
         }
 
-        /** Returns the offset in bytes of every unit; valid when repairing succeeded. */
+        /** Returns the offset in bytes of every unit; valid if the repair succeeded. */
         long[] offsets() {
             return offsets;
         }
 
-        /** Returns how many units were looked at, each as often as it was. */
+        /** Returns the number of visited units, counting repeated visits. */
         long cost() {
             return cost;
         }
@@ -175,9 +171,8 @@ final class Tightening {
         }
 
         /**
-         * Returns, in order, the offsets from which on another unit is in the way, and from which
-         * on it is no more; in the lowest bits twice the index of the other unit, and one more at
-         * its end.
+         * Returns, in order, the offsets at which another unit begins or ceases to be in the way;
+         * the lowest bits have twice the index of that unit, plus one at its end.
          */
         private long[] events(long bytes, int indexBits) {
             long[] events = new long[2 * count];
@@ -190,7 +185,7 @@ final class Tightening {
             return events;
         }
 
-        /** Returns the lowest offset at which the least weight is in the way. */
+        /** Returns the lowest offset with the least weight in the way. */
         private long cheapest(long highestBytes, long[] events, int indexBits) {
             double weight = 0;
             double least = Double.POSITIVE_INFINITY;

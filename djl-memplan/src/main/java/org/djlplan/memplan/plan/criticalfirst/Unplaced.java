@@ -5,18 +5,17 @@ import java.util.OptionalInt;
 import java.util.function.IntConsumer;
 
 /**
- * The units that have no place yet: a tree over units by start. A node knows the highest priority
- * and the first and last end below it, so that a search for the unit of the highest priority within
- * some time leaves out what starts or ends elsewhere or is of less priority. On the profiles of
- * real models a search visits some tens of nodes, whatever their number; no bound of that kind
- * holds for all problems.
+ * The unplaced units, as a tree ordered by start. A node stores the highest priority and the first
+ * and last end below it, so that a search for the unit with the highest priority in an interval
+ * skips nodes that lie elsewhere or have a lower priority. On profiles of real models a search
+ * visits some tens of nodes, whatever their number; there is no such bound for all problems.
  */
 final class Unplaced {
 
     private final MomentTable timeline;
     private final int leaves;
 
-    /** Highest priority below a node; 0 when there is no unit. */
+    /** Highest priority below a node; 0 if there is no unit. */
     private final int[] priority;
 
     /** First end below a node. */
@@ -48,7 +47,7 @@ final class Unplaced {
         }
     }
 
-    /** Returns how many nodes were visited so far. */
+    /** Returns the number of visited nodes. */
     long visits() {
         return visits;
     }
@@ -65,20 +64,22 @@ final class Unplaced {
     }
 
     /**
-     * Returns the unit of the highest priority that lies between {@code from} and {@code to} and is
-     * alive at {@code moment}. Which of equals it is follows from starts, tensor ids and
-     * priorities.
+     * Returns the unit with the highest priority that lies between {@code from} and {@code to} and
+     * is alive at {@code moment}. Ties are broken by starts, tensor ids and priorities.
      */
     OptionalInt within(int from, int moment, int to) {
         return search(from, moment + 1, moment, to);
     }
 
-    /** Returns the same of all units between {@code from} and {@code to}. */
+    /**
+     * Returns the unit with the highest priority among all units between {@code from} and {@code
+     * to}.
+     */
     OptionalInt within(int from, int to) {
         return search(from, to, from, to);
     }
 
-    /** Hands on every unit that is alive at {@code moment}. */
+    /** Passes every unit that is alive at {@code moment} to {@code consumer}. */
     void forEachAlive(int moment, IntConsumer consumer) {
         collect(1, 0, leaves, moment, consumer);
     }

@@ -1,10 +1,10 @@
 package org.djlplan.memplan.plan.criticalfirst;
 
 /**
- * The upper edge of what is placed: segments of moments at one height, never two neighbours at the
- * same. A segment is named by its first moment. The skyline always stands in a <em>valley</em>, a
- * segment lower than both its neighbours; what is done in one valley does not depend on the others,
- * so no order among them needs to be kept.
+ * The upper edge of the placed units: segments of moments with one height, where neighbours have
+ * different heights. A segment is identified by its first moment. The current position is always a
+ * <em>valley</em>, a segment lower than both neighbours; valleys are independent of each other, so
+ * their order does not matter.
  */
 final class Valleys {
 
@@ -19,7 +19,7 @@ final class Valleys {
 
     private int valley;
 
-    /** A flat skyline at height 0. */
+    /** Creates a flat skyline at height 0. */
     Valleys(int moments) {
         this.moments = moments;
         height = new long[moments];
@@ -44,21 +44,21 @@ final class Valleys {
         return height[valley];
     }
 
-    /** Returns the height in bytes of the lower neighbour of the valley, which has one. */
+    /** Returns the height in bytes of the valley's lower neighbour, which must exist. */
     long wallBytes() {
         long left = valley == 0 ? Long.MAX_VALUE : height[before[valley]];
         long right = to() == moments ? Long.MAX_VALUE : height[to()];
         return Math.min(left, right);
     }
 
-    /** Raises the valley to its lower neighbour, and moves on to a valley. */
+    /** Raises the valley to its lower neighbour, and moves to a valley. */
     void raise() {
         height[valley] = wallBytes();
         valley = merge(valley);
         descend();
     }
 
-    /** Raises a part of the valley to {@code topBytes}, and moves on to a valley. */
+    /** Raises a part of the valley to {@code topBytes}, and moves to a valley. */
     void put(int from, int to, long topBytes) {
         int right = to();
         long heightBytes = height[valley];
@@ -85,7 +85,7 @@ final class Valleys {
         before[to] = from;
     }
 
-    /** Joins a segment with neighbours of its height, and returns the whole. */
+    /** Merges a segment with neighbours of its height, and returns the result. */
     private int merge(int segment) {
         int right = end[segment];
         if (right < moments && height[right] == height[segment]) {

@@ -8,15 +8,14 @@ import org.djlplan.memplan.usage.UsageRecord;
 import org.djlplan.memplan.usage.UsageRecords;
 
 /**
- * Puts units one after another into the smallest gap that fits, and never moves them (Pisarchyk and
- * Lee 2020, section 5.2, Algorithm 3). Gaps lie between the units already placed that are alive at
- * some common operator; of equal gaps the lowest is taken; without one that fits, the unit goes
- * right behind the last of them.
- *
- * <p>Placed units are kept by offset in {@link Windows} of time; placing a unit goes through one of
- * them. k units alive in a window at most four times as long as the unit's interval cost O(k), and
- * entering it O(k) for each of the windows that it is alive in, of which there are the fewer the
- * longer units live. So the time is O(n·k); where most units overlap most others, O(n²).
+ * Puts units one after another into the smallest gap that fits, and never moves them again
+ * (Pisarchyk and Lee 2020, section 5.2, Algorithm 3). Gaps lie between placed units that are alive
+ * at a common operator. On a tie the lowest gap is taken; if none fits, the unit goes right after
+ * the last of these units.
+ * <p>Placed units are stored by offset in {@link Windows} of time; placing a unit scans one window.
+ * With k units alive in a window of at most four times the unit's interval, that costs O(k), and
+ * inserting the unit costs O(k) for each window in which it is alive; the longer units live, the
+ * fewer windows there are. So the time is O(n·k), or O(n²) if most units overlap most others.
  */
 final class GapPlacement {
 
@@ -31,9 +30,8 @@ final class GapPlacement {
     }
 
     /**
-     * Returns the offset in bytes of every unit, by tensor id, when they are placed in the order
-     * given.
-     *
+     * Returns the offset in bytes of every unit, by tensor id, if they are placed in the given
+     * order.
      * @throws ArithmeticException if the arena does not fit into a long
      */
     static Map<Integer, Long> inOrder(List<UsageRecord> units) {
@@ -72,22 +70,21 @@ final class GapPlacement {
 
     /**
      * Windows of time, each with the placed units that are alive in it, by offset.
-     *
-     * <p>On each level time is cut into buckets, and a window is a bucket and the next. The
-     * coarsest level has one window; the buckets of each further level are half as long. Around a
-     * unit stands the shortest window that holds its interval: at most four times as long as the
-     * interval, unless the finest level has longer ones. The finest level is the one with which
-     * entering units into windows and going through windows should cost least in all.
+     * <p>On each level time is divided into buckets, and a window is a bucket and the next one. The
+     * coarsest level has one window; the buckets of each further level are half as long. The window
+     * of a unit is the shortest one that contains its interval: at most four times as long as the
+     * interval, unless the finest level has longer ones. The finest level is chosen to minimize the
+     * estimated total cost of inserting units into windows and scanning windows.
      */
     private static final class Windows {
 
-        /** Below, going through one window costs less than choosing among levels. */
+        /** For fewer units, scanning one window costs less than choosing among levels. */
         private static final int FEWEST_UNITS = 512;
 
-        /** What finding the place in a window costs, in units gone through. */
+        /** Cost of finding the position in a window, in scanned units. */
         private static final int ENTERING = 32;
 
-        /** How many units are moved to make room in the time in which one is gone through. */
+        /** Number of units that can be moved in the time of scanning one. */
         private static final int MOVED = 16;
 
         /** The units of one window. */
@@ -102,7 +99,7 @@ final class GapPlacement {
                 units = new int[capacity];
             }
 
-            /** Returns how many units there are. */
+            /** Returns the number of units. */
             int count() {
                 return count;
             }
@@ -131,12 +128,10 @@ final class GapPlacement {
             }
         }
 
-        /** First operator of every unit; if there are levels, the number of the start there. */
+        /** First operator of every unit; with levels, the index of the start there. */
         private final int[] first;
 
-        /**
-         * Last operator of every unit; if there are levels, the number of the start up to there.
-         */
+        /** Last operator of every unit; with levels, the index of the last start up to there. */
         private final int[] last;
 
         /** The finest level is number 0; a level's buckets are 2^(finest + number) starts long. */
@@ -145,7 +140,8 @@ final class GapPlacement {
         private final Window[][] levels;
 
         /**
-         * @param units all that will be placed; they are called by their index from here on
+         * @param units all units that will be placed; they are identified by their index from here
+         * on
          */
         Windows(List<UsageRecord> units) {
             first = new int[units.size()];
@@ -169,7 +165,7 @@ final class GapPlacement {
             }
         }
 
-        /** Replaces operators by numbers of starts, and returns the largest. */
+        /** Replaces operators by indices of starts, and returns the largest index. */
         private int countStarts() {
             int[] starts = Arrays.stream(first).sorted().distinct().toArray();
             Arrays.setAll(first, i -> Arrays.binarySearch(starts, first[i]));
@@ -182,7 +178,7 @@ final class GapPlacement {
             return found >= 0 ? found : -found - 2;
         }
 
-        /** Returns a window with all placed units that overlap {@code unit}, and others. */
+        /** Returns a window that contains all placed units overlapping {@code unit}. */
         Window around(int unit) {
             int level = levels.length == 1 ? 0 : Math.max(0, level(unit) - finest);
             return levels[level][first[unit] >> (finest + level)];
@@ -195,8 +191,7 @@ final class GapPlacement {
 
         /**
          * Enters a placed unit.
-         *
-         * @param offsets in bytes of all that are placed
+         * @param offsets in bytes of all placed units
          */
         void enter(int unit, long[] offsets) {
             for (int level = 0; level < levels.length; level++) {
@@ -244,7 +239,7 @@ final class GapPlacement {
             return found;
         }
 
-        /** Returns how many units will be in each window of a level when all are placed. */
+        /** Returns the final number of units in each window of a level. */
         private long[] sizes(int level, int windows) {
             long[] changes = new long[windows + 1];
             for (int unit = 0; unit < first.length; unit++) {

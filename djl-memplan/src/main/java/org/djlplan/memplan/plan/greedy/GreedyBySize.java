@@ -9,8 +9,8 @@ import org.djlplan.memplan.usage.UsageRecord;
 
 /**
  * Greedy by Size for offset calculation (Pisarchyk and Lee 2020, section 5.2, Algorithm 3): units
- * by size, largest first, ties by tensor id; each into the smallest gap that fits, else behind the
- * rightmost unit in its way.
+ * by size, largest first, ties by tensor id; each into the smallest gap that fits, otherwise after
+ * the rightmost overlapping unit.
  */
 public final class GreedyBySize implements OffsetStrategy {
 

@@ -8,12 +8,12 @@ import org.djlplan.memplan.usage.PlanningProblem;
 import org.djlplan.memplan.usage.UsageRecord;
 
 /**
- * Greedy in execution order for offset calculation: units by first operator, of equals the largest
- * first, then by tensor id, each into the smallest gap that fits. The order is that of an allocator
- * that hands out memory while the model runs (Lee et al. 2019 take it for shared objects), so this
- * is what any allocator with best fit could do that does not know what is to come.
- *
- * <p>Complexity as for {@link GreedyBySize}, from which it differs in the order of units only.
+ * Greedy in execution order for offset calculation: units by first operator, ties by size, largest
+ * first, then by tensor id; each into the smallest gap that fits. The order is that of an allocator
+ * that hands out memory while the model runs (Lee et al. 2019 use it for shared objects), so this
+ * shows what a best-fit allocator without knowledge of the future can achieve.
+ * <p>The complexity is that of {@link GreedyBySize}, from which it differs only in the order of
+ * units.
  */
 public final class GreedyInOrder implements OffsetStrategy {
 

@@ -7,7 +7,7 @@ import org.djlplan.memplan.usage.PlanningProblem;
 import org.djlplan.memplan.usage.UsageRecord;
 import org.djlplan.memplan.usage.UsageRecords;
 
-/** Every unit has its own memory, side by side by tensor id: valid for any problem. */
+/** Gives every unit its own memory, side by side by tensor id; valid for any problem. */
 public final class Naive implements OffsetStrategy {
 
     @Override

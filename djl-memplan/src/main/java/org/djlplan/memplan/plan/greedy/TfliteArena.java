@@ -11,10 +11,10 @@ import org.djlplan.memplan.usage.UsageRecord;
  * The arena of TensorFlow Lite's interpreter ({@code ArenaPlanner::CreateTensorAllocationVector}
  * and {@code SimpleMemoryArena::Allocate}): units that live from the first operator to the last, by
  * tensor id, so that they lie at the arena's start; then the others by size, largest first, ties by
- * first operator, then by tensor id; each into the smallest gap that fits. TensorFlow Lite lets
- * only tensors that it never frees go first; here those are the units that span the whole problem.
- *
- * <p>Complexity as for {@link GreedyBySize}, from which it differs in the order of units only.
+ * first operator, then by tensor id; each into the smallest gap that fits. TensorFlow Lite places
+ * only tensors first that it never frees; here those are the units that span the whole problem.
+ * <p>The complexity is that of {@link GreedyBySize}, from which it differs only in the order of
+ * units.
  */
 public final class TfliteArena implements OffsetStrategy {
 

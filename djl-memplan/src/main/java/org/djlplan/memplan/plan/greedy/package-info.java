@@ -1,5 +1,2 @@
-/**
- * Greedy strategies: an order in which units are placed, and one rule of placing them that all
- * share.
- */
+/** Greedy strategies: various orders of units with one common placement rule. */
 package org.djlplan.memplan.plan.greedy;

@@ -7,13 +7,12 @@ import org.djlplan.memplan.plan.Violation;
 
 /**
  * The plan of one problem by one strategy.
- *
  * @param plan the plan
- * @param nanos how long planning took
- * @param violations what the validator found; empty when the plan is valid
- * @param lowerBoundBytes what no plan of the problem that was solved can go below: its maximum
- *     breadth, or more where a search proved it. With alias classes it holds for these classes
- *     only, so a plan that reaches it may still be larger than one with others
+ * @param nanos duration of planning
+ * @param violations found by the validator; empty if the plan is valid
+ * @param lowerBoundBytes lower bound of the solved problem: its maximum breadth, or a larger bound
+ * that a search proved. With alias classes it holds for these classes only, so a plan that reaches
+ * it may be larger than one with other classes
  */
 public record Attempt(
         OffsetPlan plan, long nanos, List<Violation> violations, long lowerBoundBytes) {
@@ -22,7 +21,7 @@ public record Attempt(
         violations = ImmutableList.copyOf(violations);
     }
 
-    /** Returns the strategy's name, with {@code "+in-place"} when tensors share places. */
+    /** Returns the strategy's name, with {@code "+in-place"} if tensors share places. */
     public String name() {
         return name(plan);
     }
@@ -36,7 +35,7 @@ public record Attempt(
         return violations.isEmpty();
     }
 
-    /** Returns whether no plan of the problem that was solved is smaller. */
+    /** Returns whether no plan of the solved problem is smaller. */
     public boolean provedMinimal() {
         return plan.totalBytes() == lowerBoundBytes;
     }

@@ -6,16 +6,14 @@ import org.djlplan.memplan.usage.LowerBounds;
 import org.djlplan.memplan.usage.UsageRecords;
 
 /**
- * A valid plan, and how it compares.
- *
- * @param plan where every tensor lies
- * @param strategy name of the strategy that made it, with {@code "+in-place"} when tensors share
- *     places
- * @param naiveBytes size of all planned tensors, each with memory of its own
+ * A valid plan with its figures.
+ * @param plan the places of the tensors
+ * @param strategy name of the strategy, with {@code "+in-place"} if tensors share places
+ * @param naiveBytes total size of all planned tensors, without shared memory
  * @param lowerBoundBytes maximum operator breadth without aliases
- * @param aliasedTensors how many tensors share another's place
- * @param provedMinimal whether it is known that no plan with as many tensors in shared places as
- *     pay is smaller: it is at the lower bound
+ * @param aliasedTensors number of tensors that share another's place
+ * @param provedMinimal whether the plan is proved minimal among those with worthwhile sharing,
+ * because it is at the lower bound
  */
 public record EvaluatedPlan(
         OffsetPlan plan,
@@ -25,12 +23,12 @@ public record EvaluatedPlan(
         int aliasedTensors,
         boolean provedMinimal) {
 
-    /** Returns the figures of a plan that was found valid; minimal if it is at the lower bound. */
+    /** Returns the figures of a validated plan; minimal if it is at the lower bound. */
     public static EvaluatedPlan of(OffsetPlan plan) {
         return of(plan, plan.totalBytes() == LowerBounds.offsetBytes(plan.problem().units()));
     }
 
-    /** Returns the figures of a plan that was found valid. */
+    /** Returns the figures of a validated plan. */
     public static EvaluatedPlan of(OffsetPlan plan, boolean provedMinimal) {
         return new EvaluatedPlan(
                 plan,

@@ -15,13 +15,12 @@ import org.djlplan.memplan.usage.UsageRecord;
 import org.djlplan.memplan.usage.UsageRecords;
 
 /**
- * Plans the memory of one graph's intermediate tensors, or of records that were seen: at once by
- * the strategies of the portfolio. Every plan is checked by {@link PlanValidator}; when a strategy
- * does not admit a problem or its plan is invalid, the naive plan is taken.
- *
- * <p>A plan in which tensors share places is preferred when it saves enough; then places are shared
- * only at operators whose breadth would exceed its arena, if that keeps it as small: elsewhere
- * sharing brings nothing.
+ * Plans the memory of a graph's intermediate tensors, or of recorded usage, with the strategies of
+ * the portfolio. Every plan is checked by {@link PlanValidator}; if a strategy does not support a
+ * problem or its plan is invalid, the naive plan is used.
+ * <p>A plan with shared places is preferred if it saves enough. Then places are shared only at
+ * operators whose breadth would exceed the arena, if that keeps the arena as small, because sharing
+ * elsewhere saves nothing.
  */
 public final class MemoryPlanner {
 
@@ -49,19 +48,18 @@ public final class MemoryPlanner {
                         .orElse(plainPlan);
     }
 
-    /** Plans a graph as the one line does: the best plan of all strategies. */
+    /** Plans a graph with the default options: the best plan of all strategies. */
     public static EvaluatedPlan plan(Graph graph) {
         return plan(graph, Strategies.BEST, InPlace.AUTO);
     }
 
     /**
      * Returns a small valid plan of a graph.
-     *
-     * @param graph the model, with temporaries if the engine was asked
+     * @param graph the model, including temporaries if the engine reported them
      * @param strategy a name that {@link Strategies#named} knows
-     * @param inPlace when operators may write over their inputs
+     * @param inPlace when operators may overwrite their inputs
      * @throws IllegalArgumentException if there is no such strategy; the message names the nearest
-     * @throws ArithmeticException if the sizes add up to more than a long holds
+     * @throws ArithmeticException if the sum of sizes does not fit into a long
      */
     public static EvaluatedPlan plan(Graph graph, String strategy, InPlace inPlace) {
         MemoryPlanner planner = new MemoryPlanner(graph, strategy, inPlace);
@@ -69,12 +67,11 @@ public final class MemoryPlanner {
     }
 
     /**
-     * Returns a small valid plan of records that were seen, not derived from a graph.
-     *
-     * @param problem what to place
+     * Returns a small valid plan of recorded usage that is not derived from a graph.
+     * @param problem to plan
      * @param strategy a name that {@link Strategies#named} knows
      * @throws IllegalArgumentException if there is no such strategy; the message names the nearest
-     * @throws ArithmeticException if the sizes add up to more than a long holds
+     * @throws ArithmeticException if the sum of sizes does not fit into a long
      */
     public static EvaluatedPlan plan(PlanningProblem problem, String strategy) {
         return EvaluatedPlan.of(portfolio(strategy).best(List.of(problem)).plan());
@@ -96,7 +93,7 @@ public final class MemoryPlanner {
 
     /**
      * Returns whether there may be a smaller plan: this one is above the lower bound of its
-     * problem, or tensors could share places if only that saved enough.
+     * problem, or sharing places was rejected because it saved too little.
      */
     private boolean improvable() {
         boolean aliasedIsOpen =
@@ -113,7 +110,7 @@ public final class MemoryPlanner {
         if (needed.equals(shared.problem().aliasClasses())) {
             return shared;
         }
-        // One strategy more that does as well is not worth its time.
+        // One more strategy with an equal result is not worth its time.
         OffsetPlan fewer = best(portfolio(shared.strategy()), withClasses(needed).orElse(plain));
         return fewer.totalBytes() <= shared.totalBytes() ? fewer : shared;
     }
@@ -142,8 +139,8 @@ public final class MemoryPlanner {
     }
 
     /**
-     * Returns the graph's planning problem, and after it, if wanted and if any tensors can share
-     * places, the same with alias classes.
+     * Returns the graph's planning problem, followed, if requested and if tensors can share places,
+     * by the same problem with alias classes.
      */
     public static ImmutableList<PlanningProblem> variants(Graph graph, boolean inPlace) {
         ImmutableList<UsageRecord> records = UsageRecords.of(graph);

@@ -16,8 +16,8 @@ import org.djlplan.memplan.usage.LowerBounds;
 import org.djlplan.memplan.usage.PlanningProblem;
 
 /**
- * Runs strategies on variants of a problem, checks every plan independently, and keeps the smallest
- * valid one.
+ * Runs strategies on variants of a problem, validates every plan independently, and returns the
+ * smallest valid one.
  */
 public final class Portfolio {
 
@@ -25,8 +25,8 @@ public final class Portfolio {
     private final long alignmentBytes;
 
     /**
-     * @param strategies in order of preference when plans are equally small
-     * @param alignmentBytes what offsets must be multiples of
+     * @param strategies in order of preference for equally small plans
+     * @param alignmentBytes required alignment of offsets
      */
     public Portfolio(List<? extends OffsetStrategy> strategies, long alignmentBytes) {
         this.strategies = ImmutableList.copyOf(strategies);
@@ -34,8 +34,7 @@ public final class Portfolio {
     }
 
     /**
-     * Returns what every strategy made of every variant that it admits, variant by variant.
-     *
+     * Returns the plan of every strategy for every variant that it supports, variant by variant.
      * @param variants the same records, for example without and with alias classes
      */
     public ImmutableList<Attempt> attempts(List<PlanningProblem> variants) {
@@ -51,9 +50,8 @@ public final class Portfolio {
     }
 
     /**
-     * Returns the valid plan with the smallest arena, the first of equals; naive when no strategy
-     * has a valid one. Stops at a plan that no other can beat.
-     *
+     * Returns the valid plan with the smallest arena, on a tie the first; the naive plan if no
+     * strategy has a valid one. Stops at a plan that is proved minimal.
      * @param variants the same records, at least one; earlier ones are preferred
      */
     public Attempt best(List<PlanningProblem> variants) {
@@ -76,7 +74,7 @@ public final class Portfolio {
         return best != null ? best : attempt(new Naive(), variants.get(0));
     }
 
-    /** Only a plan that would be kept is worth validating. */
+    /** Only a plan that would be used is validated. */
     private Attempt better(Attempt best, OffsetStrategy strategy, PlanningProblem problem) {
         Stopwatch watch = Stopwatch.createStarted();
         OffsetPlan plan = strategy.plan(problem);
@@ -87,7 +85,7 @@ public final class Portfolio {
         return attempt.valid() ? attempt : best;
     }
 
-    /** Returns the valid attempt with the smallest arena, the first of equals. */
+    /** Returns the valid attempt with the smallest arena, on a tie the first. */
     public static Optional<Attempt> smallest(List<Attempt> attempts) {
         return attempts.stream()
                 .filter(Attempt::valid)
@@ -100,11 +98,10 @@ public final class Portfolio {
     }
 
     /**
-     * Returns what a search makes of the smallest valid attempt at the problem with the lowest
-     * bound; empty if there is none, if the search does not admit the problem, or if nothing is
-     * left to search for.
-     *
-     * @param attempts what other strategies made of it
+     * Returns the result of a search that starts from the smallest valid attempt for the problem
+     * with the lowest bound; empty if there is none, if the search does not support the problem, or
+     * if the attempt is already minimal.
+     * @param attempts of other strategies
      */
     public Optional<Attempt> searched(List<Attempt> attempts, ExactSearch search) {
         Optional<Attempt> lowest =

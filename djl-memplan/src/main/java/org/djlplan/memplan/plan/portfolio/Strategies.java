@@ -17,19 +17,18 @@ import org.djlplan.memplan.plan.strippacking.LongestFirst;
 import org.djlplan.memplan.plan.strippacking.PathCover;
 
 /**
- * The strategies by name: those that run in applications, and further ones that are on the class
- * path for comparison, found by {@link ServiceLoader}. The further ones are looked up only when a
- * name is asked for that is not among the first, or when all names are.
+ * The strategies by name: those that run in applications, and further ones for comparison, found on
+ * the class path by {@link ServiceLoader}. The further ones are loaded only if an unknown name, or
+ * all names, are requested.
  */
 public final class Strategies {
 
-    /** The name that stands for several strategies, of which the best plan is kept. */
+    /** The name for running several strategies and using the best plan. */
     public static final String BEST = "best";
 
     /**
-     * What {@link #BEST} stands for, in order of preference when plans are equally small: quick
-     * ones and those that win most often first, because nothing is planned any more once the lower
-     * bound is reached.
+     * The strategies of {@link #BEST}, in order of preference for equally small plans: quick and
+     * often successful ones first, because planning stops once the lower bound is reached.
      */
     private static final ImmutableList<OffsetStrategy> OFFSETS =
             ImmutableList.of(
@@ -43,10 +42,10 @@ public final class Strategies {
                     new LongestFirst(),
                     new Naive());
 
-    /** Never run unasked: it takes its time. */
+    /** Never run by default, because it is slow. */
     private static final OffsetStrategy SEARCH = new ExactSearch();
 
-    /** Loaded when first asked for, so that no application looks for services at load. */
+    /** Loaded at first use, so that no application searches for services while it loads a model. */
     private static final class Further {
         private static final ImmutableList<OffsetStrategy> ALL =
                 ImmutableList.copyOf(
@@ -56,31 +55,30 @@ public final class Strategies {
 
     private Strategies() {}
 
-    /** Returns every name that {@link #named} knows. */
+    /** Returns every name that {@link #named} accepts. */
     public static ImmutableSet<String> names() {
         ImmutableSet.Builder<String> names = ImmutableSet.builder();
         all().forEach(strategy -> names.add(strategy.name()));
         return names.add(SEARCH.name()).add(BEST).build();
     }
 
-    /** Returns what {@link #BEST} stands for, in order of preference. */
+    /** Returns the strategies of {@link #BEST}, in order of preference. */
     public static ImmutableList<OffsetStrategy> offsets() {
         return OFFSETS;
     }
 
     /**
-     * Returns every offset strategy but the exact search: {@link #offsets}, and then those that are
-     * on the class path for comparison.
+     * Returns every offset strategy except the exact search: {@link #offsets}, followed by those
+     * for comparison on the class path.
      */
     public static ImmutableList<OffsetStrategy> all() {
         return ImmutableList.<OffsetStrategy>builder().addAll(OFFSETS).addAll(Further.ALL).build();
     }
 
     /**
-     * Returns the strategies that a name stands for, in order of preference: one, or several for
-     * {@link #BEST}.
-     *
-     * @throws IllegalArgumentException if there is none; the message names the nearest name
+     * Returns the strategies of a name, in order of preference: one, or several for {@link #BEST}.
+     * @throws IllegalArgumentException if there is no such strategy; the message names the nearest
+     * name
      */
     public static ImmutableList<OffsetStrategy> named(String name) {
         if (name.equals(BEST)) {

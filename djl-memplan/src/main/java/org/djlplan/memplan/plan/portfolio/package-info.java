@@ -1,5 +1,5 @@
 /**
- * All strategies by name, the portfolio that runs those that admit a problem and keeps the best
- * valid plan, and the planner that the run time calls with a graph.
+ * All strategies by name, the portfolio that runs the suitable ones and returns the best valid
+ * plan, and the planner of a graph.
  */
 package org.djlplan.memplan.plan.portfolio;

@@ -3,15 +3,18 @@ package org.djlplan.memplan.plan.search;
 import java.util.OptionalLong;
 
 /**
- * The knowledge that all workers of a search share: the best plan so far, and a size below which
- * there is none. The two close in on each other.
+ * The shared state of all workers of a search: the best plan so far, and a lower bound. The search
+ * ends when the two meet.
  */
 final class Bounds {
 
     private final Sections sections;
     private final OptionalLong goalBytes;
 
-    /** All totals are sums of sizes, so multiples of what divides all sizes. */
+    /**
+     * All totals are sums of sizes, so they are multiples of the greatest common divisor of all
+     * sizes.
+     */
     private final long granule;
 
     private volatile long lowerBytes;
@@ -20,9 +23,9 @@ final class Bounds {
     private long[] best;
 
     /**
-     * @param lowerBytes what no plan can go below
+     * @param lowerBytes a lower bound of all plans
      * @param best offsets of a valid plan
-     * @param goalBytes a capacity that is good enough
+     * @param goalBytes a capacity that is sufficient
      */
     Bounds(Sections sections, long lowerBytes, long[] best, OptionalLong goalBytes) {
         this.sections = sections;
@@ -78,7 +81,7 @@ final class Bounds {
                                 || lowerBytes > goalBytes.getAsLong()));
     }
 
-    /** Returns whether it is known already whether a plan fits into {@code capacity}. */
+    /** Returns whether it is already known if a plan fits into {@code capacity}. */
     boolean answered(long capacity) {
         return capacity < lowerBytes || capacity >= bestBytes;
     }
@@ -96,7 +99,7 @@ final class Bounds {
         }
     }
 
-    /** Takes note that no plan fits into {@code capacity}. */
+    /** Records that no plan fits into {@code capacity}. */
     synchronized void refuted(long capacity) {
         long next = Math.floorDiv(capacity, granule) * granule + granule;
         lowerBytes = Math.min(bestBytes, Math.max(lowerBytes, next));

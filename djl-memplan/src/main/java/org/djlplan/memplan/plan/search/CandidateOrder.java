@@ -6,12 +6,12 @@ import java.util.Random;
 import java.util.stream.IntStream;
 
 /**
- * The order in which the candidates for one place are tried: one of those that MiniMalloc (Moffitt
- * 2023, section 5) tries in turn, or by a random one near the best of them.
+ * The order in which the candidates for a place are tried: one of the orders that MiniMalloc
+ * (Moffitt 2023, section 5) tries in turn, or a random variation of the best of them.
  */
 final class CandidateOrder {
 
-    /** How far random orders stray: the standard deviation of a length's logarithm. */
+    /** Amount of random variation: the standard deviation of the logarithm of a length. */
     private static final double STRAY = 0.1;
 
     private final Sections sections;
@@ -50,7 +50,7 @@ final class CandidateOrder {
         return new CandidateOrder(sections, length(sections).thenComparing(area(sections)), true);
     }
 
-    /** Long-lived units first, but not quite. */
+    /** Long-lived units first, with random variation. */
     static CandidateOrder nearLength(Sections sections, Random random) {
         double[] key = new double[sections.units];
         Arrays.setAll(
@@ -69,7 +69,7 @@ final class CandidateOrder {
                 unit -> -(double) sections.length[unit] * sections.bytes[unit]);
     }
 
-    /** Takes note of how crowded the sections of a part's units are. */
+    /** Records how crowded the sections of a part's units are. */
     void enter(PartialPlan.Part part, PartialPlan partial) {
         if (byCrowd) {
             for (int unit : part.units()) {

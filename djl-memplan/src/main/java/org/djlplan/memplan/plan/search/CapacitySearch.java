@@ -13,12 +13,11 @@ import java.util.stream.IntStream;
 
 /**
  * Depth-first search for a plan that fits into a capacity.
- *
  * <p>Any plan can be pushed down until every unit lies on the arena's floor or on another unit. The
- * search decides, section by section, which unit left over is the lowest: one that lies right on
- * the section's floor, or none, and then the floor rises. These cases exclude each other, so no
- * partial plan is met twice by one path. A section to decide is taken from a valley of the skyline,
- * so that whatever lies right on its floor leaves nothing open below it.
+ * search decides, section by section, which remaining unit is the lowest: one that lies directly on
+ * the section's floor, or none, in which case the floor rises. These cases exclude each other, so
+ * the search reaches no partial plan twice. The section to decide is in a valley of the skyline, so
+ * that a unit directly on its floor leaves no gap below it.
  */
 final class CapacitySearch {
 
@@ -29,7 +28,7 @@ final class CapacitySearch {
         STOPPED
     }
 
-    /** How many nodes pass between two looks at the clock. */
+    /** Number of nodes between two checks of the clock. */
     private static final int NODES_BETWEEN_CHECKS = 64;
 
     private final Sections sections;
@@ -59,17 +58,17 @@ final class CapacitySearch {
         order = CandidateOrder.byLength(sections);
     }
 
-    /** Returns how many partial plans all runs have looked at. */
+    /** Returns the number of partial plans that all runs examined. */
     long nodes() {
         return nodes;
     }
 
-    /** Returns where every unit lies after a run that found a plan. */
+    /** Returns the offset of every unit after a run that found a plan. */
     long[] offsets() {
         return partial.offset.clone();
     }
 
-    /** Searches, looking at no more than {@code mostNodes} partial plans. */
+    /** Searches, examining at most {@code mostNodes} partial plans. */
     Outcome run(long capacityBytes, CandidateOrder candidateOrder, long mostNodes) {
         if (capacityBytes > capacity) {
             failed.clear();
@@ -81,7 +80,7 @@ final class CapacitySearch {
         return parts(new PartialPlan.Part(all, 0, sections.count - 1));
     }
 
-    /** Searches the parts into which a part has fallen, one after another. */
+    /** Searches the independent parts of a part, one after another. */
     private Outcome parts(PartialPlan.Part whole) {
         int from = whole.from();
         for (int s = from; s <= whole.to(); s++) {
@@ -132,7 +131,10 @@ final class CapacitySearch {
         return outcome;
     }
 
-    /** A part's future depends on its units, the floors they meet, and which are stuck. */
+    /**
+     * The future of a part depends only on its units, the floors below them, and which units lack
+     * support.
+     */
     private void key(PartialPlan.Part part) {
         failed.begin();
         for (int unit : part.units()) {
@@ -168,7 +170,7 @@ final class CapacitySearch {
         return Outcome.IMPOSSIBLE;
     }
 
-    /** Returns the units that may lie right on a section's floor, in order of preference. */
+    /** Returns the units that may lie directly on a section's floor, in order of preference. */
     private int[] candidates(int section) {
         return Arrays.stream(sections.members[section])
                 .filter(
@@ -208,9 +210,9 @@ final class CapacitySearch {
     }
 
     /**
-     * Remembers partial plans that cannot be completed, by what is left over and the floors it
-     * meets. A newer one takes the place of an older one with the same index; of each, 128 bits are
-     * compared, so that among 10^9 the chance of taking one for another is below 10^-20.
+     * Remembers partial plans that cannot be completed, by their remaining units and the floors
+     * below these. A newer state replaces an older one with the same index. 128 bits are compared,
+     * so that among 10^9 states the chance of a wrong match is below 10^-20.
      */
     private static final class FailedStates {
 
@@ -219,15 +221,16 @@ final class CapacitySearch {
         private long high;
         private long low;
 
-        /**
-         * @param size how many are remembered, a power of two
-         */
+        /** @param size number of remembered states, a power of two */
         FailedStates(int size) {
             keys = new long[2 * size];
             mask = size - 1;
         }
 
-        /** Forgets everything: what failed at one capacity may not fail at a larger one. */
+        /**
+         * Removes all states, because a state that failed at one capacity may not fail at a larger
+         * one.
+         */
         void clear() {
             java.util.Arrays.fill(keys, 0);
         }
@@ -238,7 +241,7 @@ final class CapacitySearch {
             low = 1;
         }
 
-        /** Adds a fact to the key, in any order. */
+        /** Adds a fact to the key; the order does not matter. */
         void add(long kind, long value) {
             long mixed = mix(kind * 0x9E3779B97F4A7C15L ^ mix(value + 0x632BE59BD9B4E019L));
             high += mixed;

@@ -17,21 +17,20 @@ import org.djlplan.memplan.usage.PlanningProblem;
 import org.djlplan.memplan.usage.UsageRecord;
 
 /**
- * Branch and bound for offset calculation. It starts from a known plan, always has the best so far,
- * and ends when that is proved minimal, or fits the capacity asked for, or at its limits. The
- * problem is NP-hard: time is exponential at worst.
- *
+ * Minimizes the arena by branch and bound. It starts from a known plan, always has the best plan so
+ * far, and ends when that plan is proved minimal, fits the requested capacity, or a limit is
+ * reached. The problem is NP-hard: the time is exponential in the worst case.
  * <p>The cut into sections, the idea of searching plans that are pushed down, and the techniques
  * {@code DOMINANCE}, {@code HATLESS} and {@code DECOMPOSITION} are those of MiniMalloc (Moffitt
  * 2023, "MiniMalloc: A Lightweight Memory Allocator for Hardware-Accelerated Machine Learning",
- * ASPLOS). What is branched on is not: instead of the next unit in order of offsets, the search
- * decides which unit is the lowest of a section, and takes the section with the fewest candidates
- * first, weighted by how often sections failed (after Boussemart et al. 2004, dom/wdeg). {@code
- * RELEASE_BOUND}, {@code SUPPORT} and {@code FAILURE_MEMORY} are new here.
+ * ASPLOS). The branching is new: instead of the next unit in order of offsets, the search decides
+ * which unit is the lowest of a section, and takes the section with the fewest candidates first,
+ * weighted by how often sections failed (after Boussemart et al. 2004, dom/wdeg). {@code
+ * RELEASE_BOUND}, {@code SUPPORT} and {@code FAILURE_MEMORY} are also new.
  */
 public final class ExactSearch implements OffsetStrategy {
 
-    /** Enough to prove what models need, in well under a second. */
+    /** Enough to prove the plans of real models minimal, in well under a second. */
     private static final long DEFAULT_NODES = 200_000;
 
     /** A unit takes two frames of the search. */
@@ -40,7 +39,7 @@ public final class ExactSearch implements OffsetStrategy {
     private final SearchLimits limits;
     private final Set<Technique> techniques;
 
-    /** Minimises with a fixed effort: always with the same result. */
+    /** Creates a search with a fixed effort, whose result is deterministic. */
     public ExactSearch() {
         this(SearchLimits.ofNodes(DEFAULT_NODES));
     }
@@ -49,9 +48,7 @@ public final class ExactSearch implements OffsetStrategy {
         this(limits, Technique.ALL);
     }
 
-    /**
-     * @param techniques what to use; for benchmarks
-     */
+    /** @param techniques enabled techniques; for benchmarks */
     public ExactSearch(SearchLimits limits, Set<Technique> techniques) {
         this.limits = limits;
         this.techniques = Set.copyOf(techniques);
@@ -72,16 +69,15 @@ public final class ExactSearch implements OffsetStrategy {
         return search(problem).plan();
     }
 
-    /** Searches from the plan of {@link GreedyBySize} on. */
+    /** Searches starting from the plan of {@link GreedyBySize}. */
     public SearchResult search(PlanningProblem problem) {
         OffsetPlan greedy = new GreedyBySize().plan(problem);
         return improve(new OffsetPlan(name(), problem, greedy.unitOffsets()));
     }
 
     /**
-     * Searches for a smaller plan than {@code incumbent}, which is returned if there is none. Ends
-     * early, with what it has, when the calling thread is interrupted.
-     *
+     * Searches for a smaller plan than {@code incumbent}; returns {@code incumbent} if there is
+     * none. Ends early with its best plan if the calling thread is interrupted.
      * @param incumbent a valid plan
      */
     public SearchResult improve(OffsetPlan incumbent) {

@@ -13,8 +13,8 @@ import java.util.OptionalLong;
 import java.util.Set;
 
 /**
- * Draws conclusions from a partial plan: how low each unit left over can still lie, which floors
- * that raises, whether everything can still fit, and which section to decide next.
+ * Draws conclusions from a partial plan: the lowest possible offset of each remaining unit, the
+ * floors that this raises, whether everything can still fit, and the section to decide next.
  */
 final class Inference {
 
@@ -27,18 +27,18 @@ final class Inference {
     private final boolean failFirst;
     private final boolean conflictWeights;
 
-    /** Per unit: the highest floor of its sections, and the least offset it can still have. */
+    /** Per unit: the highest floor of its sections, and its lowest possible offset. */
     private final long[] highestFloor;
 
     private final long[] least;
 
-    /** Per section: sizes that cannot start lower; then the least offset of a member. */
+    /** Per section: sizes that cannot start lower; then the lowest offset of a member. */
     private final long[] above;
 
-    /** Per section: how many units may lie right on its floor. */
+    /** Per section: the number of units that may lie directly on its floor. */
     private final int[] candidates;
 
-    /** Per section: how often it was where an attempt failed. */
+    /** Per section: how often attempts failed there. */
     private final long[] failures;
 
     Inference(PartialPlan partial, Set<Technique> techniques) {
@@ -57,20 +57,20 @@ final class Inference {
         failures = new long[sections.count];
     }
 
-    /** Returns the least offset that a unit can still have, as of the last {@link #decide}. */
+    /** Returns the lowest possible offset of a unit, as of the last {@link #decide}. */
     long leastOffset(int unit) {
         return least[unit];
     }
 
-    /** Returns whether nothing that is placed carries a unit at its least offset. */
+    /** Returns whether no placed unit supports a unit at its lowest offset. */
     boolean lacksSupport(int unit) {
         return highestFloor[unit] > partial.support[unit];
     }
 
     /**
      * Raises floors as far as they follow from each other, and returns the section to decide next;
-     * empty if the part cannot fit into the capacity any more. Sorts the part's units by least
-     * offset, highest first.
+     * empty if the part cannot fit into the capacity. Sorts the part's units by least offset,
+     * highest first.
      */
     OptionalInt decide(PartialPlan.Part part, long capacity) {
         do {
@@ -107,7 +107,7 @@ final class Inference {
         return true;
     }
 
-    /** Returns the least offset of a unit that has to lie on one not placed yet. */
+    /** Returns the lowest offset of a unit that must lie on an unplaced one. */
     private long onUnplaced(int unit) {
         if (!support) {
             return highestFloor[unit];
@@ -121,7 +121,7 @@ final class Inference {
         return Math.max(highestFloor[unit], lowestTop);
     }
 
-    /** Sorts by least offset, highest first; nearly sorted already, as the last call left them. */
+    /** Sorts by lowest offset, highest first; the units are nearly sorted by the last call. */
     private void sort(int[] units) {
         for (int i = 1; i < units.length; i++) {
             int unit = units[i];
@@ -148,7 +148,7 @@ final class Inference {
         return true;
     }
 
-    /** Raises floors to the least offset of any member; returns whether any was lower. */
+    /** Raises floors to the lowest offset of any member; returns whether any floor was lower. */
     private boolean raise(PartialPlan.Part part) {
         Arrays.fill(above, part.from(), part.to() + 1, -1);
         Arrays.fill(candidates, part.from(), part.to() + 1, 0);
@@ -174,8 +174,8 @@ final class Inference {
     }
 
     /**
-     * Returns a section of a valley: a run of sections with one floor, lower than on both sides. A
-     * unit right on the floor of a valley lies within the valley, so it lies on all of its
+     * Returns a section of a valley: a run of sections with one floor, with higher floors on both
+     * sides. A unit right on the floor of a valley lies within the valley, so it lies on all of its
      * sections' floors.
      */
     private int valley(PartialPlan.Part part) {
@@ -225,9 +225,9 @@ final class Inference {
     }
 
     /**
-     * Returns the least height at which the lowest unit left over in a section can lie if it does
-     * not lie on the section's floor; the floors are those of the last {@link #decide}, unless no
-     * height is left. Empty if there is none.
+     * Returns the lowest height of the lowest remaining unit in a section if it does not lie on the
+     * section's floor; the floors are those of the last {@link #decide}, unless no height is left.
+     * Empty if there is none.
      */
     OptionalLong aboveFloor(int section) {
         long lowest = Long.MAX_VALUE;

@@ -3,15 +3,14 @@ package org.djlplan.memplan.plan.search;
 import java.util.Arrays;
 
 /**
- * A partial plan: units are placed on top of what is placed already, so that all that matters of it
- * is the floor of every section, below which nothing more is placed. Changes are kept on a trail
- * and undone in reverse.
+ * A partial plan: units are placed on top of placed units, so only the floor of every section
+ * matters, below which nothing more is placed. Changes are recorded on a trail and undone in
+ * reverse.
  */
 final class PartialPlan {
 
     /**
-     * Units that are not placed yet, and the sections that hold them; no unit outside reaches in.
-     *
+     * Units that are not placed yet, and their sections; no other unit reaches into these sections.
      * @param units in any order; {@link Inference} sorts them
      * @param from first section
      * @param to last section
@@ -20,7 +19,7 @@ final class PartialPlan {
 
     final Sections sections;
 
-    /** Per unit: whether it is placed, and where, and the top of what is placed below it. */
+    /** Per unit: whether it is placed, its offset, and the top of the placed units below it. */
     final boolean[] placed;
 
     final long[] offset;
@@ -31,10 +30,10 @@ final class PartialPlan {
 
     final long[] open;
 
-    /** Per section: how many units not placed yet reach into the next one. */
+    /** Per section: the number of unplaced units that reach into the next section. */
     private final int[] bridges;
 
-    /** What was overwritten: floors by section, supports by number of sections + unit. */
+    /** The overwritten values: floors by section, supports by number of sections + unit. */
     private int[] trailCells = new int[256];
 
     private long[] trailValues = new long[256];
@@ -64,12 +63,12 @@ final class PartialPlan {
         }
     }
 
-    /** Returns whether no unit left over reaches from a section into the next one. */
+    /** Returns whether no remaining unit reaches from a section into the next one. */
     boolean separateAfter(int section) {
         return bridges[section] == 0;
     }
 
-    /** Returns the least offset at which nothing is placed nor was ruled out for a unit. */
+    /** Returns the lowest offset that is neither occupied nor excluded for a unit. */
     long highestFloor(int unit) {
         long highest = 0;
         for (int s = sections.first[unit]; s <= sections.last[unit]; s++) {
@@ -78,7 +77,7 @@ final class PartialPlan {
         return highest;
     }
 
-    /** Returns the height up to which everything is decided in all of a unit's sections. */
+    /** Returns the height below which everything is decided in all sections of a unit. */
     long lowestFloor(int unit) {
         long lowest = Long.MAX_VALUE;
         for (int s = sections.first[unit]; s <= sections.last[unit]; s++) {
@@ -87,15 +86,14 @@ final class PartialPlan {
         return lowest;
     }
 
-    /** Returns what {@link #undo} goes back to. */
+    /** Returns a position for {@link #undo}. */
     int mark() {
         return trailLength;
     }
 
     /**
      * Places a unit.
-     *
-     * @return whether this lifts any unit that is left over
+     * @return whether this raises any remaining unit
      */
     boolean place(int unit, long at) {
         placed[unit] = true;
@@ -116,13 +114,13 @@ final class PartialPlan {
         return lifts;
     }
 
-    /** Rules out everything below a height in a section. */
+    /** Excludes everything below a height in a section. */
     void raise(int section, long height) {
         remember(section, floor[section]);
         floor[section] = height;
     }
 
-    /** Takes away the unit that was placed last, and all changes since {@code mark}. */
+    /** Removes the unit that was placed last, and undoes all changes since {@code mark}. */
     void remove(int unit, int mark) {
         count(unit, 1);
         placed[unit] = false;

@@ -7,12 +7,12 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * Limits of a search: when it ends at the latest, and how many threads it uses.
- *
- * @param nodes how many partial plans are looked at, by all threads together
- * @param time how long it may take; without, a search by one thread always ends the same
- * @param threads how many threads search
- * @param capacityBytes the search ends at a plan that fits into it; without, it minimises the arena
+ * Limits of a search, and its number of threads.
+ * @param nodes limit of examined partial plans, over all threads
+ * @param time time limit; without one, the result of a search with one thread is deterministic
+ * @param threads number of threads
+ * @param capacityBytes the search ends at a plan that fits; without it, the search minimizes the
+ * arena
  */
 public record SearchLimits(
         long nodes, Optional<Duration> time, int threads, OptionalLong capacityBytes) {
@@ -24,7 +24,7 @@ public record SearchLimits(
         capacityBytes.ifPresent(c -> checkArgument(c >= 0, "a capacity of %s bytes", c));
     }
 
-    /** One thread, limited by nodes only: the same result each time. */
+    /** Returns limits with one thread and a number of nodes: the result is deterministic. */
     public static SearchLimits ofNodes(long nodes) {
         return new SearchLimits(nodes, Optional.empty(), 1, OptionalLong.empty());
     }
@@ -34,7 +34,7 @@ public record SearchLimits(
         return new SearchLimits(Long.MAX_VALUE, Optional.of(time), threads, OptionalLong.empty());
     }
 
-    /** Returns the same limits for a search that only has to fit a capacity. */
+    /** Returns these limits for a search that only has to fit a capacity. */
     public SearchLimits withCapacityBytes(long bytes) {
         return new SearchLimits(nodes, time, threads, OptionalLong.of(bytes));
     }

@@ -4,12 +4,11 @@ import org.djlplan.memplan.plan.OffsetPlan;
 
 /**
  * The result of a search.
- *
  * @param plan the smallest plan known when the search ended
  * @param provedMinimal whether no smaller plan exists
- * @param lowerBoundBytes what no plan can go below: the maximum breadth, or more where the search
- *     proved it
- * @param nodes how many partial plans it looked at
+ * @param lowerBoundBytes a lower bound of all plans: the maximum breadth, or a larger one that the
+ * search proved
+ * @param nodes number of examined partial plans
  */
 public record SearchResult(
         OffsetPlan plan, boolean provedMinimal, long lowerBoundBytes, long nodes) {}

@@ -6,10 +6,7 @@ import java.util.stream.IntStream;
 import org.djlplan.memplan.usage.UsageRecord;
 
 /**
- * The time axis cut into sections, and the units in them, by number. A section stands for all
- * operators whose profiles are part of one and the same largest profile; sections are numbered in
- * execution order.
- *
+ * The time axis cut into sections, and the units in them, by number. A section stands for all operators whose profiles are part of the same largest profile; sections are numbered in execution order.
  * <pre>
  *   unit 0   ========
  *   unit 1        =========          section 0 = {0, 1}
@@ -71,7 +68,10 @@ final class Sections {
         return first[unit] <= last[other] && first[other] <= last[unit];
     }
 
-    /** Numbers sections: one ends where the first unit ends after others have started. */
+    /**
+     * Numbers sections: a section ends where a unit ends for the first time after others have
+     * started.
+     */
     private int cut(List<UsageRecord> records) {
         int[] byStart = order(records.stream().mapToInt(UsageRecord::first).toArray());
         int[] byEnd = order(records.stream().mapToInt(UsageRecord::last).toArray());

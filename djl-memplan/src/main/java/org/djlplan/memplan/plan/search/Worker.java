@@ -8,16 +8,16 @@ import java.util.function.BooleanSupplier;
 import org.djlplan.memplan.plan.search.CapacitySearch.Outcome;
 
 /**
- * Makes attempts until the bounds meet. Whether an order of candidates suits a problem shows early
- * or very late, so most attempts are short: their lengths are those of Luby's series, which is
- * optimal for restarts up to a logarithm. What attempts learn of sections and failures is kept
- * between them.
+ * Makes search attempts until the bounds meet. Whether an order of candidates suits a problem shows
+ * early or very late, so most attempts are short: their lengths follow Luby's series, which is
+ * optimal for restarts up to a logarithmic factor. Knowledge of sections and failures is kept
+ * between attempts.
  */
 final class Worker implements Runnable {
 
     /** The aim of a worker. */
     enum Aim {
-        /** Proves that nothing fits into the lower bound, or finds what does. */
+        /** Proves that no plan fits into the lower bound, or finds one. */
         RAISE_LOWER_BOUND,
         /** Improves the best plan. */
         IMPROVE_PLAN,
@@ -44,7 +44,7 @@ final class Worker implements Runnable {
 
     /**
      * @param random whether to try random orders instead of the published ones
-     * @param stop when to end at the latest
+     * @param stop latest time to end
      */
     Worker(
             Sections sections,
@@ -71,7 +71,7 @@ final class Worker implements Runnable {
                         CandidateOrder.byCrowdAndLength(sections));
     }
 
-    /** Returns how many partial plans were looked at. */
+    /** Returns the number of examined partial plans. */
     long nodes() {
         return lowerAttempts.nodes() + planAttempts.nodes();
     }
@@ -110,7 +110,8 @@ final class Worker implements Runnable {
     }
 
     /**
-     * Returns the capacity to attempt next: halfway down at first, less far if that is too hard.
+     * Returns the capacity of the next attempt: halfway down at first, a smaller step if that is
+     * too hard.
      */
     private long target(boolean lower) {
         if (bounds.goalBytes().isPresent()) {

@@ -20,17 +20,15 @@ import org.djlplan.memplan.usage.UsageRecords;
  * Strip Packing Best-Fit (Sekiyama, Imamichi, Imai and Raymond 2018, <a
  * href="https://arxiv.org/abs/1804.10001">Profile-guided memory optimization for deep neural
  * networks</a>, section 3.2; after Burke, Kendall and Whitwell 2004).
- *
  * <ol>
- *   <li>Take the lowest offset line, the leftmost of equals.
- *   <li>Of the units whose interval lies within the line, put the longest on it; ties by size,
- *       larger first, then by tensor id.
- *   <li>If there is none, lift the line to its lower neighbour and merge lines at one offset.
+ * <li>Take the lowest offset line, the leftmost of equals.
+ * <li>Of the units whose interval lies within the line, put the longest on it; ties by size, larger
+ * first, then by tensor id.
+ * <li>If there is none, lift the line to its lower neighbour and merge lines at one offset.
  * </ol>
- *
  * <p>O(n log² n) time and O(n log n) memory for n units: every turn places a unit or merges two
- * lines, so there are O(n); lines are ordered by offset in a balanced tree, and candidates are
- * found in a range tree.
+ * lines, so there are O(n) turns; lines are in a balanced tree by offset, and candidates are found
+ * in a range tree.
  */
 public final class BestFit implements OffsetStrategy {
 
@@ -69,15 +67,14 @@ public final class BestFit implements OffsetStrategy {
     }
 
     /**
-     * A skyline as its offset lines: maximal spans of time in which it is level, ordered both by
-     * time and by offset. Every operation takes O(log n) time; n placed units make at most 2n + 1
-     * lines, so there are O(n) operations in all.
+     * A skyline as its offset lines: maximal time spans of one level, ordered both by time and by
+     * offset. Every operation takes O(log n) time; n placed units make at most 2n + 1 lines, so
+     * there are O(n) operations.
      */
     private static final class OffsetLines {
 
         /**
-         * A span of time and the offset at which the skyline runs there.
-         *
+         * A time span and the offset of the skyline there.
          * @param first first operator of the span
          * @param last last operator of the span, inclusive
          * @param offsetBytes the skyline's offset
@@ -89,7 +86,9 @@ public final class BestFit implements OffsetStrategy {
                 new TreeSet<>(
                         Comparator.comparingLong(Line::offsetBytes).thenComparingInt(Line::first));
 
-        /** One line at offset 0 over the whole time of {@code units}; none without units. */
+        /**
+         * Creates one line at offset 0 over the whole time of {@code units}; none without units.
+         */
         OffsetLines(Collection<UsageRecord> units) {
             if (!units.isEmpty()) {
                 int first = units.stream().mapToInt(UsageRecord::first).min().orElseThrow();
@@ -104,8 +103,7 @@ public final class BestFit implements OffsetStrategy {
         }
 
         /**
-         * Puts a unit on a line that its interval lies within.
-         *
+         * Puts a unit on a line; the unit's interval must lie within the line.
          * @throws ArithmeticException if the arena does not fit into a long
          */
         void place(UsageRecord unit, Line line) {
@@ -120,7 +118,7 @@ public final class BestFit implements OffsetStrategy {
             addMerged(new Line(unit.first(), unit.last(), topBytes));
         }
 
-        /** Raises a line, which is not the only one, to its lower neighbour. */
+        /** Raises a line to its lower neighbour; it must not be the only line. */
         void lift(Line line) {
             remove(line);
             long offset = Long.MAX_VALUE;
@@ -135,7 +133,7 @@ public final class BestFit implements OffsetStrategy {
             addMerged(new Line(line.first, line.last, offset));
         }
 
-        /** Adds a line, together with a neighbour at the same offset on either side. */
+        /** Adds a line, merged with neighbours at the same offset. */
         private void addMerged(Line line) {
             Line merged = line;
             Map.Entry<Integer, Line> before = byTime.lowerEntry(line.first);

@@ -8,14 +8,14 @@ import java.util.stream.IntStream;
 import org.djlplan.memplan.usage.UsageRecord;
 
 /**
- * Units that are not placed yet, to be asked for the most preferred whose interval lies within a
- * span of time: a range tree. The outer level is a Fenwick tree over the units by first operator,
- * latest first, so that those starting no earlier than some operator are O(log n) of its nodes. A
- * node holds its units by last operator, with a segment tree of the least rank, so that those
- * ending no later than some operator are O(log n) of its nodes.
- *
- * <p>O(n log n) memory and building, O(log² n) for a question and for a removal. A node whose least
- * rank is no better than one found is skipped, so most questions cost little more than O(log n).
+ * The unplaced units as a range tree, which finds the most preferred unit whose interval lies
+ * within a time span. The outer level is a Fenwick tree over the units by first operator, latest
+ * first, so that the units starting at or after some operator are in O(log n) of its nodes. A node
+ * contains its units by last operator, with a segment tree of the smallest rank, so that the units
+ * ending at or before some operator are in O(log n) of its nodes.
+ * <p>O(n log n) memory and building time, O(log² n) per query and removal. Nodes whose smallest
+ * rank is no better than the best one found are skipped, so most queries cost little more than
+ * O(log n).
  */
 final class Candidates {
 

@@ -9,13 +9,12 @@ import org.djlplan.memplan.usage.PlanningProblem;
 import org.djlplan.memplan.usage.UsageRecord;
 
 /**
- * Longest intervals first: LeapMind's rule before 2021 ("Buffer allocation as path cover", where it
- * is the one to be replaced). Units by (length of interval, size), both descending, ties by tensor
- * id, are stacked on the skyline. On chains it builds staircases: each unit lies on the one before,
- * although those below have ended.
- *
- * <p>O(n log n) for n units: one sort, then a stack of O(log n) each. More than 100,000 are left to
- * strategies made for them.
+ * Places units with the longest intervals first: LeapMind's rule before 2021 (in "Buffer allocation
+ * as path cover", the rule to be replaced). Units by (length of interval, size), both descending,
+ * ties by tensor id, are stacked on the skyline. On chains it builds staircases: each unit lies on
+ * the previous one, although the units below have ended.
+ * <p>O(n log n) for n units: one sort, then a stack of O(log n) each. Larger problems than 100,000
+ * units are left to other strategies.
  */
 public final class LongestFirst implements OffsetStrategy {
 

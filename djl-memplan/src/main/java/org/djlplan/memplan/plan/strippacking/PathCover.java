@@ -17,17 +17,15 @@ import org.djlplan.memplan.usage.UsageRecord;
 
 /**
  * Buffer allocation as path cover (LeapMind 2021): units, in order of their first operator, go into
- * any group whose units they do not overlap, or else into a new one, so that there are only as many
- * groups as units overlap at most; then group by group is stacked on the skyline. Never above twice
- * the product of the largest overlap and the largest size.
- *
- * <p>The rule leaves open which of several groups to take and in which order to stack them. The
- * plain reading comes first: the group made first, and groups as they were made. It is given up
- * only for a smaller arena, with the group whose last unit is nearest in size, with groups by their
- * largest unit, largest first, or with both.
- *
- * <p>O(n log n) for n units. More than 100,000 are left to strategies made for them: with many
- * groups, gaps below the skyline add up.
+ * any group whose units they do not overlap, otherwise into a new one, so that the number of groups
+ * equals the largest number of overlapping units; then the groups are stacked on the skyline one
+ * after another. Never above twice the product of the largest overlap and the largest size.
+ * <p>The rule does not define which group to take and in which order to stack them. The default is
+ * the oldest group, and groups in the order of their creation. If it results in a smaller arena,
+ * the group whose last unit is nearest in size is taken, groups are stacked by their largest unit,
+ * largest first, or both.
+ * <p>O(n log n) for n units. Larger problems than 100,000 units are left to other strategies: with
+ * many groups, gaps below the skyline add up.
  */
 public final class PathCover implements OffsetStrategy {
 
@@ -91,16 +89,15 @@ public final class PathCover implements OffsetStrategy {
 
     /**
      * Groups of units that do not overlap, as few as possible: O(n log n) for n units.
-     *
-     * <p>A new group is opened only while every other one holds a unit that is alive, so there are
-     * as many as units overlap at most, whichever free group is taken.
+     * <p>A new group is opened only if every other group contains a live unit, so the number of
+     * groups equals the largest number of overlapping units, for any choice of free groups.
      */
     static final class Groups {
 
-        /** A group and the size that its last unit counts for. */
+        /** A group and the effective size of its last unit. */
         private record Free(long size, int group) {}
 
-        /** A group that is free again after its last unit's last operator. */
+        /** A group that becomes free after the last operator of its last unit. */
         private record Busy(int last, Free then) {}
 
         private final NavigableSet<Free> free =
@@ -113,10 +110,9 @@ public final class PathCover implements OffsetStrategy {
 
         /**
          * Returns the groups as they were made, each in order of time. A unit goes into the free
-         * group whose last unit is nearest in size, of equals into the one made first.
-         *
+         * group whose last unit is nearest in size, on a tie the oldest group.
          * @param units by first operator
-         * @param size what a unit's size counts for; constant if it does not matter
+         * @param size effective size of a unit; constant if it does not matter
          */
         static List<List<UsageRecord>> of(
                 List<UsageRecord> units, ToLongFunction<UsageRecord> size) {

@@ -6,27 +6,25 @@ import org.djlplan.memplan.usage.UsageRecord;
 import org.djlplan.memplan.usage.UsageRecords;
 
 /**
- * The upper edge of all units stacked so far: a segment tree over time with the maximum of a range
- * and assignment to a range, O(log n) each.
- *
- * <p>Heights are kept only at the operators at which a unit starts. Of two units that overlap, the
- * one that starts later starts within the other, so they meet at one of these operators at least.
- *
- * <p>Stacking never lowers a height, so assigning to a range is raising it to at least a value, and
- * nothing has to be pushed down the tree.
+ * The upper edge of all stacked units: a segment tree over time with range maximum and range
+ * assignment, O(log n) each.
+ * <p>Heights are stored only at operators at which a unit starts. If two units overlap, the later
+ * one starts within the other, so they meet at one of these operators.
+ * <p>Stacking never lowers a height, so range assignment is raising to at least a value, and needs
+ * no lazy propagation.
  */
 final class Skyline {
 
     private final int[] starts;
     private final int leaves;
 
-    /** Largest height below a node, unless what lies above all of it is higher. */
+    /** Largest height below a node, unless an ancestor was raised higher. */
     private final long[] highest;
 
-    /** What all heights below a node were raised to at least. */
+    /** Minimum height to which all positions below a node were raised. */
     private final long[] raisedTo;
 
-    /** A flat skyline at offset 0 over the whole time of {@code units}. */
+    /** Creates a flat skyline at offset 0 over the whole time of {@code units}. */
     Skyline(Collection<UsageRecord> units) {
         starts = units.stream().mapToInt(UsageRecord::first).sorted().distinct().toArray();
         leaves = Math.max(1, Integer.highestOneBit(Math.max(1, 2 * starts.length - 1)));
@@ -35,8 +33,7 @@ final class Skyline {
     }
 
     /**
-     * Puts a unit on the highest place of its interval and returns its offset in bytes.
-     *
+     * Puts a unit on the highest height within its interval and returns its offset in bytes.
      * @throws ArithmeticException if the arena does not fit into a long
      */
     long stack(UsageRecord unit) {

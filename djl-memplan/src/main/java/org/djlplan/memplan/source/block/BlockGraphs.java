@@ -18,14 +18,13 @@ import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.graph.Tensor;
 
 /**
- * Turns what a block was seen to do into a graph, so that it can be planned like any model.
- *
- * <p>Operators are named after the methods that were called, and what they write after the block
- * whose parameters they read: DJL does not tell of the others which block calls them. Arrays that
- * share memory are one tensor. The engine does not say which do, so it is told from the methods:
- * those that only look at an array in another way, and a reshape of anything but a permuted array.
- * What an operation creates for its own use is left out; what the block keeps or attaches elsewhere
- * is the engine's.
+ * Converts a recorded prediction of a block to a graph, so that it can be planned like any model.
+ * <p>Operators are named after the called methods, and their outputs after the block whose
+ * parameters they read; for other operators DJL does not show which block calls them. Arrays that
+ * share memory are one tensor. The engine does not report shared memory, so it is derived from the
+ * methods: those that return views, and a reshape of anything except a permuted array. Internal
+ * arrays of an operation are left out; arrays that the block keeps or attaches elsewhere belong to
+ * the engine.
  */
 public final class BlockGraphs {
 
@@ -45,7 +44,7 @@ public final class BlockGraphs {
                     "swapAxes",
                     "broadcast");
 
-    /** Methods that ask an array about itself, or change who owns it; its data is not touched. */
+    /** Methods that read properties of an array or change its owner, without using its data. */
     private static final ImmutableSet<String> ASKING =
             ImmutableSet.of("close", "attach", "detach", "tempAttach", "returnResource", "size");
 
@@ -86,7 +85,7 @@ public final class BlockGraphs {
         }
         int done = 0;
         for (BlockRecording.Operation operation : recording.operations()) {
-            // What came into being between operations was nobody's result.
+            // Arrays created between operations are not the result of an operation.
             addCreated(done, operation.firstCreation(), "");
             done = operation.endCreation();
             if (sharesMemory(operation)) {
@@ -110,7 +109,7 @@ public final class BlockGraphs {
     private boolean sharesMemory(BlockRecording.Operation operation) {
         int operands = operation.uses().size() + operation.reads().size();
         if (operation.name().equals("get")) {
-            // With other arrays as indices it copies.
+            // With other arrays as indices the operation copies.
             return operands == 1;
         }
         boolean copies =
@@ -210,7 +209,7 @@ public final class BlockGraphs {
         String name = type.dataType().toUpperCase(Locale.ROOT);
         return switch (name) {
             case "BOOLEAN" -> ElementType.BOOL;
-            // The same size, which is all that matters here.
+            // The size is the same, and only the size matters here.
             case "BFLOAT16" -> ElementType.FLOAT16;
             default -> Enums.getIfPresent(ElementType.class, name).or(ElementType.OPAQUE);
         };

@@ -7,14 +7,14 @@ import java.util.List;
 import org.djlplan.memplan.graph.ArrayType;
 
 /**
- * A record of one prediction of a block: the arrays it made and was given, and its operations.
- *
+ * A recorded prediction of a block: the arrays that it created and received, and its operations.
  * @param created the arrays it created, in order of creation; the number of an array is its
- *     position here
- * @param foreign the arrays it was given, the inputs first, then parameters as they were touched
- * @param inputCount how many of the foreign arrays are inputs
+ * position here
+ * @param foreign the arrays that it received: the inputs first, then parameters in order of their
+ * first use
+ * @param inputCount number of inputs among the foreign arrays
  * @param operations in execution order
- * @param outputs numbers of the created arrays that it returned
+ * @param outputs numbers of the created arrays that the block returned
  */
 public record BlockRecording(
         List<Array> created,
@@ -47,25 +47,23 @@ public record BlockRecording(
     }
 
     /**
-     * An array that was seen during a prediction.
-     *
+     * An array that occurred during a prediction.
      * @param type its element type and shape
-     * @param kept whether it has to be left alone, whatever its last use; true for every array that
-     *     the block did not create
-     * @param name of a parameter, its path in the tree of blocks; empty where it has none
+     * @param kept whether it must not be closed, whatever its last use; true for every array that
+     * the block did not create
+     * @param name path of a parameter in the tree of blocks; empty for other arrays
      */
     public record Array(ArrayType type, boolean kept, String name) {}
 
     /**
      * One call of an engine's method during a prediction.
-     *
      * @param name the method's name, for example {@code convolution}
-     * @param uses numbers of the created arrays that it touched, without those that it created
-     * @param reads numbers of the arrays from elsewhere (inputs and parameters) that it touched
-     * @param firstCreation how many arrays had been created when it began
-     * @param endCreation how many arrays had been created when it ended
-     * @param returnsLastCreation whether the last array that it created is among those it returned.
-     *     It then has done its work when that array comes into being
+     * @param uses numbers of the created arrays that it used, except those that it created
+     * @param reads numbers of the foreign arrays (inputs and parameters) that it used
+     * @param firstCreation number of arrays created before it began
+     * @param endCreation number of arrays created before it ended
+     * @param returnsLastCreation whether it returned the last array that it created. If so, it is
+     * finished when that array is created
      */
     public record Operation(
             String name,

@@ -9,9 +9,8 @@ import java.util.OptionalInt;
 import org.djlplan.memplan.graph.ArrayType;
 
 /**
- * All arrays that a block created during one prediction, in order of creation, and when each was
- * used last. The number of an array is its position here.
- *
+ * All arrays that a block created during one prediction, in order of creation, with the last use of
+ * each. The number of an array is its position here.
  * @param arrays the arrays
  */
 public record LivenessTrace(List<Array> arrays) {
@@ -30,10 +29,10 @@ public record LivenessTrace(List<Array> arrays) {
     }
 
     /**
-     * Returns the arrays and when each of them may be closed in later predictions: upon the first
-     * creation after its last use. An operation that returns the last array it creates does not
-     * need its operands any more once that array exists, so they go upon that very creation; what
-     * it creates on the way may be in use until it ends.
+     * Returns the arrays with the time at which each may be closed in later predictions: at the
+     * first creation after its last use. If an operation returns the last array that it creates, it
+     * does not need its operands once that array exists, so they are closed at that creation; other
+     * arrays that it creates may be in use until it ends.
      */
     public static LivenessTrace of(BlockRecording recording) {
         List<BlockRecording.Array> created = recording.created();
@@ -69,8 +68,7 @@ public record LivenessTrace(List<Array> arrays) {
     }
 
     /**
-     * Returns the trace of a prediction with inputs of other shapes that did the same.
-     *
+     * Returns the trace of a prediction with inputs of other shapes and the same operations.
      * @param types of its arrays, in order of creation
      */
     public LivenessTrace withTypes(List<ArrayType> types) {
@@ -84,10 +82,9 @@ public record LivenessTrace(List<Array> arrays) {
 
     /**
      * An array that a block created during a prediction.
-     *
      * @param type its element type and shape, verified when it is created again
-     * @param closedAt number of the creation upon which it is no longer needed and is closed,
-     *     greater than its own; empty for an array that is left to whoever owns it
+     * @param closedAt number of the creation at which it is closed because it is no longer needed,
+     * greater than its own; empty for an array that is left to its owner
      */
     public record Array(ArrayType type, OptionalInt closedAt) {}
 }

@@ -1,5 +1,5 @@
 /**
- * Predictions of imperative blocks as they were recorded, and what follows from them: live ranges
- * of arrays, and a graph.
+ * Recorded predictions of imperative blocks, and data derived from them: live ranges of arrays, and
+ * a graph.
  */
 package org.djlplan.memplan.source.block;

@@ -8,13 +8,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The bytes of a file that is not trusted. Every access is checked against the end, and all that is
- * taken out is charged to a budget in proportion to the file's size: many offsets in a flatbuffer
- * may point to the same place, so a small file could otherwise ask for any amount of memory.
+ * The bytes of an untrusted file. Every access is checked against the end. Every read counts
+ * against a budget proportional to the file's size, because many offsets in a flatbuffer may point
+ * to the same place, so that a small file could otherwise require any amount of memory.
  */
 final class CheckedBuffer {
 
-    /** How often, on average, each byte of the file may be visited. */
+    /** How often, on average, each byte of the file may be read. */
     private static final long VISITS_PER_BYTE = 2;
 
     private static final long FREE_BYTES = 1024;
@@ -54,7 +54,7 @@ final class CheckedBuffer {
         return file.getLong(require(position, 8, path));
     }
 
-    /** Returns the place that the offset at {@code position} points to. */
+    /** Returns the target of the offset at {@code position}. */
     int follow(long position, TreePath path) throws TfLiteFormatException {
         long offset = uint32(position, path);
         if (offset == 0) {
@@ -63,14 +63,17 @@ final class CheckedBuffer {
         return require(position + offset, 4, path);
     }
 
-    /** Returns the number of elements of the vector at a place, all of which lie in the file. */
+    /**
+     * Returns the number of elements of the vector at a position, after checking that all of them
+     * lie in the file.
+     */
     int length(int at, int elementBytes, TreePath path) throws TfLiteFormatException {
         long length = uint32(at, path);
         require(at + 4L, length * elementBytes, path);
         return (int) length;
     }
 
-    /** Returns the text at a place. */
+    /** Returns the string at a position. */
     String string(int at, TreePath path) throws TfLiteFormatException {
         int length = length(at, 1, path);
         spend(length, at, path);
@@ -88,7 +91,9 @@ final class CheckedBuffer {
         return TfLiteBytes.ofFile(file, position, lengthBytes);
     }
 
-    /** Returns {@code position}, from which {@code lengthBytes} lie inside the file. */
+    /**
+     * Returns {@code position} after checking that {@code lengthBytes} from there lie in the file.
+     */
     int require(long position, long lengthBytes, TreePath path) throws TfLiteFormatException {
         if (position < 0 || lengthBytes > sizeBytes() - position) {
             throw error(
@@ -99,7 +104,7 @@ final class CheckedBuffer {
         return (int) position;
     }
 
-    /** Takes bytes off the budget. */
+    /** Subtracts bytes from the budget. */
     void spend(long bytes, long position, TreePath path) throws TfLiteFormatException {
         budgetBytes -= bytes;
         if (budgetBytes < 0) {
@@ -107,7 +112,7 @@ final class CheckedBuffer {
         }
     }
 
-    /** Notes that the schema does not know something the file has. */
+    /** Records data that is not in the known schema. */
     void doNotCarry(TreePath path) {
         notCarried.add(path.toString());
     }

@@ -9,12 +9,11 @@ import org.djlplan.memplan.source.tflite.Schema.Field;
 import org.djlplan.memplan.source.tflite.Schema.Kind;
 
 /**
- * A cursor on one table of a file that is not trusted; fields are asked for by their names in the
- * schema. The schema has no table inside itself, so a walk along its fields always ends.
- *
- * <p>Layout: the table begins with the distance back to its vtable; the vtable holds its own size,
- * the table's size, and for each slot the distance of the field from the table's begin, 0 if it is
- * not stored.
+ * A cursor on one table of an untrusted file; fields are accessed by their names in the schema. No
+ * table of the schema contains itself, so traversing its fields always ends.
+ * <p>Layout: the table begins with the distance back to its vtable; the vtable contains its own
+ * size, the table's size, and for each slot the distance of the field from the table's beginning, 0
+ * if the field is not stored.
  */
 final class CheckedTable {
 
@@ -30,7 +29,7 @@ final class CheckedTable {
     private final int vtable;
     private final int storedSlots;
 
-    /** Turns an element of a vector of tables into a value. */
+    /** Converts an element of a vector of tables to a value. */
     interface Reader<T> {
         T read(CheckedTable table) throws TfLiteFormatException;
     }
@@ -54,7 +53,7 @@ final class CheckedTable {
         noteUnknownSlots();
     }
 
-    /** Slots beyond those that the schema knows. */
+    /** Records slots that are not in the schema. */
     private void noteUnknownSlots() throws TfLiteFormatException {
         int first = type.slots();
         buffer.spend((long) SLOT_BYTES * Math.max(0, storedSlots - first), vtable, path);
@@ -74,9 +73,8 @@ final class CheckedTable {
     }
 
     /**
-     * Returns where the value of a slot lies in the file, 0 if it is not stored.
-     *
-     * @param bytes size of the value, which lies inside the table
+     * Returns the position of a slot's value in the file, 0 if it is not stored.
+     * @param bytes size of the value, which must lie inside the table
      */
     private int slotPosition(Field field, int slot, int bytes) throws TfLiteFormatException {
         int distance = slot < storedSlots ? distance(slot) : 0;
@@ -212,18 +210,18 @@ final class CheckedTable {
         return typed.build();
     }
 
-    /** Returns what a field of a table's or a union's type stores. */
+    /** Returns the table in a field of a table or union type. */
     Optional<FlatTable> flatTable(String field) throws TfLiteFormatException {
         return value(field).map(FlatTable.class::cast);
     }
 
-    /** Returns a cursor on a table that a field stores. */
+    /** Returns a cursor on the table in a field. */
     Optional<CheckedTable> table(String name) throws TfLiteFormatException {
         Field field = type.field(name);
         return child(field, field.slot(), field.target());
     }
 
-    /** Returns the elements of a vector of tables, none if it is not stored. */
+    /** Returns the elements of a vector of tables, empty if it is not stored. */
     <T> ImmutableList<T> tables(String name, Reader<T> reader) throws TfLiteFormatException {
         Field field = type.field(name);
         int at = slotPosition(field, field.slot(), 4);
@@ -246,7 +244,7 @@ final class CheckedTable {
         return new CheckedTable(buffer, field.target(), target, elementPath);
     }
 
-    /** Returns the whole table, with all tables below it, as plain values. */
+    /** Returns the whole table, with all tables below it, as values. */
     FlatTable toFlatTable() throws TfLiteFormatException {
         ImmutableMap.Builder<String, Object> values = ImmutableMap.builder();
         for (Field field : type.fields().values()) {
@@ -258,7 +256,7 @@ final class CheckedTable {
         return new FlatTable(type.name(), values.buildOrThrow());
     }
 
-    /** Returns where in the file lies what a path below this table names, as near as is stored. */
+    /** Returns the file position of a path below this table, or of its nearest stored ancestor. */
     int locate(List<String> steps) throws TfLiteFormatException {
         if (steps.isEmpty()) {
             return table;
@@ -274,7 +272,8 @@ final class CheckedTable {
         }
         int target = buffer.follow(at, path);
         if (!field.vector()) {
-            // Below a member of a union lie scalars of one operator: its table is near enough.
+            // Members of a union contain only scalars of one operator, so the position of the table
+            // is precise enough.
             return field.kind() == Kind.TABLE
                     ? new CheckedTable(buffer, field.target(), target, path)
                             .locate(steps.subList(1, steps.size()))

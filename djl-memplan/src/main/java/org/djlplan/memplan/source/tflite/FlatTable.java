@@ -12,22 +12,20 @@ import org.djlplan.memplan.source.tflite.Schema.Field;
 import org.djlplan.memplan.source.tflite.Schema.Kind;
 
 /**
- * A table of the format as plain values, for what the project carries without looking at it much:
- * the builtin options of operators, sparsity.
- *
- * <p>Values are an {@code Integer} for fields of type byte and int, a {@code Long} for uint and
- * long, {@code Float}, {@code Boolean}, {@code String}, another {@code FlatTable} (a table, or the
- * member that a union holds), {@link TfLiteBytes}, or a list of one of these.
- *
+ * A table of the format as values, for data that the project only passes through: builtin options
+ * of operators, sparsity.
+ * <p>Values are {@code Integer} for fields of type byte and int, {@code Long} for uint and long,
+ * {@code Float}, {@code Boolean}, {@code String}, another {@code FlatTable} (a table, or the member
+ * of a union), {@link TfLiteBytes}, or a list of one of these.
  * @param type the table's name in TensorFlow's schema, for example {@code Conv2DOptions}
- * @param fields exactly the fields that the file stores, by name; a scalar that is stored differs
- *     from one that is absent, even if its value is the default
+ * @param fields exactly the stored fields, by name; a stored scalar differs from an absent one,
+ * even if its value is the default
  */
 public record FlatTable(String type, Map<String, Object> fields) {
 
     /**
      * @throws IllegalArgumentException if there is no such table or field in the schema or a value
-     *     is not of the field's type
+     * does not have the field's type
      */
     public FlatTable {
         Schema.TableType table = Schema.table(type);
@@ -61,12 +59,12 @@ public record FlatTable(String type, Map<String, Object> fields) {
         };
     }
 
-    /** Returns a table without any field stored. */
+    /** Returns a table without fields. */
     public static FlatTable of(String type) {
         return new FlatTable(type, Map.of());
     }
 
-    /** Returns this table with one field stored. */
+    /** Returns this table with one more stored field. */
     public FlatTable with(String field, Object value) {
         Map<String, Object> more = new LinkedHashMap<>(fields);
         more.put(field, value);
@@ -98,7 +96,7 @@ public record FlatTable(String type, Map<String, Object> fields) {
         return ((List<?>) valueOf(field)).stream().map(Integer.class::cast).toList();
     }
 
-    /** Returns what a field of a table's or a union's type stores. */
+    /** Returns the table in a field of a table or union type. */
     public Optional<FlatTable> table(String field) {
         Kind kind = Schema.table(type).field(field).kind();
         checkArgument(kind == Kind.TABLE || kind == Kind.UNION, "%s is a %s", field, kind);
@@ -116,7 +114,7 @@ public record FlatTable(String type, Map<String, Object> fields) {
         return called;
     }
 
-    /** Returns these options when the subgraphs that they name have other indices. */
+    /** Returns these options with other indices of subgraphs. */
     FlatTable calling(IntUnaryOperator moved) {
         FlatTable changed = this;
         for (Map.Entry<String, Long> called : subgraphs().entrySet()) {

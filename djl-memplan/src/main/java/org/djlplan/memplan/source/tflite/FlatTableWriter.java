@@ -14,17 +14,12 @@ import org.djlplan.memplan.source.tflite.Schema.Field;
 import org.djlplan.memplan.source.tflite.Schema.Kind;
 
 /**
- * Lays tables out as a flatbuffer. Only the tables are built in memory; raw vectors, which hold
- * nearly all of a model, follow behind them and are never copied:
- *
+ * Lays tables out as a flatbuffer. Only the tables are built in memory; raw vectors, which are nearly all of a model, follow the tables and are never copied:
  * <pre>
  *   | root, identifier | tables, vectors, strings | length, bytes | length, bytes | ...
  *                          └── offset ──────────────►┘
  * </pre>
- *
- * <p>With pages, raw vectors of a page or more come last. Each begins at a page's begin and has all
- * pages that it touches to itself, but for the length of the next one, which may stand in the rest
- * of its last page; the file ends where a page does.
+ * <p>With page alignment, raw vectors of a page or more come last. Each starts at a page boundary and shares its pages with nothing except the length of the next vector, which may lie in the rest of its last page; the file ends at a page boundary.
  */
 final class FlatTableWriter {
 
@@ -35,40 +30,35 @@ final class FlatTableWriter {
     private final FlatBufferBuilder builder = new FlatBufferBuilder();
     private final List<PendingRaw> pending = new ArrayList<>();
 
-    /** A writer that knows no pages. */
+    /** Creates a writer without page alignment. */
     FlatTableWriter() {
         this(1);
     }
 
-    /**
-     * @param pageBytes size of a page, 1 without pages
-     */
+    /** @param pageBytes size of a page; 1 for no alignment */
     FlatTableWriter(int pageBytes) {
         this.pageBytes = pageBytes;
     }
 
-    /** A raw vector that follows the tables; {@code table} counts from the end of the tables. */
+    /** A raw vector that follows the tables; {@code table} is relative to the end of the tables. */
     private record PendingRaw(int table, Field field, TfLiteBytes bytes) {}
 
     /**
-     * A raw vector and where in the file its bytes begin; its length stands before them.
-     *
+     * A raw vector with the position of its bytes in the file; its length precedes them.
      * @param length number of elements
      */
     record PlacedRaw(long offsetBytes, int length, TfLiteBytes bytes) {}
 
     /**
      * The parts of a file.
-     *
      * @param tables the file's head, little-endian
-     * @param raws what follows, in order of the offsets
+     * @param raws the following vectors, in order of the offsets
      * @param sizeBytes size of the file
      */
     record Layout(ByteBuffer tables, List<PlacedRaw> raws, long sizeBytes) {}
 
     /**
-     * Returns the parts of a file with a root table and an identifier of four letters.
-     *
+     * Returns the layout of a file with a root table and a four-letter identifier.
      * @throws TfLiteWriteException if the file would have 2 GiB or more
      */
     Layout layout(FlatTable root, String identifier) throws TfLiteWriteException {
@@ -202,7 +192,7 @@ final class FlatTableWriter {
             case UINT -> builder.addInt(slot, ((Long) value).intValue(), 0);
             case LONG -> builder.addLong(slot, (Long) value, 0);
             case FLOAT -> builder.addFloat(slot, (Float) value, 0);
-            case RAW -> builder.addInt(slot, 0, 0); // pointed to its place at the end
+            case RAW -> builder.addInt(slot, 0, 0); // replaced by an offset at the end
             case STRING, TABLE, UNION -> throw new AssertionError(field);
         }
     }

@@ -1,6 +1,8 @@
 package org.djlplan.memplan.source.tflite;
 
-/** The parts of a model do not fit together, for example an index that points nowhere. */
+/**
+ * Signals that the parts of a model contradict each other, for example because of an invalid index.
+ */
 public final class InvalidModelException extends IllegalArgumentException {
 
     private static final long serialVersionUID = 1;
@@ -15,13 +17,14 @@ public final class InvalidModelException extends IllegalArgumentException {
     }
 
     /**
-     * Returns where, in the format's own names, such as {@code subgraphs[0].tensors[12].buffer}.
+     * Returns the path of the error, in the format's own names, such as {@code
+     * subgraphs[0].tensors[12].buffer}.
      */
     public String path() {
         return path;
     }
 
-    /** Returns what is wrong there. */
+    /** Returns the error at that path. */
     public String problem() {
         return problem;
     }

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 
-/** Checks that the parts of a model fit together. Throws {@link InvalidModelException} only. */
+/** Checks that a model is consistent. Throws {@link InvalidModelException} only. */
 final class ModelCheck {
 
     private final List<TfLiteOperatorCode> operatorCodes;
@@ -70,7 +70,7 @@ final class ModelCheck {
         }
     }
 
-    /** Subgraphs that operators call must exist and must not call each other in a circle. */
+    /** Called subgraphs must exist and must not call each other recursively. */
     private void checkCalls() {
         int[] callers = new int[subgraphs.size()];
         forEachCall((caller, called) -> callers[called]++);
@@ -140,12 +140,12 @@ final class ModelCheck {
     }
 
     /**
-     * Checks one subgraph: sizes, indices, and that the operators can run in the order they stand
-     * in. What TFLite itself refuses at load is refused here too, with a place.
+     * Checks one subgraph: sizes, indices, and that the operators are in an executable order.
+     * Models that TensorFlow Lite refuses at loading are refused here, too, with a path.
      */
     private static final class SubgraphCheck {
 
-        /** More than any machine has; keeps sums of sizes far from overflow. */
+        /** More than any machine has; prevents overflow of sums. */
         private static final long LARGEST_SUM_BYTES = 1L << 40;
 
         private final TfLiteSubgraph subgraph;
@@ -153,13 +153,13 @@ final class ModelCheck {
         private final List<TfLiteBytes> buffers;
         private final String path;
 
-        /** Tensors that have their content: constants, inputs, what the operators so far wrote. */
+        /** Tensors with content: constants, inputs, and outputs of the operators so far. */
         private final BitSet filled = new BitSet();
 
         /** Tensors that may be read at any time and written any number of times. */
         private final BitSet variables = new BitSet();
 
-        /** Tensors without elements: nobody needs to write what a reader gets. */
+        /** Tensors without elements, which need not be written before they are read. */
         private final BitSet empty = new BitSet();
 
         SubgraphCheck(

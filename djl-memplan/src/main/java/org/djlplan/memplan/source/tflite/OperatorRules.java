@@ -9,16 +9,15 @@ import org.djlplan.memplan.graph.ElementType;
 
 /**
  * Checks parameters of operators, and shapes and scales of their operands, that the engine's
- * kernels compute with but do not check themselves: a stride or a filter of 0 divides by 0, one
- * that is too large overflows, a scale that is not a number aborts the process. Throws {@link
+ * kernels use without checking: a stride or filter of 0 causes a division by 0, a too large one
+ * overflows, and a scale that is not a number aborts the process. Throws {@link
  * InvalidModelException} only.
- *
- * <p>Shapes that only the engine knows, and operands that are sizes or positions, are checked by
- * the native library when the engine prepares and runs an operator.
+ * <p>The native library checks shapes that only the engine knows, and operands that are sizes or
+ * positions, when the engine prepares and runs an operator.
  */
 final class OperatorRules {
 
-    /** Kernels compute positions in 32 bits, as products of these and of positions in an image. */
+    /** Kernels compute positions in 32 bits, as products of strides and positions in an image. */
     private static final int LARGEST_STRIDE = 1 << 15;
 
     private static final int LARGEST_DILATION = 1 << 15;
@@ -26,18 +25,21 @@ final class OperatorRules {
     private static final int SMALLEST_BITS = 2;
     private static final int LARGEST_BITS = 16;
 
-    /** A sum is shifted by 20 bits, 15 of wider numbers, and one that is twice the larger scale. */
+    /**
+     * A sum is shifted left by 20 bits (15 for wider integers), plus one for twice the larger
+     * scale.
+     */
     private static final double LARGEST_SUM = 1 << 19;
 
     private static final double LARGEST_SUM_OF_16_BITS = 1 << 14;
 
-    /** A difference is shifted by 7 bits before it is squared. */
+    /** A difference is shifted left by 7 bits before it is squared. */
     private static final double LARGEST_SQUARE = 1 << 12;
 
     private static final float SMALLEST_SCALE = 1e-20f;
     private static final float LARGEST_SCALE = 1e20f;
 
-    /** Multipliers are shifted by 31 bits at most. */
+    /** Multipliers are shifted by at most 31 bits. */
     private static final float SMALLEST_COMPARED = 0x1p-30f;
 
     private static final int FILTER = 1;
@@ -48,23 +50,24 @@ final class OperatorRules {
     private final FlatTable options;
     private final String path;
 
-    /** By what an operator's largest scale of an input is compared with that of its output. */
+    /** The value with which the largest input scale of an operator is compared. */
     private enum Scaled {
-        /** The inputs are brought to one scale, and their sum to that of the output. */
+        /** The inputs are converted to one scale, and their sum to the output's scale. */
         SUM,
         /** As a sum, but squared. */
         SQUARE,
-        /** There is no scale of the output. */
+        /** The output has no scale. */
         COMPARISON,
         /** Any scales do. */
         PRODUCT,
         /**
-         * The output is looked up, or computed as a real number: integers always stand for some.
+         * The output is looked up in a table, or computed as a real number, so integers are always
+         * quantized.
          */
         FUNCTION
     }
 
-    /** Operators that compute with the scales of integers of 8 or 16 bits, and check none. */
+    /** Operators that compute with scales of 8- or 16-bit integers without checking them. */
     private static final ImmutableMap<String, Scaled> SCALED =
             ImmutableMap.<String, Scaled>builder()
                     .put("ADD", Scaled.SUM)
@@ -102,8 +105,7 @@ final class OperatorRules {
 
     /**
      * Checks every operator of a model.
-     *
-     * @throws InvalidModelException at the first that must not run
+     * @throws InvalidModelException at the first operator that must not run
      */
     static void check(TfLiteFile file) {
         for (int i = 0; i < file.subgraphs().size(); i++) {
@@ -129,7 +131,10 @@ final class OperatorRules {
 
     // ---- parameters ------------------------------------------------------------------------
 
-    /** No table of functions: each would have to be linked while a JVM loads its first model. */
+    /**
+     * A switch instead of a table of lambdas, each of which would have to be linked while a JVM
+     * loads its first model.
+     */
     private void checkParameters(String type) {
         switch (type) {
             case "CONV_2D" -> checkConvolution("Conv2DOptions");
@@ -144,7 +149,7 @@ final class OperatorRules {
             case "FAKE_QUANT" -> checkBits();
             case "SVDF" -> checkRank();
             default -> {
-                // Its kernels check their parameters.
+                // The kernels of other types check their parameters.
             }
         }
     }
@@ -191,7 +196,7 @@ final class OperatorRules {
         requireBetween("block_size", 1, LARGEST_STRIDE);
     }
 
-    /** What −1 stands for is the rest of the elements divided by the other dimensions. */
+    /** −1 stands for the number of elements divided by the other dimensions. */
     private void checkShape() {
         if (operator.inputs().size() == 1 && options.type().equals("ReshapeOptions")) {
             List<Integer> shape = options.ints("new_shape");
@@ -228,7 +233,10 @@ final class OperatorRules {
                 value + " is not between " + least + " and " + most);
     }
 
-    /** A filter is a constant nearly always; else the engine's shape of it is checked later. */
+    /**
+     * A filter is nearly always a constant; otherwise the shape that the engine computes is checked
+     * later.
+     */
     private void requireWindow(int axis, int dilation) {
         Optional<TfLiteTensor> filter = input(FILTER);
         if (filter.isPresent() && axis < filter.get().shape().size()) {
@@ -251,7 +259,7 @@ final class OperatorRules {
     private static final ImmutableSet<ElementType> QUANTIZED =
             ImmutableSet.of(ElementType.INT8, ElementType.UINT8, ElementType.INT16);
 
-    /** Kernels abort the process over a scale that they can make no multiplier of. */
+    /** Kernels abort the process if they cannot convert a scale to a multiplier. */
     private void checkScales(Scaled scaled) {
         double largest = 0;
         List<Integer> inputs = operator.inputs();
@@ -288,7 +296,7 @@ final class OperatorRules {
                         quantization -> quantization.filter(q -> !q.scale().isEmpty()).isPresent());
     }
 
-    /** Returns the scale of quantized numbers, 0 for others. */
+    /** Returns the scale of a quantized tensor, 0 for other tensors. */
     private double scale(TfLiteTensor tensor, Scaled scaled, String field) {
         if (!QUANTIZED.contains(tensor.elementType())) {
             return 0;
@@ -299,7 +307,7 @@ final class OperatorRules {
         for (float scale : scales) {
             require(scale >= least && scale <= LARGEST_SCALE, field, "a scale of " + scale);
         }
-        // Integers of 16 bits need not stand for others, but then none of the operator does.
+        // 16-bit integers may be unquantized, but then no operand of the operator is quantized.
         boolean whole =
                 tensor.elementType() == ElementType.INT16
                         && scaled != Scaled.FUNCTION

@@ -19,7 +19,9 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** The tables of the format, as {@code schema.txt} lists them; its head explains the notation. */
+/**
+ * The tables of the format, as listed in {@code schema.txt}, whose header explains the notation.
+ */
 final class Schema {
 
     private static final Splitter WORDS = Splitter.on(' ').omitEmptyStrings();
@@ -44,7 +46,7 @@ final class Schema {
         UNION(4, FlatTable.class),
         RAW(4, TfLiteBytes.class);
 
-        /** Bytes of the value itself, or of the offset to it. */
+        /** Bytes of the value itself, or of its offset. */
         final int bytes;
 
         /** The class of such a value in a {@link FlatTable}. */
@@ -58,13 +60,12 @@ final class Schema {
 
     /**
      * One field of a table.
-     *
-     * @param slot its slot; of a union the slot of its type, which the slot of its value follows
+     * @param slot its slot; for a union the slot of its type, followed by the slot of its value
      * @param vector whether it holds a vector of {@code kind}
      * @param target name of the table or union; empty for other kinds
-     * @param defaultValue what an absent scalar stands for; empty text, list or bytes otherwise
-     * @param elementBytes of a raw vector, bytes of one element
-     * @param alignmentBytes of a raw vector, what the place of its first element is a multiple of
+     * @param defaultValue value of an absent scalar; empty string, list or bytes otherwise
+     * @param elementBytes for a raw vector, bytes of one element
+     * @param alignmentBytes for a raw vector, alignment of its first element
      */
     record Field(
             String name,
@@ -124,7 +125,7 @@ final class Schema {
         return lines;
     }
 
-    /** Tables are parsed when first used: a model has a few of the many. */
+    /** Tables are parsed at first use, because a model has only a few of them. */
     private TableType parse(String name) {
         String line = lines.get(name);
         checkArgument(line != null, "no table %s in the schema", name);

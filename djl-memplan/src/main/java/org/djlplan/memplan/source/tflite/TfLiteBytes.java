@@ -7,9 +7,8 @@ import java.util.Optional;
 import org.djlplan.memplan.graph.FileRegion;
 
 /**
- * An immutable run of bytes: a window on the mapped file when it was read, on memory of its own
- * when it was built, or computed piece by piece whenever it is read. Nothing is copied. Equal to
- * any other run with the same content.
+ * An immutable sequence of bytes: a view of the mapped file, separate memory, or computed piece by
+ * piece whenever it is read. Nothing is copied. Equal to any other sequence with the same content.
  */
 public final class TfLiteBytes {
 
@@ -19,7 +18,7 @@ public final class TfLiteBytes {
     private static final int HASHED_BYTES = 64;
     private static final int NOT_IN_A_FILE = -1;
 
-    /** The most that is computed at once to compare. */
+    /** Largest number of bytes computed at once for a comparison. */
     private static final int COMPARED_BYTES = 1 << 20;
 
     private final Source source;
@@ -34,7 +33,7 @@ public final class TfLiteBytes {
         this.offsetBytes = offsetBytes;
     }
 
-    /** Content that is read in pieces, in any order, any number of times; always the same. */
+    /** Content that can be read in pieces, in any order, repeatedly; it never changes. */
     @FunctionalInterface
     public interface Source {
 
@@ -50,22 +49,22 @@ public final class TfLiteBytes {
         }
     }
 
-    /** Bytes that are not from a file. The caller must not write to them any more. */
+    /** Returns bytes in memory. The caller must not modify them afterwards. */
     public static TfLiteBytes of(ByteBuffer content) {
         return window(content.slice(), NOT_IN_A_FILE);
     }
 
-    /** Bytes that are not from a file. The caller must not write to them any more. */
+    /** Returns bytes in memory. The caller must not modify them afterwards. */
     public static TfLiteBytes of(byte[] content) {
         return of(ByteBuffer.wrap(content));
     }
 
-    /** Bytes that are computed when they are read, and not kept. */
+    /** Returns bytes that are computed on each read and not stored. */
     public static TfLiteBytes computed(int sizeBytes, Source source) {
         return new TfLiteBytes(source, 0, sizeBytes, NOT_IN_A_FILE);
     }
 
-    /** A window on a file, whose bounds were checked. */
+    /** Returns a view of a file, whose bounds were checked. */
     static TfLiteBytes ofFile(ByteBuffer file, int offsetBytes, int sizeBytes) {
         return window(file.slice(offsetBytes, sizeBytes), offsetBytes);
     }
@@ -108,7 +107,7 @@ public final class TfLiteBytes {
                 .order(ByteOrder.LITTLE_ENDIAN);
     }
 
-    /** Returns where the bytes lie in the file they were read from. */
+    /** Returns the position of the bytes in the file from which they were read. */
     public Optional<FileRegion> region() {
         return offsetBytes == NOT_IN_A_FILE
                 ? Optional.empty()
@@ -133,7 +132,8 @@ public final class TfLiteBytes {
 
     @Override
     public int hashCode() {
-        // The head only: to hash all of a model's weights would read the whole file.
+        // Only the beginning is hashed, because hashing all weights of a model would read the whole
+        // file.
         return 31 * sizeBytes + read(0, Math.min(HASHED_BYTES, sizeBytes)).hashCode();
     }
 

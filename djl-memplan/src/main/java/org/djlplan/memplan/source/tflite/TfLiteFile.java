@@ -7,19 +7,17 @@ import java.util.Map;
 import java.util.function.IntUnaryOperator;
 
 /**
- * All that a {@code .tflite} file says. A value of this type is a model whose parts fit together:
- * indices point somewhere, operators stand in an order in which they can run, constants are as long
- * as their shapes say.
- *
+ * The content of a {@code .tflite} file. A value of this type is a consistent model: indices are
+ * valid, operators are in an executable order, constants have the size of their shape.
  * @param description possibly empty
- * @param operatorCodes what operators do; they name these by index
- * @param subgraphs the first is the model; the others are called by its operators
- * @param buffers contents of constants and metadata; the first stands for none
+ * @param operatorCodes functions of operators, which refer to them by index
+ * @param subgraphs the first is the model; its operators call the others
+ * @param buffers contents of constants and metadata; the first means none
  * @param metadataBuffers indices of buffers, an older form of {@code metadata}
  * @param metadata named buffers
- * @param signatures names for inputs and outputs
- * @param notCarried paths of what a file has beyond the schema known here; such a model can be
- *     planned but not written
+ * @param signatures names of inputs and outputs
+ * @param notCarried paths of data beyond the known schema; such a model can be planned but not
+ * written
  */
 public record TfLiteFile(
         String description,
@@ -31,12 +29,10 @@ public record TfLiteFile(
         List<Signature> signatures,
         List<String> notCarried) {
 
-    /** The version of the schema; TFLite itself takes no other. */
+    /** The version of the schema; TensorFlow Lite accepts no other. */
     public static final int SCHEMA_VERSION = 3;
 
-    /**
-     * @throws InvalidModelException if the parts do not fit together
-     */
+    /** @throws InvalidModelException if the parts contradict each other */
     public TfLiteFile {
         operatorCodes = ImmutableList.copyOf(operatorCodes);
         subgraphs = ImmutableList.copyOf(subgraphs);
@@ -55,10 +51,9 @@ public record TfLiteFile(
     }
 
     /**
-     * Returns the same model with other shapes of tensors in the main subgraph.
-     *
-     * @param shapes by the tensor's index; tensors that are not in it keep theirs
-     * @throws InvalidModelException if a constant is not as long as its shape says then
+     * Returns this model with other shapes of tensors in the main subgraph.
+     * @param shapes by the tensor's index; other tensors keep their shapes
+     * @throws InvalidModelException if a constant's size does not match its new shape
      */
     public TfLiteFile withShapes(Map<Integer, List<Integer>> shapes) {
         TfLiteSubgraph main = main();
@@ -70,10 +65,9 @@ public record TfLiteFile(
     }
 
     /**
-     * Returns the same model with another subgraph as the first. The two change places, also where
-     * operators and signatures name them.
-     *
-     * @param index the subgraph's
+     * Returns this model with another subgraph as the first. The two subgraphs are swapped, also in
+     * references of operators and signatures.
+     * @param index of the subgraph
      */
     public TfLiteFile withFirst(int index) {
         IntUnaryOperator moved = old -> old == 0 ? index : old == index ? 0 : old;
@@ -93,8 +87,7 @@ public record TfLiteFile(
     }
 
     /**
-     * Returns the same model with other outputs, and without signatures.
-     *
+     * Returns this model with other outputs, and without signatures.
      * @param outputs tensors of the main subgraph
      */
     public TfLiteFile withOutputs(List<Integer> outputs) {
@@ -110,9 +103,9 @@ public record TfLiteFile(
     }
 
     /**
-     * Returns a model whose operators do not follow from each other: every tensor that is no
-     * constant is an input, in the order of their indices, and each operator writes to tensors of
-     * its own, which are the outputs, in the operators' order. It has no signatures.
+     * Returns a model with independent operators: every tensor that is not a constant is an input,
+     * in the order of the indices, and each operator writes to separate tensors, which are the
+     * outputs, in the operators' order. It has no signatures.
      */
     public TfLiteFile withOperatorsApart() {
         TfLiteSubgraph main = main();
@@ -169,8 +162,8 @@ public record TfLiteFile(
     }
 
     /**
-     * Returns whether another model is the same but for the content of buffers of at least so many
-     * bytes, which are as long.
+     * Returns whether another model is equal except for the content of buffers of at least this
+     * size, which must have equal sizes.
      */
     public boolean equalsExceptLargeBuffers(TfLiteFile other, long leastBytes) {
         if (buffers.size() != other.buffers.size()) {
@@ -207,16 +200,14 @@ public record TfLiteFile(
     }
 
     /**
-     * A named buffer that says something about the model.
-     *
-     * @param name what it says
-     * @param buffer index of its content among the file's buffers
+     * A named buffer with additional data of the model.
+     * @param name of the data
+     * @param buffer index of its content in the file's buffers
      */
     public record Metadata(String name, int buffer) {}
 
     /**
-     * Names for the inputs and outputs of a subgraph.
-     *
+     * Names of the inputs and outputs of a subgraph.
      * @param inputs names of inputs
      * @param outputs names of outputs
      * @param key name of the signature

@@ -3,8 +3,8 @@ package org.djlplan.memplan.source.tflite;
 import java.io.IOException;
 
 /**
- * A file is not a {@code .tflite} file that can be planned: the message says in which file, at
- * which byte, where in the tree of tables, and what is wrong.
+ * Signals a file that is not a plannable {@code .tflite} file; the message has the file, the byte
+ * position, the path in the tree of tables, and the error.
  */
 public final class TfLiteFormatException extends IOException {
 

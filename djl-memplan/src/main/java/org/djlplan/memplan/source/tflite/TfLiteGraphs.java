@@ -11,20 +11,18 @@ import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.graph.Tensor;
 
-/** Turns the first subgraph of a {@code .tflite} file into a graph. */
+/** Converts the first subgraph of a {@code .tflite} file to a graph. */
 public final class TfLiteGraphs {
 
     private TfLiteGraphs() {}
 
     /**
-     * Returns the graph of a file's first subgraph. Tensor ids are TFLite's tensor indices,
-     * operator types TFLite's builtin names, or {@code CUSTOM:name}.
-     *
-     * <p>Sizes are those of the shapes in the file, which TFLite uses unless the caller resizes an
-     * input. A tensor with an unknown dimension, of a type without a size, or without any element
-     * has 0 bytes and is the engine's.
-     *
-     * @param name what the graph is called
+     * Returns the graph of a file's first subgraph. Tensor ids are TensorFlow Lite's tensor
+     * indices, operator types its builtin names, or {@code CUSTOM:name}.
+     * <p>Sizes follow from the shapes in the file, which TensorFlow Lite uses unless the caller
+     * resizes an input. A tensor with an unknown dimension, of a type without a size, or without
+     * elements has 0 bytes and is owned by the engine.
+     * @param name of the graph
      */
     public static Graph toGraph(TfLiteFile file, String name) {
         TfLiteSubgraph subgraph = file.main();
@@ -73,7 +71,7 @@ public final class TfLiteGraphs {
                 storage == Storage.CONSTANT ? content.region() : Optional.empty());
     }
 
-    /** State that older files mark at the operators only. */
+    /** Returns state tensors that older files mark only at the operators. */
     private static Set<Integer> mutatedInputs(TfLiteSubgraph subgraph) {
         Set<Integer> mutated = new HashSet<>();
         for (TfLiteOperator operator : subgraph.operators()) {
@@ -87,8 +85,8 @@ public final class TfLiteGraphs {
     }
 
     /**
-     * Returns the names of the subgraphs that the graph leaves out, {@code subgraphs[i]} for those
-     * without one. Operators such as {@code WHILE} call them; the engine plans them on its own.
+     * Returns the names of the subgraphs that the graph leaves out, {@code subgraphs[i]} for
+     * unnamed ones. Operators such as {@code WHILE} call them; the engine plans them itself.
      */
     public static List<String> leftOutSubgraphs(TfLiteFile file) {
         ImmutableList.Builder<String> names = ImmutableList.builder();

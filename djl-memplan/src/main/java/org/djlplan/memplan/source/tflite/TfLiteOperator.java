@@ -6,18 +6,17 @@ import java.util.Optional;
 import java.util.function.IntUnaryOperator;
 
 /**
- * An operator as the file has it. Tensors are given by index into the subgraph's tensors.
- *
- * @param opcodeIndex index into the file's operator codes
- * @param inputs tensors it reads; {@link #ABSENT} stands for an optional one that is left out
- * @param outputs tensors it writes; {@link #ABSENT} as above
+ * An operator as stored in the file. Tensors are given by index into the subgraph's tensors.
+ * @param opcodeIndex index of the file's operator codes
+ * @param inputs tensors that it reads; {@link #ABSENT} for an omitted optional one
+ * @param outputs tensors that it writes; {@link #ABSENT} as above
  * @param builtinOptions the table of its options, a member of the format's union {@code
- *     BuiltinOptions}
- * @param customOptions options of a custom operator, in a format of its own
+ * BuiltinOptions}
+ * @param customOptions options of a custom operator, in its own format
  * @param customOptionsFormat number of that format; 0 is FlexBuffers
- * @param mutatingVariableInputs for each input whether it is state that the operator changes; empty
- *     if none is
- * @param intermediates tensors inside the operator that only carry quantization
+ * @param mutatingVariableInputs for each input whether it is state that the operator modifies;
+ * empty if none is
+ * @param intermediates tensors inside the operator that have quantization only
  */
 public record TfLiteOperator(
         int opcodeIndex,
@@ -29,7 +28,7 @@ public record TfLiteOperator(
         List<Boolean> mutatingVariableInputs,
         List<Integer> intermediates) {
 
-    /** In place of the index of a tensor that is left out. The format's own number. */
+    /** Replaces the index of an omitted tensor. Defined by the format. */
     public static final int ABSENT = -1;
 
     public TfLiteOperator {
@@ -53,23 +52,23 @@ public record TfLiteOperator(
                 List.of());
     }
 
-    /** Returns the inputs that are not left out. */
+    /** Returns the inputs that are present. */
     public List<Integer> presentInputs() {
         return present(inputs);
     }
 
-    /** Returns the outputs that are not left out. */
+    /** Returns the outputs that are present. */
     public List<Integer> presentOutputs() {
         return present(outputs);
     }
 
-    /** Returns whether an input is state that the operator changes. */
+    /** Returns whether an input is state that the operator modifies. */
     public boolean mutates(int inputPosition) {
         return inputPosition < mutatingVariableInputs.size()
                 && mutatingVariableInputs.get(inputPosition);
     }
 
-    /** Returns the same operator when the subgraphs that it calls have other indices. */
+    /** Returns this operator with other indices of the subgraphs that it calls. */
     TfLiteOperator calling(IntUnaryOperator moved) {
         return new TfLiteOperator(
                 opcodeIndex,
@@ -82,7 +81,7 @@ public record TfLiteOperator(
                 intermediates);
     }
 
-    /** Returns the same operator with other outputs. */
+    /** Returns this operator with other outputs. */
     TfLiteOperator writing(List<Integer> others) {
         return new TfLiteOperator(
                 opcodeIndex,

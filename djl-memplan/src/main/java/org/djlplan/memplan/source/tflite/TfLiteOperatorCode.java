@@ -1,22 +1,20 @@
 package org.djlplan.memplan.source.tflite;
 
 /**
- * The function of an operator: a builtin one, or a custom one by its name.
- *
+ * The function of an operator: a builtin one, or a custom one with a name.
  * @param builtinCode number of the builtin operator; {@link #CUSTOM} for a custom one
  * @param customCode name of a custom operator, otherwise empty
- * @param version version of the operator's kernel that the model needs
+ * @param version kernel version that the model needs
  */
 public record TfLiteOperatorCode(int builtinCode, String customCode, int version) {
 
-    /** Number of the builtin operator that stands for a custom one. */
+    /** Number of the builtin operator that denotes a custom one. */
     public static final int CUSTOM = 32;
 
     /**
      * Returns the code of a builtin operator.
-     *
      * @param name its name in TensorFlow's schema, for example {@code CONV_2D}
-     * @throws IllegalArgumentException if there is none
+     * @throws IllegalArgumentException if there is no such operator
      */
     public static TfLiteOperatorCode builtin(String name, int version) {
         int code = Schema.operators().indexOf(name);
@@ -26,7 +24,7 @@ public record TfLiteOperatorCode(int builtinCode, String customCode, int version
         return new TfLiteOperatorCode(code, "", version);
     }
 
-    /** Returns whether this is not one of TFLite's own operators. */
+    /** Returns whether this is a custom operator. */
     public boolean isCustom() {
         return builtinCode == CUSTOM;
     }

@@ -14,11 +14,10 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Reads {@code .tflite} files without trusting them. Constants are not copied: they are windows on
+ * Reads {@code .tflite} files and validates everything. Constants are not copied: they are views of
  * the mapped file, which stays mapped as long as one of them is reachable.
- *
- * <p>A file that cannot be planned gives a {@link TfLiteFormatException} and nothing else; time and
- * memory stay in proportion to the file's size.
+ * <p>For a file that cannot be planned it throws {@link TfLiteFormatException} and nothing else;
+ * time and memory are proportional to the file's size.
  */
 public final class TfLiteReader {
 
@@ -33,8 +32,7 @@ public final class TfLiteReader {
 
     /**
      * Maps and reads a file.
-     *
-     * @throws TfLiteFormatException if it is no readable {@code .tflite} file of less than 2 GiB
+     * @throws TfLiteFormatException if it is not a readable {@code .tflite} file of less than 2 GiB
      */
     public static TfLiteFile read(Path file) throws TfLiteFormatException {
         ByteBuffer mapped;
@@ -59,11 +57,10 @@ public final class TfLiteReader {
     }
 
     /**
-     * Reads a file that is in memory already, from the buffer's position to its limit; offsets
-     * count from the position. The buffer's content must not change any more.
-     *
-     * @param name how messages call the file
-     * @throws TfLiteFormatException if it is no {@code .tflite} file
+     * Reads a file in memory, from the buffer's position to its limit; offsets are relative to the
+     * position. The buffer's content must not change afterwards.
+     * @param name of the file in messages
+     * @throws TfLiteFormatException if it is not a {@code .tflite} file
      */
     public static TfLiteFile read(ByteBuffer file, String name) throws TfLiteFormatException {
         CheckedBuffer buffer = new CheckedBuffer(file, name);
@@ -80,7 +77,7 @@ public final class TfLiteReader {
         }
     }
 
-    /** Returns the root table of what must be a model. */
+    /** Returns the root table of a model. */
     private static CheckedTable root(CheckedBuffer buffer) throws TfLiteFormatException {
         if (buffer.sizeBytes() < HEAD_BYTES) {
             throw buffer.error(
@@ -115,7 +112,7 @@ public final class TfLiteReader {
 
     private static TfLiteOperatorCode operatorCode(CheckedTable table)
             throws TfLiteFormatException {
-        // Old files have the first number only, and it ends at 127.
+        // Old files have only the first number, which is limited to 127.
         int code =
                 Math.max(table.intValue("deprecated_builtin_code"), table.intValue("builtin_code"));
         return new TfLiteOperatorCode(code, table.string("custom_code"), table.intValue("version"));

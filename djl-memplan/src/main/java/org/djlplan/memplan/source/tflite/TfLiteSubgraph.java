@@ -5,12 +5,11 @@ import java.util.List;
 import java.util.function.IntUnaryOperator;
 
 /**
- * A subgraph as the file has it.
- *
+ * A subgraph as stored in the file.
  * @param name possibly empty
- * @param tensors its tensors; operators name them by index
- * @param inputs tensors the caller fills
- * @param outputs tensors the caller reads
+ * @param tensors its tensors; operators refer to them by index
+ * @param inputs tensors that the caller fills
+ * @param outputs tensors that the caller reads
  * @param operators in execution order
  */
 public record TfLiteSubgraph(
@@ -27,7 +26,7 @@ public record TfLiteSubgraph(
         operators = ImmutableList.copyOf(operators);
     }
 
-    /** Returns the same subgraph when those that its operators call have other indices. */
+    /** Returns this subgraph with other indices of the subgraphs that its operators call. */
     TfLiteSubgraph calling(IntUnaryOperator moved) {
         return new TfLiteSubgraph(
                 name,

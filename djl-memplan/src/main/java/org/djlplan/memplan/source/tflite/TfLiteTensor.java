@@ -6,18 +6,17 @@ import java.util.Optional;
 import org.djlplan.memplan.graph.ElementType;
 
 /**
- * A tensor as the file has it.
- *
- * @param shape its dimensions, outermost first, −1 where unknown; empty for a scalar
- * @param shapeSignature the dimensions with −1 where the model leaves the size to the caller; empty
- *     if the file does not say
+ * A tensor as stored in the file.
+ * @param shape its dimensions, outermost first, −1 if unknown; empty for a scalar
+ * @param shapeSignature the dimensions with −1 where the caller defines the size; empty if the file
+ * has none
  * @param typeCode number of the element type in TensorFlow's schema
  * @param buffer index of its content among the file's buffers; 0 for none
  * @param name possibly empty
- * @param quantization how numbers stand for real values
- * @param isVariable whether it keeps its content from one inference to the next
+ * @param quantization mapping of integers to real values
+ * @param isVariable whether it keeps its content between inferences
  * @param sparsity {@code SparsityParameters}, if the content is stored sparsely
- * @param hasRank whether an empty shape means a scalar rather than an unknown shape (newer files)
+ * @param hasRank whether an empty shape means a scalar instead of an unknown shape (newer files)
  */
 public record TfLiteTensor(
         List<Integer> shape,
@@ -62,7 +61,7 @@ public record TfLiteTensor(
         shapeSignature = ImmutableList.copyOf(shapeSignature);
     }
 
-    /** A tensor without quantization or sparsity that is no variable. */
+    /** Creates a constant tensor without quantization and sparsity. */
     public static TfLiteTensor plain(List<Integer> shape, int typeCode, int buffer, String name) {
         return new TfLiteTensor(
                 shape,
@@ -90,12 +89,12 @@ public record TfLiteTensor(
                 hasRank);
     }
 
-    /** Returns the type of the elements; types without a size in whole bytes may be opaque. */
+    /** Returns the element type; types without a size in whole bytes may be opaque. */
     public ElementType elementType() {
         return typeCode >= 0 && typeCode < TYPES.size() ? TYPES.get(typeCode) : ElementType.OPAQUE;
     }
 
-    /** Returns whether the file tells how many bytes the tensor has. */
+    /** Returns whether the size of the tensor is known from the file. */
     public boolean hasFixedSize() {
         return elementType().bytes() > 0 && !shape.contains(-1);
     }
@@ -117,15 +116,14 @@ public record TfLiteTensor(
     }
 
     /**
-     * The relation of a tensor's numbers to real values: scale · (q − zero point).
-     *
-     * @param min smallest real value, per channel or one for all; empty if unknown, as all lists
-     *     here
+     * The mapping of a tensor's integers to real values: scale · (q − zero point).
+     * @param min smallest real value, per channel or one for all; like all lists here, empty if
+     * unknown
      * @param max largest real value
      * @param scale scale, per channel or one for all
      * @param zeroPoint zero point, per channel or one for all
-     * @param details another technique in place of these lists
-     * @param quantizedDimension dimension that the channels are counted along
+     * @param details another technique instead of these lists
+     * @param quantizedDimension dimension of the channels
      */
     public record Quantization(
             List<Float> min,

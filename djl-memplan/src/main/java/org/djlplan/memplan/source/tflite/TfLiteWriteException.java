@@ -2,9 +2,7 @@ package org.djlplan.memplan.source.tflite;
 
 import java.io.IOException;
 
-/**
- * A model cannot be written without losing part of it, or would be larger than the format allows.
- */
+/** Signals a model that cannot be written completely, or exceeds the format's size limit. */
 public final class TfLiteWriteException extends IOException {
 
     private static final long serialVersionUID = 1;

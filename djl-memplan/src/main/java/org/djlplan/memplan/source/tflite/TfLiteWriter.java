@@ -20,40 +20,38 @@ import org.djlplan.memplan.source.tflite.FlatTableWriter.Layout;
 import org.djlplan.memplan.source.tflite.FlatTableWriter.PlacedRaw;
 
 /**
- * Writes {@code .tflite} files: what {@link TfLiteReader} reads back is equal to what was written.
- * Buffers lie at multiples of 16 bytes, as TFLite's kernels expect.
+ * Writes {@code .tflite} files that {@link TfLiteReader} reads back as equal models. Buffers are
+ * aligned to 16 bytes, as TensorFlow Lite's kernels expect.
  */
 public final class TfLiteWriter {
 
-    /** What large buffers are aligned to when they are written for loading one by one. */
+    /** Alignment of large buffers that are loaded one by one. */
     public static final int PAGE_BYTES = 4096;
 
-    /** The most that is read, or computed, and written at once. */
+    /** Largest number of bytes that is read or computed, and written, at once. */
     private static final int PIECE_BYTES = 1 << 20;
 
     private TfLiteWriter() {}
 
     /**
-     * Writes a file. It appears whole or not at all: it is written beside its place and renamed, so
-     * that whoever has an older one mapped keeps that.
-     *
-     * @throws TfLiteWriteException if the model has parts that cannot be written, or is too large
-     * @throws IOException if the folder cannot be written
+     * Writes a file. The file is written atomically: under a temporary name, then renamed, so that
+     * processes that have mapped an older file keep it.
+     * @throws TfLiteWriteException if the model has unsupported parts, or is too large
+     * @throws IOException if the folder is not writable
      */
     public static void write(TfLiteFile model, Path file) throws IOException {
         write(layout(model, new FlatTableWriter()), file);
     }
 
     /**
-     * Writes a file whose large buffers can be read from disk one by one: each of {@link
-     * #PAGE_BYTES} or more begins at a multiple of that, and no other buffer shares its pages. The
-     * file's size is a multiple as well. Little memory is used: a buffer's content is asked for in
-     * pieces, in the order in which it is written.
-     *
-     * @param file must not exist, and does not if this fails
-     * @param progress is told now and then how many bytes have been written
-     * @throws TfLiteWriteException if the model has parts that cannot be written, or is too large
-     * @throws IOException if the folder cannot be written, or the disk is full
+     * Writes a file whose large buffers can be loaded from disk one by one: each of {@link
+     * #PAGE_BYTES} or more starts at a page boundary, and shares its pages with no other buffer.
+     * The file's size is a multiple of the page size, too. It takes little memory: buffers are read
+     * in pieces, in the order of writing.
+     * @param file must not exist, and is removed if this fails
+     * @param progress receives the number of written bytes from time to time
+     * @throws TfLiteWriteException if the model has unsupported parts, or is too large
+     * @throws IOException if the folder is not writable, or the disk is full
      */
     public static void writePageAligned(TfLiteFile model, Path file, LongConsumer progress)
             throws IOException {
@@ -98,8 +96,7 @@ public final class TfLiteWriter {
 
     /**
      * Returns the file's content, in a new direct buffer from position 0.
-     *
-     * @throws TfLiteWriteException if the model has parts that cannot be written, or is too large
+     * @throws TfLiteWriteException if the model has unsupported parts, or is too large
      */
     public static ByteBuffer toByteBuffer(TfLiteFile model) throws TfLiteWriteException {
         Layout layout = layout(model, new FlatTableWriter());
@@ -145,10 +142,10 @@ public final class TfLiteWriter {
         }
     }
 
-    /** One table of the file while it is put together, and a model as such tables. */
+    /** Converts a model to tables of the file. */
     private static final class Table {
 
-        /** The largest number that the older field for an operator's code can hold. */
+        /** The largest number in the older field for an operator's code. */
         private static final int LARGEST_OLD_CODE = 127;
 
         private final String type;

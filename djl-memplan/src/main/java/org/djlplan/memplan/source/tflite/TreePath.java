@@ -1,8 +1,8 @@
 package org.djlplan.memplan.source.tflite;
 
 /**
- * A place in the tree of a model's tables, such as {@code subgraphs[0].tensors[2]}: written out
- * only when a message needs it.
+ * A path in the tree of a model's tables, such as {@code subgraphs[0].tensors[2]}, which is
+ * formatted only when a message needs it.
  */
 abstract sealed class TreePath {
 

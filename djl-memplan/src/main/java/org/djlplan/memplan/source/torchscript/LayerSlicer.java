@@ -4,10 +4,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Rewrites the code of a layer so that it computes its output channels slice by slice, each with a
- * part of the weight: {@code torch.linear} and {@code torch._convolution} with one group. Every
- * slice makes an output of its own, which are then joined. Results may differ in the last bits, as
- * kernels choose their way by the shapes that they see.
+ * Rewrites the code of a layer so that it computes its output channels in slices, each with a part
+ * of the weight: {@code torch.linear} and {@code torch._convolution} with one group. Every slice
+ * has its own output, and the outputs are then concatenated. Results may differ in the last bits,
+ * because kernels choose their algorithm by shape.
  */
 final class LayerSlicer {
 
@@ -36,10 +36,9 @@ final class LayerSlicer {
     /**
      * Returns the code of a file with one class rewritten; the same code if no call of that class
      * can be sliced.
-     *
      * @param code of a file
-     * @param className of one of its classes
-     * @param slices about how many
+     * @param className of one of the file's classes
+     * @param slices approximate number of slices
      */
     static String slice(String code, String className, int slices) {
         int begin = code.indexOf("class " + className + "(Module):");

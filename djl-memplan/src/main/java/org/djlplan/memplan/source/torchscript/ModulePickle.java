@@ -13,11 +13,11 @@ import java.util.Map;
 
 /**
  * The classes of a TorchScript archive's modules and the records that hold their tensors, read from
- * {@code data.pkl}. The pickle is walked over, not run: a class is named before the module is made,
- * a module is complete when its state is built, and in between come the keys of its records.
- *
+ * {@code data.pkl}. The pickle is scanned, not executed: a class is named before its module is
+ * created, a module is complete when its state is built, and the keys of its records lie in
+ * between.
  * <p>The format is Python's <a href="https://docs.python.org/3/library/pickletools.html">pickle
- * protocol 2</a>, of which the engine writes a part.
+ * protocol 2</a>, of which the engine uses a part.
  */
 final class ModulePickle {
 
@@ -26,7 +26,7 @@ final class ModulePickle {
     private final Map<String, Long> largest = new HashMap<>();
     private final Deque<String> modules = new ArrayDeque<>();
 
-    /** Texts and classes, as they are pushed; the last of them, and the one before. */
+    /** The last pushed string or class, and the one before it. */
     private String last = "";
 
     private String beforeLast = "";
@@ -38,9 +38,8 @@ final class ModulePickle {
 
     /**
      * Returns the size of the largest record of each class of modules, by its qualified name.
-     *
      * @param recordBytes the size of each record, by its key
-     * @throws IOException if it is not as the engine writes it
+     * @throws IOException if the file is not in the engine's format
      */
     static ImmutableMap<String, Long> largestRecords(byte[] pickle, Map<String, Long> recordBytes)
             throws IOException {
@@ -90,15 +89,13 @@ final class ModulePickle {
         }
     }
 
-    /**
-     * The persistent id of a storage ends with its key, its device and how many elements it has.
-     */
+    /** The persistent id of a storage ends with its key, its device and its number of elements. */
     private void note(Map<String, Long> recordBytes) {
         String module = modules.isEmpty() ? "" : modules.peek();
         largest.merge(module, recordBytes.getOrDefault(beforeLast, 0L), Math::max);
     }
 
-    /** Operands of the codes that push what does not matter here. */
+    /** Skips the operands of codes that push irrelevant values. */
     private void skip(int code) throws IOException {
         int operand =
                 switch (code) {

@@ -18,15 +18,14 @@ import java.util.zip.ZipFile;
 import java.util.zip.ZipOutputStream;
 
 /**
- * A TorchScript archive and the slices into which its largest layers are to be cut.
- *
+ * A TorchScript archive, and the slices of its largest layers.
  * @param archive the file
- * @param code new texts of its entries, by name
- * @param layers how many classes of layers are sliced
+ * @param code new content of its entries, by name
+ * @param layers number of sliced layer classes
  */
 public record SlicedArchive(Path archive, Map<String, String> code, int layers) {
 
-    /** Changes when the same decisions make another file than before. */
+    /** Changes when the same decisions result in another file than before. */
     public static final String VERSION = "1";
 
     private static final String DATA = "/data/";
@@ -34,7 +33,7 @@ public record SlicedArchive(Path archive, Map<String, String> code, int layers) 
     private static final String CODE = "/code/";
     private static final String DEBUG = ".debug_pkl";
 
-    /** Much more than any model's code has. */
+    /** Much more than the code of any model. */
     private static final int MOST_CODE_BYTES = 64 << 20;
 
     public SlicedArchive {
@@ -42,11 +41,10 @@ public record SlicedArchive(Path archive, Map<String, String> code, int layers) 
     }
 
     /**
-     * Says how to slice an archive.
-     *
+     * Decides how to slice an archive.
      * @param mostBytes layers whose weight is larger are sliced
-     * @param sliceBytes about how much of the weight a slice has
-     * @throws IOException if it cannot be read, or is not as the engine writes it
+     * @param sliceBytes approximate weight size of a slice
+     * @throws IOException if it cannot be read, or is not in the engine's format
      */
     public static SlicedArchive of(Path archive, long mostBytes, long sliceBytes)
             throws IOException {
@@ -114,7 +112,7 @@ public record SlicedArchive(Path archive, Map<String, String> code, int layers) 
         }
     }
 
-    /** Writes the sliced archive: all that the other has, but for the code of sliced layers. */
+    /** Writes the sliced archive: a copy of the archive with other code for sliced layers. */
     public void write(Path to) throws IOException {
         try (ZipFile zip = new ZipFile(archive.toFile());
                 OutputStream file = Files.newOutputStream(to);
@@ -139,8 +137,8 @@ public record SlicedArchive(Path archive, Map<String, String> code, int layers) 
     }
 
     /**
-     * The directory's checksum is that of earlier bytes if the archive was written to in place,
-     * which the engine takes no notice of.
+     * If the archive was overwritten in place, the directory's checksum belongs to earlier bytes,
+     * which the engine ignores.
      */
     private static long checksum(ZipFile zip, ZipEntry entry) throws IOException {
         try (CheckedInputStream in =

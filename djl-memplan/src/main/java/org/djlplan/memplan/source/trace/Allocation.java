@@ -7,11 +7,10 @@ import java.util.OptionalInt;
 /**
  * A block of memory that an engine took from its allocator. Time ticks at every allocation and at
  * every free, so that no two events are simultaneous.
- *
- * @param bytes what was asked for, not aligned; may be 0
- * @param allocatedAt when
- * @param freedAt when it was given back; empty for a block that outlives the prediction, which must
- *     never lie in memory that the next prediction uses
+ * @param bytes requested size, not aligned; may be 0
+ * @param allocatedAt time of the allocation
+ * @param freedAt time of the free; empty for a block that outlives the prediction, which must never
+ * lie in memory that the next prediction uses
  */
 public record Allocation(long bytes, int allocatedAt, OptionalInt freedAt) {
 
@@ -25,12 +24,12 @@ public record Allocation(long bytes, int allocatedAt, OptionalInt freedAt) {
                 freedAt);
     }
 
-    /** Returns whether a plan may place it. */
+    /** Returns whether a plan may place the allocation. */
     public boolean plannable() {
         return bytes > 0 && freedAt.isPresent();
     }
 
-    /** Returns the same allocation as one that outlives the prediction. */
+    /** Returns this allocation as one that outlives the prediction. */
     Allocation escaped() {
         return new Allocation(bytes, allocatedAt, OptionalInt.empty());
     }

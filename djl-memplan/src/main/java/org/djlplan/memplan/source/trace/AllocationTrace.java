@@ -11,10 +11,9 @@ import org.djlplan.memplan.usage.UsageRecord;
 import org.djlplan.memplan.usage.UsageRecords;
 
 /**
- * All allocations of one prediction on its own thread, in the order in which they were made. The
- * number of an allocation is its position here, and the tensor id of its usage record.
- *
- * @param allocations the allocations; their times of allocation ascend
+ * All allocations of one prediction on its own thread, in order. The number of an allocation is its
+ * position here, and the tensor id of its usage record.
+ * @param allocations with ascending times of allocation
  */
 public record AllocationTrace(List<Allocation> allocations) {
 
@@ -32,9 +31,8 @@ public record AllocationTrace(List<Allocation> allocations) {
     }
 
     /**
-     * Returns a usage record for every allocation that a plan may place. As every free has a time
-     * of its own, two records overlap only if both blocks were in use at once.
-     *
+     * Returns a usage record for every allocation that a plan may place. Every free has its own
+     * time, so two records overlap only if both blocks were in use at once.
      * @throws ArithmeticException if a size overflows when it is aligned
      */
     public PlanningProblem problem() {
@@ -54,12 +52,11 @@ public record AllocationTrace(List<Allocation> allocations) {
     }
 
     /**
-     * Returns this trace with what outlives the forward pass, such as its outputs, left to the
-     * engine if that is little: then the arena is free again as soon as the pass ends, whatever the
-     * caller does with the outputs.
-     *
-     * @param passEnds when the pass ended; frees from then on are those of its caller
-     * @param mostBytes the most that all of these may have together, to be left to the engine
+     * Returns this trace with allocations that outlive the forward pass, such as its outputs, left
+     * to the engine if they are small. The arena is then free as soon as the pass ends, independent
+     * of the caller's use of the outputs.
+     * @param passEnds time at which the pass ended; later frees are the caller's
+     * @param mostBytes limit of the total size of these allocations
      */
     public AllocationTrace withFewBytesEscaped(int passEnds, long mostBytes) {
         Set<Integer> outliving = new HashSet<>();
@@ -75,8 +72,7 @@ public record AllocationTrace(List<Allocation> allocations) {
     }
 
     /**
-     * Returns this trace with some allocations known to outlive the prediction.
-     *
+     * Returns this trace with some allocations marked as outliving the prediction.
      * @param numbers of these allocations
      */
     public AllocationTrace withEscaped(Set<Integer> numbers) {
