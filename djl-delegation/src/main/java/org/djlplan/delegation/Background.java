@@ -20,9 +20,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A choice that gets better on a thread that all models share. It begins with the CPU kernels, and
- * measures; or it begins with what was kept, and measures only if that was not of the delegate's
- * partitions, or if other work disturbed its measuring and there is little now.
+ * A choice that improves on a background thread shared by all models. It begins with the CPU
+ * kernels, and measures; or it begins with a stored table, and measures only if the table does not
+ * match the delegate's partitions, or if its measuring was disturbed and the machine is quiet now.
  */
 final class Background implements Choosing {
 
@@ -39,7 +39,7 @@ final class Background implements Choosing {
     private Optional<Future<?>> pending = Optional.empty();
     private boolean closed;
 
-    /** What the model runs with, as far as we know. */
+    /** The choice with which the model currently runs, as far as known. */
     private volatile DelegationChoice now;
 
     private Background(
@@ -56,7 +56,10 @@ final class Background implements Choosing {
         this.better = better;
     }
 
-    /** Ends when there is nothing to do: it would keep our classes from being unloaded. */
+    /**
+     * The thread ends when it is idle, because it would prevent the unloading of djl-plan's
+     * classes.
+     */
     private static ScheduledThreadPoolExecutor newThread() {
         ScheduledThreadPoolExecutor thread =
                 new ScheduledThreadPoolExecutor(1, DaemonThreads.named("djl-delegation"));
@@ -66,7 +69,7 @@ final class Background implements Choosing {
         return thread;
     }
 
-    /** Begins with the CPU kernels; a better choice is measured later. */
+    /** Returns a choice that begins with the CPU kernels; a better one is measured later. */
     static Choosing measuring(
             Request request,
             Measurement measurement,
@@ -79,10 +82,9 @@ final class Background implements Choosing {
     }
 
     /**
-     * Begins with what was kept. Later the delegate is asked whether it offers that: this takes
-     * milliseconds, for which a load does not wait.
-     *
-     * @param measured whether to measure if it does not
+     * Returns a choice that begins with a stored table. Later the delegate reports its partitions
+     * for comparison, which takes milliseconds, so that a load need not wait for it.
+     * @param measured whether to measure if the partitions differ
      */
     static Choosing confirming(
             ProfileTable kept,
@@ -138,7 +140,7 @@ final class Background implements Choosing {
         }
     }
 
-    /** The wait for others begins with the first attempt, not in the queue before it. */
+    /** The waiting time starts with the first attempt, not in the queue before it. */
     private void begin(Predicate<ProfileTable> sufficient) {
         attempt(
                 patience.attempts(
@@ -151,7 +153,7 @@ final class Background implements Choosing {
                                         sufficient)));
     }
 
-    /** Gives the thread back between two attempts: other models wait for it. */
+    /** Releases the thread between two attempts, because other models wait for it. */
     private void attempt(Attempts<DelegationChoice> attempts) {
         try {
             boolean last = attempts.isOver();
@@ -174,7 +176,7 @@ final class Background implements Choosing {
         }
     }
 
-    /** What was verified is so still if no more can be measured. */
+    /** A verified choice stays verified if no more can be measured. */
     private void stay(UnmeasurableException why) {
         if (now.origin() == DelegationChoice.Origin.UNVERIFIED) {
             deliver(measurement.unmeasured(why));

@@ -26,16 +26,14 @@ import org.djlplan.memplan.config.Threads;
 import org.djlplan.memplan.spi.Tolerance;
 
 /**
- * The options of delegation of one model.
- *
+ * The delegation options of one model.
  * @param enabled whether anything may be delegated
- * @param goal what the choice is to reach
+ * @param goal of the choice
  * @param profile when candidates are measured
  * @param profileFrom the folder or archive that is read first; empty for none
- * @param onMissing what to do where nothing is kept for this hardware
- * @param profileBudget how long measuring may take; empty for as long as the model's latency asks
- *     for
- * @param tolerance by which outputs are judged against the CPU kernels'
+ * @param onMissing what to do if no result is stored for this hardware
+ * @param profileBudget time limit of measuring; empty for one that depends on the model's latency
+ * @param tolerance of the outputs, compared with the CPU kernels'
  * @param exclude operators that stay in the CPU kernels
  */
 public record DelegationOptions(
@@ -51,7 +49,7 @@ public record DelegationOptions(
     private static final String AUTO = "auto";
     private static final String NONE = "none";
 
-    /** The longest measurement that users may ask for. */
+    /** The longest time limit of measuring that users may set. */
     public static final Duration LONGEST_BUDGET = Duration.ofHours(24);
 
     private static final Pattern URL =
@@ -66,10 +64,9 @@ public record DelegationOptions(
 
     /**
      * Reads the options.
-     *
      * @param options by key
      * @throws IllegalArgumentException if a key is unknown (the message names the nearest), or a
-     *     value is wrong (the message says what is allowed)
+     * value is invalid (the message lists valid values)
      */
     public static DelegationOptions parse(Map<String, String> options) {
         List<String> known = Arrays.stream(DelegationKey.values()).map(DelegationKey::key).toList();
@@ -194,24 +191,24 @@ public record DelegationOptions(
                         .map(Tolerance::of);
     }
 
-    /** Returns whether what the model begins with stays as long as it is open. */
+    /** Returns whether the first choice stays as long as the model is open. */
     public boolean pinned() {
         return profileFrom.isPresent() || onMissing != OnMissing.MEASURE;
     }
 
-    /** What to do where nothing is kept for this hardware. */
+    /** What to do if no result is stored for this hardware. */
     public enum OnMissing {
         /** The model does not load. */
         FAIL,
         /** The CPU kernels serve, and nothing is measured. */
         CPU,
-        /** It is measured as the {@link ProfileMode} says. */
+        /** Measures as {@link ProfileMode} says. */
         MEASURE
     }
 
     /** The time at which candidates are measured. */
     public enum ProfileMode {
-        /** While the application runs, beginning with a prediction. */
+        /** While the application runs, starting after the load. */
         BACKGROUND,
         /** Before the model is ready. */
         BLOCKING,
@@ -220,9 +217,8 @@ public record DelegationOptions(
     }
 
     /**
-     * When to measure, and for how long at most.
-     *
-     * @param budget empty for as long as the model's latency asks for
+     * When to measure, and the time limit.
+     * @param budget empty for a limit that depends on the model's latency
      */
     private record Profile(ProfileMode mode, Optional<Duration> budget) {
 
@@ -241,10 +237,9 @@ public record DelegationOptions(
     }
 
     /**
-     * Returns the numbers of threads per prediction to choose from, in ascending order: the given
-     * number, or the powers of two up to the number of cores, and that number.
-     *
-     * @param given with {@code memplan.threads}, −1 for none
+     * Returns the numbers of threads per prediction to choose from, ascending: the given number, or
+     * the powers of two below the number of cores, and the number of cores.
+     * @param given value of {@code memplan.threads}, −1 for none
      * @param cores of this machine
      */
     public static ImmutableList<Integer> threadCandidates(int given, int cores) {

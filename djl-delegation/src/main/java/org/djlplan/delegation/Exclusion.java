@@ -19,20 +19,16 @@ import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.spi.UnusableOptionException;
 
 /**
- * Operators that stay in the CPU kernels, as users name them. A part is
- *
+ * Operators that users exclude from delegation. A part is
  * <ul>
- *   <li>a number or a range of numbers: places in the model's file, counted from 0;
- *   <li>else the name of an output tensor, in the file's own letters (operators have no names: what
- *       tools show as one is the name of the first output);
- *   <li>else a type, in any letters.
+ * <li>a number or a range of numbers: indices in the model's file, from 0;
+ * <li>otherwise the name of an output tensor, case-sensitive (operators have no names: tools show
+ * the name of the first output);
+ * <li>otherwise a type, case-insensitive.
  * </ul>
- *
- * <p>With {@code *}, which stands for any letters or none, a part is every name and every type that
- * fits. {@code name:} and {@code type:} before it say which of the two is meant, also of what would
- * be a number.
- *
- * @param parts what is excluded together
+ * <p>With {@code *}, which stands for any characters or none, a part matches names and types. The
+ * prefixes {@code name:} and {@code type:} select one of the two, even for a number.
+ * @param parts that are excluded together
  */
 public record Exclusion(List<String> parts) {
 
@@ -44,14 +40,16 @@ public record Exclusion(List<String> parts) {
             "operators, separated by commas: numbers such as 17 or 17-23, types such as CONV_2D, or"
                     + " names of output tensors";
 
-    /** As printed by others, too: JSON's numbers arrive as 17.0, and ranges may have a dash. */
+    /**
+     * Also as printed by other tools: JSON's numbers arrive as 17.0, and ranges may have a dash.
+     */
     private static final Pattern NUMBERS =
             Pattern.compile("(\\d{1,9})(?:\\.0)?(?:\\s*[-\u2013]\\s*(\\d{1,9}))?");
 
     private static final String NAME = "name:";
     private static final String TYPE = "type:";
 
-    /** A folder's text costs no more than a moment. */
+    /** Limits the time that a folder's text can cost. */
     private static final int MOST_PARTS = 1_000;
 
     private static final int NEAR = 3;
@@ -62,7 +60,7 @@ public record Exclusion(List<String> parts) {
         parts = ImmutableList.copyOf(parts);
     }
 
-    /** Returns what a text excludes; empty if there is no model of which it could. */
+    /** Parses an exclusion; empty if it cannot match any model. */
     static Optional<Exclusion> parse(String text) {
         List<String> parts = Splitter.on(',').trimResults().omitEmptyStrings().splitToList(text);
         boolean possible =
@@ -86,9 +84,7 @@ public record Exclusion(List<String> parts) {
 
     /**
      * Returns the operators of a graph that are excluded.
-     *
-     * @throws UnusableOptionException if there is none that a part names; the message lists what is
-     *     near
+     * @throws UnusableOptionException if a part matches nothing; the message lists similar names
      */
     public SortedSet<Integer> of(Graph graph) {
         ImmutableSortedSet.Builder<Integer> all = ImmutableSortedSet.naturalOrder();
@@ -109,7 +105,8 @@ public record Exclusion(List<String> parts) {
                 type
                         ? List.of()
                         : matching(graph, i -> names(graph, i).anyMatch(n -> fits(what, n)));
-        // A name that a converter made up, such as add, is no less a name for being a type's.
+        // A name that a converter generated, such as add, is used as a name even if it is also a
+        // type.
         boolean enough = name || (!named.isEmpty() && what.indexOf('*') < 0);
         List<Integer> typed =
                 enough ? List.of() : matching(graph, i -> fits(upper(what), upper(type(graph, i))));
@@ -150,7 +147,7 @@ public record Exclusion(List<String> parts) {
         return text.toUpperCase(Locale.ROOT);
     }
 
-    /** Takes what is between the stars where it first occurs, which is never too late. */
+    /** Matches the text between stars at its first occurrence, which is never too late. */
     private static boolean fits(String pattern, String text) {
         List<String> pieces = Splitter.on('*').splitToList(pattern);
         String first = pieces.get(0);
@@ -191,7 +188,7 @@ public record Exclusion(List<String> parts) {
                                 near.isEmpty() ? "" : "; the nearest are " + near));
     }
 
-    /** A file's names go into messages and logs. */
+    /** Shortens names of a file for messages and logs. */
     private static String shortened(String text) {
         String plain = CharMatcher.javaIsoControl().replaceFrom(text, ' ');
         return plain.length() <= LONGEST_COMPARED
@@ -200,8 +197,7 @@ public record Exclusion(List<String> parts) {
     }
 
     /**
-     * Returns operators as a text that means the same here.
-     *
+     * Returns operators as a text that parses to the same operators.
      * @param numbers of operators in the model's file
      */
     static String text(SortedSet<Integer> numbers) {

@@ -23,10 +23,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A runner that keeps its answers, and repeats those that an interrupted measurement kept: the same
- * steps are taken again without running anything, until they come to where it was interrupted. No
- * kept answer is given before the delegate was asked for its partitions, nor if it reports others
- * than were kept.
+ * A runner that stores its answers, and repeats those that an interrupted measurement stored: the
+ * same steps are taken again without running anything, up to the point of interruption. Stored
+ * answers are used only after the delegate has reported the same partitions.
  */
 final class KeptAnswers implements CandidateRunner {
 
@@ -45,11 +44,11 @@ final class KeptAnswers implements CandidateRunner {
     private long keptNanos = System.nanoTime();
 
     /**
-     * @param inner runs what is not known; closed with this
-     * @param model the file of the model that it runs
-     * @param before what was kept
-     * @param pauseNanos how long at least between two times that something is kept
-     * @param keeper keeps what is known
+     * @param inner runs unknown candidates; closed with this
+     * @param model file of the model
+     * @param before stored answers
+     * @param pauseNanos minimum time between two writes
+     * @param keeper writes the answers
      */
     KeptAnswers(
             CandidateRunner inner,
@@ -125,7 +124,7 @@ final class KeptAnswers implements CandidateRunner {
         return of(candidate).trial().orElseThrow();
     }
 
-    /** Prepares a candidate in the process, if it is not. */
+    /** Prepares a candidate in the process, if it is not prepared there. */
     private Trial prepareNow(Candidate candidate) throws CandidateException, InterruptedException {
         Trial trial = noting(candidate, () -> inner.prepare(candidate));
         prepared.add(candidate);
@@ -136,7 +135,7 @@ final class KeptAnswers implements CandidateRunner {
         T run() throws CandidateException, InterruptedException;
     }
 
-    /** A candidate that ended a process is not to end another one the next time. */
+    /** A candidate that crashed a process must not crash another one the next time. */
     private <T> T noting(Candidate candidate, Step<T> step)
             throws CandidateException, InterruptedException {
         try {
@@ -190,7 +189,7 @@ final class KeptAnswers implements CandidateRunner {
         return nodes;
     }
 
-    /** Time that answers took when they were first given counts as well. */
+    /** Includes the time that stored answers originally took. */
     @Override
     public long workedNanos() {
         return inner.workedNanos() + givenNanos;

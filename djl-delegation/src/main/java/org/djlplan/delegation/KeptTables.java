@@ -16,26 +16,24 @@ import org.djlplan.memplan.store.StoreKey;
 import org.djlplan.memplan.store.StoreLock;
 
 /**
- * The tables that are kept for one request: in the folder or archive that it says to read first,
- * and next to the model. A table that measuring for this request cannot have made is rejected.
+ * The stored tables for one request: in the folder or archive that is read first, and next to the
+ * model. A table that this request could not have produced is rejected.
  */
 final class KeptTables {
 
     private final Request request;
 
-    /** The model's file as it was loaded. */
+    /** The identity of the model's file when it was loaded. */
     private final FileIdentity loaded;
 
     private final Supplier<StoreKey> key = Suppliers.memoize(this::computeKey);
 
-    /** Knows the delegate's partitions once a table turned out to be of others. */
+    /** Has the delegate's partitions once a table did not match them. */
     private volatile Wanted wanted;
 
     private volatile FolderStore<ProfileTable> beside;
 
-    /**
-     * @throws IOException if the model has no file
-     */
+    /** @throws IOException if the model has no file */
     KeptTables(Request request) throws IOException {
         this.request = request;
         loaded = FileIdentity.of(request.model().file());
@@ -76,14 +74,13 @@ final class KeptTables {
         }
     }
 
-    /** Returns what is asked of a table, as far as it was known at the beginning. */
+    /** Returns the request that tables must match, as known at the beginning. */
     Wanted wanted() {
         return wanted;
     }
 
     /**
-     * Returns what a table depends on. The model's file is read for it.
-     *
+     * Returns the key of a table. Reads the model's file.
      * @throws UncheckedIOException if it cannot be read, or was changed since it was loaded
      */
     StoreKey key() {
@@ -91,10 +88,9 @@ final class KeptTables {
     }
 
     /**
-     * Returns the table that is kept next to the model, if there is one. The model's file is not
-     * read if there is no table of any key.
-     *
-     * @throws UncheckedIOException as {@link #key}
+     * Returns the table stored next to the model, if there is one. The model's file is not read if
+     * there is no table for any key.
+     * @throws UncheckedIOException as in {@link #key}
      */
     Optional<ProfileTable> besideModel() {
         if (!beside.hasAny(ProfileStore.nameOf(request.model().file()))) {
@@ -107,16 +103,14 @@ final class KeptTables {
 
     /**
      * Returns the table of a folder or an archive, if it has one.
-     *
-     * @throws IOException if there is no such thing, or it cannot be read
+     * @throws IOException if the folder or archive does not exist or cannot be read
      */
     Optional<ProfileTable> in(Path location) throws IOException {
         return ProfileStore.elsewhere(location, request.model(), wanted).load(key());
     }
 
     /**
-     * Keeps a table next to the model.
-     *
+     * Stores a table next to the model.
      * @throws UncheckedIOException if the model was changed while it was measured
      */
     void keep(ProfileTable table) {
@@ -130,26 +124,23 @@ final class KeptTables {
 
     /**
      * Writes a table into a folder, in which {@link #in} finds it.
-     *
-     * @throws IOException if the folder does not exist or cannot be written
+     * @throws IOException if the folder does not exist or is not writable
      */
     void copyTo(Path folder, ProfileTable table) throws IOException {
         beside.copyTo(folder, key(), table);
     }
 
-    /** Tries to be the only one, of all JVMs of this machine, that makes the table. */
+    /** Tries to become the only JVM of this machine that makes the table. */
     Optional<StoreLock> tryLock() {
         return beside.tryLock(key());
     }
 
     /**
-     * Asks the delegate in this process whether a table is of its partitions. If not, no such table
-     * is believed from now on.
-     *
-     * <p>A delegate that runs only where it was tried is asked if the table chose it: then it runs
-     * here already.
-     *
-     * @throws CandidateException if the delegate cannot look at the model now
+     * Asks the delegate in this process whether a table matches its partitions. If not, no such
+     * table is accepted from now on.
+     * <p>A custom delegate is asked only if the table chose it, because it then runs in this
+     * process already.
+     * @throws CandidateException if the delegate cannot inspect the model now
      */
     boolean confirms(ProfileTable table) throws CandidateException {
         if (!request.model().trusted() && !table.chosen().delegates()) {
@@ -165,7 +156,8 @@ final class KeptTables {
     }
 
     /**
-     * Removes what is next to the model, unless it is believed: another JVM may have replaced it.
+     * Removes the table next to the model if it is not acceptable; another JVM may have replaced
+     * it.
      */
     void removeRejected() {
         if (besideModel().isEmpty()) {

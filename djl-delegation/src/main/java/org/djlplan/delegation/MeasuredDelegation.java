@@ -23,9 +23,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Delegates the set of operators that was measured to be best. What was measured is kept next to
- * the model, and used at once by later loads; until a set was verified, the CPU kernels run
- * everything.
+ * Delegates the set of operators that was measured to be the best. Results are stored next to the
+ * model, and used at once by later loads; until a set is verified, the CPU kernels run everything.
  */
 public final class MeasuredDelegation implements DelegationProvider {
 
@@ -107,7 +106,7 @@ public final class MeasuredDelegation implements DelegationProvider {
                 DelegationChoice choice = measure(request, measurement);
                 yield new Settled(parsed.pinned() ? choice.only(choice.lightest()) : choice);
             }
-            // What is measured beside a pinned job is for the next one.
+            // A result measured beside a pinned job is used by the next job.
             case BACKGROUND ->
                     Background.measuring(
                             request, measurement, patience, parsed.pinned() ? later -> {} : better);
@@ -115,8 +114,8 @@ public final class MeasuredDelegation implements DelegationProvider {
     }
 
     /**
-     * Whoever names operators, wants least memory, or pins the job gets the CPU kernels there: the
-     * choice is made anew in every process, and for every budget.
+     * With excluded operators, the goal of least memory, or a pinned job, the CPU kernels serve in
+     * a budget, because the choice there is made again in every process and for every budget.
      */
     @Override
     public Optional<Terms> insideBudget(Map<String, String> options) {

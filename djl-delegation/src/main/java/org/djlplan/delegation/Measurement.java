@@ -33,8 +33,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The table of measurements that answers one request: loaded from where it is kept, or measured and
- * kept. One model at a time is measured in a JVM, and each model by one JVM at a time.
+ * Provides the table of measurements for one request: loads the stored one, or measures and stores
+ * it. A JVM measures one model at a time, and each model is measured by one JVM at a time.
  */
 final class Measurement {
 
@@ -43,16 +43,16 @@ final class Measurement {
     /** Two models that are measured at once would disturb each other. */
     private static final Semaphore QUIET = new Semaphore(1, true);
 
-    /** Models of which was told why they are not measured. */
+    /** Models for which the reason for not measuring was already logged. */
     private static final Set<Path> TOLD = ConcurrentHashMap.newKeySet();
 
-    /** So many attempts may end without a word where no container's limit can be the reason. */
+    /** Limit of unexplained failures if no container limit can be the cause. */
     private static final int MOST_ATTEMPTS = 3;
 
-    /** What was found out is kept so often: an application may end at any time. */
+    /** How often results are stored, because an application may end at any time. */
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
-    /** Part of a container's memory that must stay free besides. */
+    /** Denominator of the fraction of a container's memory that must stay free in addition. */
     private static final int SPARE_PART = 20;
 
     private final Request request;
@@ -72,7 +72,7 @@ final class Measurement {
     }
 
     /**
-     * @param machine whose memory is looked at
+     * @param machine whose memory is checked
      * @throws IOException if the model has no file
      */
     Measurement(Request request, Profiling profiling, Optional<Progress> progress, Machine machine)
@@ -86,35 +86,33 @@ final class Measurement {
         partialResults = AttemptStore.partialResults(request.model(), tables.wanted());
     }
 
-    /** Returns the tables that are kept. */
+    /** Returns the stored tables. */
     KeptTables tables() {
         return tables;
     }
 
     /**
-     * Returns what the table depends on.
-     *
-     * @throws UncheckedIOException as {@link KeptTables#key}
+     * Returns the key of the table.
+     * @throws UncheckedIOException as in {@link KeptTables#key}
      */
     StoreKey key() {
         return tables.key();
     }
 
-    /** Returns the table that is kept next to the model, if there is one. */
+    /** Returns the table stored next to the model, if there is one. */
     Optional<ProfileTable> kept() {
         return tables.besideModel();
     }
 
-    /** Returns the choice of a table that was kept. */
+    /** Returns the choice of a stored table. */
     DelegationChoice stored(ProfileTable table) {
         return request.choice(table, DelegationChoice.Origin.STORED);
     }
 
     /**
-     * Returns {@link KeptTables#confirms}; a table that is not confirmed is removed from next to
-     * the model, with one warning.
-     *
-     * @throws CandidateException if the delegate cannot look at the model now
+     * Returns {@link KeptTables#confirms}; a table that does not match is removed from next to the
+     * model, with one warning.
+     * @throws CandidateException if the delegate cannot inspect the model now
      */
     boolean confirms(ProfileTable table) throws CandidateException {
         boolean confirmed = tables.confirms(table);
@@ -125,10 +123,9 @@ final class Measurement {
     }
 
     /**
-     * Does nothing if a process may be started to measure in.
-     *
-     * @throws UnmeasurableException if there is none, or not enough memory for it, or the last one
-     *     cost this process's predecessor its life
+     * Checks that a measuring process may be started.
+     * @throws UnmeasurableException if none can be started, there is not enough memory for it, or
+     * the last one caused the kill of an earlier process
      */
     void requireMeasurable() throws UnmeasurableException {
         Optional<String> obstacle = request.model().obstacle();
@@ -152,9 +149,9 @@ final class Measurement {
         }
     }
 
-    /** Returns the mark of attempts that ended without a word in the same circumstances. */
+    /** Returns the mark of attempts that were killed in the same circumstances. */
     private Optional<Mark> failedAttempts() {
-        // The model is not read at each load for a mark that is hardly ever there.
+        // The model is not read at each load for a mark that almost never exists.
         return marks.hasAny(ProfileStore.nameOf(request.model().file()))
                 ? marks.load(key()).filter(mark -> mark.circumstances().equals(circumstances()))
                 : Optional.empty();
@@ -173,7 +170,7 @@ final class Measurement {
                         limit.isPresent() ? Long.toString(limit.getAsLong()) : "none");
     }
 
-    /** Returns what to run with, and tells once why that is not measured. */
+    /** Returns the choice without measurements, and logs once why nothing is measured. */
     DelegationChoice unmeasured(UnmeasurableException why) {
         if (TOLD.add(request.model().file())) {
             logger.warn(
@@ -185,14 +182,13 @@ final class Measurement {
     }
 
     /**
-     * Measures, unless the table is there by now.
-     *
-     * @param patienceNanos how long to wait for this JVM's measuring of other models
-     * @param verified told what is right and clearly better, before the best is found
-     * @return empty if another JVM is at it, or this one is busy for longer
-     * @throws UnmeasurableException if nothing can be measured here
-     * @throws InterruptedException if the thread was interrupted; what was found out is kept for
-     *     the next time
+     * Measures, unless the table exists by now.
+     * @param patienceNanos how long to wait while this JVM measures other models
+     * @param verified receives a verified and clearly better set, before the best is found
+     * @return empty if another JVM measures the model, or this one is busy for longer
+     * @throws UnmeasurableException if measuring is impossible here
+     * @throws InterruptedException if the thread was interrupted; partial results are stored for
+     * the next time
      */
     Optional<DelegationChoice> attempt(
             long patienceNanos, Urgency urgency, Consumer<DelegationChoice> verified)
@@ -201,9 +197,9 @@ final class Measurement {
     }
 
     /**
-     * Measures, unless a table is there by now that suffices.
-     *
-     * @param sufficient whether a table does; another one is kept unless the new one is no better
+     * Measures, unless a sufficient table exists by now.
+     * @param sufficient whether a table is sufficient; another table stays unless the new one is
+     * better
      */
     Optional<DelegationChoice> attempt(
             long patienceNanos,
@@ -219,7 +215,7 @@ final class Measurement {
                         return stored(kept.get());
                     }
                     requireMeasurable();
-                    // While it is measured again, what was kept serves.
+                    // While the model is measured again, the stored choice serves.
                     Consumer<DelegationChoice> early = kept.isEmpty() ? verified : unused -> {};
                     ProfileTable table =
                             attemptMarked(
@@ -230,7 +226,7 @@ final class Measurement {
                 });
     }
 
-    /** A mark is left if this process is killed, so that it is not killed at each start. */
+    /** If this process is killed, the mark remains, so that not every start is killed. */
     private ProfileTable attemptMarked(
             Urgency urgency, Consumer<DelegationChoice> verified, Predicate<ProfileTable> keep)
             throws InterruptedException, UnmeasurableException {
@@ -249,12 +245,12 @@ final class Measurement {
             throw new UnmeasurableException(e.getMessage());
         } catch (IOException e) {
             if (Thread.interrupted()) {
-                // Cancelled while the process started.
+                // Cancelled while the process was starting.
                 throw new InterruptedException();
             }
             throw new UnmeasurableException("no process to measure in: " + e.getMessage());
         } catch (RuntimeException e) {
-            // The next attempt is not to end the same way by the same answers.
+            // The next attempt must not fail in the same way because of the same answers.
             partialResults.remove(key());
             throw e;
         } finally {
@@ -274,13 +270,12 @@ final class Measurement {
     }
 
     /**
-     * Measures, whether or not a table is there, as somebody asked for it.
-     *
-     * @param patienceNanos how long to wait for this JVM's measuring of other models
-     * @param keep whether a table is to replace the one that is there
-     * @return empty if another JVM is at it, or this one is busy for longer
-     * @throws IOException if there is no process to run candidates in
-     * @throws InterruptedException if the thread was interrupted; nothing is kept then
+     * Measures on the user's request, even if a table exists.
+     * @param patienceNanos how long to wait while this JVM measures other models
+     * @param keep whether the table replaces an existing one
+     * @return empty if another JVM measures the model, or this one is busy for longer
+     * @throws IOException if no measuring process can be started
+     * @throws InterruptedException if the thread was interrupted; nothing is stored then
      */
     Optional<ProfileTable> renew(long patienceNanos, Predicate<ProfileTable> keep)
             throws IOException, InterruptedException, UnmeasurableException {
@@ -298,7 +293,7 @@ final class Measurement {
         T run() throws IOException, InterruptedException, UnmeasurableException;
     }
 
-    /** Runs a step while nobody else measures; empty if somebody does. */
+    /** Runs a step while no other thread or process measures; empty if one does. */
     private <T> Optional<T> runExclusively(long patienceNanos, Step<T> step)
             throws IOException, InterruptedException, UnmeasurableException {
         if (!QUIET.tryAcquire(patienceNanos, TimeUnit.NANOSECONDS)) {
@@ -372,7 +367,7 @@ final class Measurement {
                         : "outputs outside the tolerance");
     }
 
-    /** Nothing can be measured here and now; the message says why, in one line. */
+    /** Signals that measuring is impossible now; the one-line message says why. */
     static final class UnmeasurableException extends Exception {
 
         private static final long serialVersionUID = 1L;
@@ -387,9 +382,8 @@ final class Measurement {
     interface Profiling {
 
         /**
-         * Returns what was measured; candidates that fail are entries of it.
-         *
-         * @param verified told what is right and clearly better, before the best is found
+         * Returns the measurements; failing candidates are entries of the table.
+         * @param verified receives a verified and clearly better set, before the best is found
          */
         ProfileTable profile(
                 Request request,
@@ -399,10 +393,9 @@ final class Measurement {
                 throws InterruptedException;
 
         /**
-         * Returns the way that is always used.
-         *
-         * @param exhaustive whether to measure all unions of whole partitions instead of what
-         *     promises to be good
+         * Returns the standard way of measuring.
+         * @param exhaustive whether to measure all unions of whole partitions instead of promising
+         * ones
          */
         static Profiling of(boolean exhaustive) {
             return (request, runner, progress, verified) ->

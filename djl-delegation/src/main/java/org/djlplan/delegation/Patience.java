@@ -9,22 +9,20 @@ import java.util.function.BooleanSupplier;
 import org.djlplan.delegation.Measurement.UnmeasurableException;
 
 /**
- * The waits of measuring: before it begins in the background, for another JVM that measures the
+ * Waiting times of measuring: before it starts in the background, for another JVM that measures the
  * same, and until the machine is quiet.
- *
- * @param delay after a model was loaded: an application that starts has other things to do
- * @param grace how long beyond {@value #BUDGETS} budgets to wait for others, which cover that
- *     measuring began by another model and that its candidates take longer to prepare than to
- *     measure
+ * @param delay after a model was loaded, because a starting application has other work
+ * @param grace how long beyond {@value #BUDGETS} time limits to wait for others; the limits allow
+ * for a preceding model and for slow preparation of candidates
  * @param poll between two attempts
- * @param quiet whether the machine has little to do
+ * @param quiet whether the machine has little load
  */
 record Patience(Duration delay, Duration grace, Duration poll, BooleanSupplier quiet) {
 
-    /** Between two looks at the machine's load: half of what its average is over. */
+    /** Interval between two checks of the machine's load: half of its averaging period. */
     private static final Duration BETWEEN_LOOKS = Duration.ofSeconds(30);
 
-    /** Of its processors that may be busy in the average of a minute. */
+    /** Largest fraction of busy processors in the one-minute average. */
     private static final double QUIET = .5;
 
     private static final int BUDGETS = 3;
@@ -37,7 +35,7 @@ record Patience(Duration delay, Duration grace, Duration poll, BooleanSupplier q
         this(delay, grace, poll, Patience::isQuietHere);
     }
 
-    /** Returns whether this machine had little to do in the last minute, as far as is known. */
+    /** Returns whether this machine had little load in the last minute, as far as known. */
     private static boolean isQuietHere() {
         OperatingSystemMXBean system = ManagementFactory.getOperatingSystemMXBean();
         double busy = system.getSystemLoadAverage();
@@ -48,20 +46,19 @@ record Patience(Duration delay, Duration grace, Duration poll, BooleanSupplier q
         return BETWEEN_LOOKS;
     }
 
-    /** An attempt to measure, while nobody else does. */
+    /** An attempt to measure while no other process does. */
     @FunctionalInterface
     interface Attempt<T> {
         /**
          * Measures.
-         *
-         * @param leftNanos how long to wait for this JVM's measuring of other models
-         * @return empty if somebody else measures
+         * @param leftNanos how long to wait while this JVM measures other models
+         * @return empty if another process measures
          */
         Optional<T> run(long leftNanos)
                 throws IOException, InterruptedException, UnmeasurableException;
     }
 
-    /** The attempts at one thing, from the first one until patience ends. */
+    /** A series of attempts, from the first one until the time limit. */
     final class Attempts<T> {
 
         private final Attempt<T> attempt;
@@ -72,7 +69,7 @@ record Patience(Duration delay, Duration grace, Duration poll, BooleanSupplier q
             deadlineNanos = System.nanoTime() + budget.multipliedBy(BUDGETS).plus(grace).toNanos();
         }
 
-        /** Returns whether there is no time for another one. */
+        /** Returns whether the time limit is reached. */
         boolean isOver() {
             return deadlineNanos - System.nanoTime() <= 0;
         }
@@ -82,7 +79,7 @@ record Patience(Duration delay, Duration grace, Duration poll, BooleanSupplier q
             return attempt.run(deadlineNanos - System.nanoTime());
         }
 
-        /** Tries until there is a result, on this thread; empty if others measure for long. */
+        /** Tries on this thread until there is a result; empty at the time limit. */
         Optional<T> untilDone() throws IOException, InterruptedException, UnmeasurableException {
             while (!isOver()) {
                 Optional<T> result = next();
@@ -96,9 +93,8 @@ record Patience(Duration delay, Duration grace, Duration poll, BooleanSupplier q
     }
 
     /**
-     * Begins to wait for others.
-     *
-     * @param budget how long measuring may take
+     * Starts waiting for other processes.
+     * @param budget time limit of measuring
      */
     <T> Attempts<T> attempts(Duration budget, Attempt<T> attempt) {
         return new Attempts<>(attempt, budget);

@@ -13,8 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The choice of a job that wants one for as long as it runs: the first that is kept, of which the
- * delegate is asked before it serves, and of that one number of threads.
+ * The choice of a pinned job, which stays while the job runs: the first stored table that matches
+ * the delegate's partitions, with one number of threads.
  */
 final class Pinned {
 
@@ -31,11 +31,10 @@ final class Pinned {
     }
 
     /**
-     * Returns what is kept, or the CPU kernels if they are wanted otherwise.
-     *
-     * @return empty if it is to be measured
-     * @throws UnusableOptionException if nothing is kept and that is an error, or what the options
-     *     name cannot be read
+     * Returns the stored choice, or the CPU kernels if those are wanted otherwise.
+     * @return empty if the model must be measured
+     * @throws UnusableOptionException if nothing is stored and that is an error, or a named file
+     * cannot be read
      */
     Optional<DelegationChoice> choice() {
         Optional<ProfileTable> table =

@@ -19,12 +19,12 @@ import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.spi.Tolerance;
 
 /**
- * A model as if its delegate did not take some of its operators. Its facts name these operators, as
- * what is measured of it says nothing of the model with others excluded.
+ * A model whose delegate seems not to support some of its operators. Its facts name these
+ * operators, because its measurements are not valid for the model with other exclusions.
  */
 final class ReducedModel implements DelegableModel {
 
-    /** The fact that names the operators, by their numbers in the file. */
+    /** The fact that lists the operators, by their indices in the file. */
     static final String EXCLUDED = "exclude";
 
     private final DelegableModel inner;
@@ -37,7 +37,7 @@ final class ReducedModel implements DelegableModel {
         this.excluded = excluded;
     }
 
-    /** Returns a model without operators of its graph; itself if there are none. */
+    /** Returns a model without some operators; the model itself if there are none. */
     static DelegableModel of(DelegableModel model, SortedSet<Integer> excluded) {
         return excluded.isEmpty() ? model : new ReducedModel(model, excluded);
     }
@@ -109,7 +109,7 @@ final class ReducedModel implements DelegableModel {
         return inner.neededBytes();
     }
 
-    /** A runner with the reduced partitions; all else is the inner one's. */
+    /** A runner with reduced partitions; everything else is the inner runner's. */
     private final class Runner implements CandidateRunner {
 
         private final CandidateRunner runner;

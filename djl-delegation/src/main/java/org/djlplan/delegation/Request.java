@@ -19,14 +19,13 @@ import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.spi.UnusableOptionException;
 
 /**
- * A request for a choice: the model, and what the choice is to reach.
- *
+ * A request for a choice: the model, and the goal.
  * @param model the model
- * @param goal what the choice is to reach
+ * @param goal of the choice
  * @param threads the numbers of threads to choose from, in ascending order
- * @param budget how long measuring may take; empty for as long as the model's latency asks for
- * @param tolerance by which outputs are judged
- * @param excluded operators of which the model's delegate is not offered anything
+ * @param budget time limit of measuring; empty for one that depends on the model's latency
+ * @param tolerance for the outputs
+ * @param excluded operators that the delegate is not offered
  */
 record Request(
         DelegableModel model,
@@ -36,7 +35,7 @@ record Request(
         Tolerance tolerance,
         SortedSet<Integer> excluded) {
 
-    /** Of a budget that depends on the model it is not known how long it is. */
+    /** Assumed for a time limit that depends on the model. */
     private static final Duration LONG = Duration.ofSeconds(30);
 
     Request {
@@ -44,9 +43,8 @@ record Request(
     }
 
     /**
-     * Returns what options ask for.
-     *
-     * @throws UnusableOptionException if they name what the model does not have
+     * Returns the request that options describe.
+     * @throws UnusableOptionException if they name something that the model does not have
      */
     static Request of(DelegableModel model, DelegationOptions options) {
         SortedSet<Integer> excluded = options.exclude().of(model.graph());
@@ -60,18 +58,20 @@ record Request(
                 excluded);
     }
 
-    /** Returns what is to be found by measuring. */
+    /** Returns the settings of measuring. */
     ProfileSettings settings(boolean exhaustive) {
         return new ProfileSettings(
                 goal, threads, budget, tolerance, model.offersTransientBuffers(), exhaustive);
     }
 
-    /** Returns how long measuring will take at most, or about that. */
+    /** Returns an upper estimate of the duration of measuring. */
     Duration longest() {
         return budget.orElse(LONG);
     }
 
-    /** Returns the CPU kernels as they run without delegation: as long as nothing was measured. */
+    /**
+     * Returns the CPU kernels as they run without delegation, used as long as nothing was measured.
+     */
     Candidate unmeasured() {
         return Candidate.cpu(threads.size() == 1 ? threads.get(0) : -1);
     }
@@ -94,8 +94,8 @@ record Request(
     }
 
     /**
-     * Returns the choice of a table for a job that keeps to it: its candidate of the fewest
-     * threads, which is never slow beside other work.
+     * Returns the choice of a table for a pinned job: its candidate with the fewest threads, which
+     * is never slow beside other work.
      */
     DelegationChoice pinned(ProfileTable table) {
         DelegationChoice all = choice(table, DelegationChoice.Origin.STORED);
@@ -108,7 +108,7 @@ record Request(
                 table.measured(one).map(this::agreements).orElse(List.of()));
     }
 
-    /** Returns the choice of a set that is right and clearly better, before the best is found. */
+    /** Returns the choice of a verified and clearly better set, before the best is found. */
     DelegationChoice verified(Entry.Measured entry) {
         return new DelegationChoice(
                 entry.candidate(),

@@ -13,8 +13,8 @@ import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.store.StoreKey;
 
 /**
- * A measurement that the user asks for: what a load of the model with the same options would
- * measure, whether or not that was measured before.
+ * A measurement on the user's request: the same as a load of the model with the same options would
+ * make, even if there is a stored result.
  */
 public final class Tuning {
 
@@ -27,11 +27,10 @@ public final class Tuning {
     }
 
     /**
-     * Returns the measuring of a model; nothing is measured yet.
-     *
-     * @param options those with which the model will be loaded
+     * Returns the measurement of a model, without starting it.
+     * @param options with which the model will be loaded
      * @param exhaustive whether to measure all unions of whole partitions
-     * @param progress told how far it is
+     * @param progress receives the progress
      * @throws IOException if the model's file cannot be read
      */
     public static Tuning of(
@@ -44,7 +43,7 @@ public final class Tuning {
         return new Tuning(request, new Measurement(request, Profiling.of(exhaustive), progress));
     }
 
-    /** Returns where the table is kept. */
+    /** Returns the key of the table. */
     public StoreKey key() {
         return measurement.key();
     }
@@ -54,18 +53,17 @@ public final class Tuning {
         return request.threads();
     }
 
-    /** Returns the table that loads use now. */
+    /** Returns the table that loads currently use. */
     public Optional<ProfileTable> kept() {
         return measurement.kept();
     }
 
     /**
-     * Measures, and replaces the table that is kept. Waits while another process measures the same.
-     *
-     * @param keep whether to keep a table
-     * @return what was measured; empty if another process has been measuring for long
-     * @throws IOException if there is no process to run candidates in
-     * @throws InterruptedException if the thread was interrupted; nothing is kept then
+     * Measures, and replaces the stored table. Waits while another process measures the same.
+     * @param keep whether to store a table
+     * @return the measurements; empty if another process has been measuring for a long time
+     * @throws IOException if no measuring process can be started
+     * @throws InterruptedException if the thread was interrupted; nothing is stored then
      */
     public Optional<ProfileTable> measure(Predicate<ProfileTable> keep)
             throws IOException, InterruptedException {
@@ -79,9 +77,8 @@ public final class Tuning {
     }
 
     /**
-     * Writes a table into a folder that {@code delegation.profileFrom} may name.
-     *
-     * @throws IOException if the folder does not exist or cannot be written
+     * Writes a table into a folder for {@code delegation.profileFrom}.
+     * @throws IOException if the folder does not exist or is not writable
      */
     public void copyTo(Path folder, ProfileTable table) throws IOException {
         measurement.tables().copyTo(folder, table);

@@ -20,9 +20,7 @@ import org.djlplan.memplan.report.MemoryReport;
 import org.djlplan.memplan.report.PlanReport;
 
 /**
- * The plan of a loaded model: what it is, whether it is made, its budget and how large requests may
- * be, which can be changed while the model serves.
- *
+ * The handle of a loaded model: its report, readiness, budget and limits of requests, which can be changed while the model serves.
  * <pre>{@code
  * try (ZooModel<Image, Classifications> model = criteria.loadModel()) { // with memplan.budget=48MB
  *     PlanHandle plan = PlanHandle.of(model).orElseThrow();
@@ -34,9 +32,7 @@ import org.djlplan.memplan.report.PlanReport;
  *     }
  * }
  * }</pre>
- *
- * <p>Safe for use by several threads. It keeps neither the model nor its memory alive longer than
- * the model is open.
+ * <p>Thread-safe. It does not keep the model or its memory alive.
  */
 public final class PlanHandle {
 
@@ -47,25 +43,24 @@ public final class PlanHandle {
     }
 
     /**
-     * Returns the handle of a model that was loaded through djl-plan, planned or left to its
-     * engine; empty for any other.
+     * Returns the handle of a model that was loaded through djl-plan, planned or not; empty for
+     * other models.
      */
     public static Optional<PlanHandle> of(Model model) {
         return PlanReport.of(model).map(report -> new PlanHandle(model));
     }
 
     /**
-     * Returns the memory of this process by what it is for, as of now; empty where the system does
-     * not tell. Takes milliseconds.
+     * Returns the current memory of this process by purpose; empty if the system does not report
+     * it. Takes milliseconds.
      */
     public Optional<MemoryReport> memory() {
         return MemoryFigures.now(model);
     }
 
     /**
-     * Returns what was planned and what happened until now.
-     *
-     * @throws IllegalStateException if the model is closed, or was given another block
+     * Returns the report of the plan and of the predictions so far.
+     * @throws IllegalStateException if the model is closed, or got another block
      */
     public PlanReport report() {
         return PlanReport.of(model)
@@ -78,13 +73,12 @@ public final class PlanHandle {
     }
 
     /**
-     * Predicts zeros of each of these shapes, so that the engine has what it makes for a shape when
-     * the first request of that shape comes. Each is predicted three times.
-     *
-     * @param inputs the inputs of one prediction each, as the option {@code memplan.warmup} has
-     *     them: {@code 1,3,224,224} or {@code 1,128:int64;1,128:int64}
-     * @throws TranslateException if the model does not take one of them
-     * @throws IllegalArgumentException if a text names no shapes
+     * Predicts with zeros of each of these shapes, so that the engine has prepared its data for a
+     * shape before its first request. Each shape is predicted three times.
+     * @param inputs the inputs of one prediction each, in the format of the option {@code
+     * memplan.warmup}: {@code 1,3,224,224} or {@code 1,128:int64;1,128:int64}
+     * @throws TranslateException if the model does not accept one of them
+     * @throws IllegalArgumentException if a text does not describe shapes
      */
     public void warmUp(String... inputs) throws TranslateException {
         for (String each : inputs) {
@@ -93,17 +87,15 @@ public final class PlanHandle {
     }
 
     /**
-     * Returns how many bytes the tensors of a prediction take at once: its arena, and what outlives
-     * it, as its outputs do. That is known of PyTorch models without a prediction of these shapes,
-     * from two to four predictions of others; on a thread with as many threads for an operator as
-     * predictions have.
-     *
-     * <p>Not in it: the inputs, the weights, and what the engine's kernels keep for themselves.
-     *
-     * @param inputs of one prediction, batches as they are: {@code 8,128:int64;8,128:int64}
-     * @return empty as long as it is not known for sure, for models whose sizes depend on values,
-     *     and for TensorFlow Lite
-     * @throws IllegalArgumentException if the text names no shapes
+     * Returns the peak bytes of the tensors of a prediction: its arena, and tensors that outlive
+     * it, such as its outputs. For PyTorch models this is known for shapes that never ran, after
+     * two to four predictions of other shapes; the calling thread must have the same number of
+     * engine threads as predictions.
+     * <p>It excludes the inputs, the weights, and internal memory of the engine's kernels.
+     * @param inputs of one prediction, including the batch: {@code 8,128:int64;8,128:int64}
+     * @return empty as long as it is not certain, for models whose sizes depend on values, and for
+     * TensorFlow Lite
+     * @throws IllegalArgumentException if the text does not describe shapes
      */
     public OptionalLong bytesFor(String inputs) {
         List<ArrayType> types =
@@ -116,11 +108,10 @@ public final class PlanHandle {
     }
 
     /**
-     * Refuses predictions whose inputs have more bytes, all together, from the next one on: one
-     * giant request must not take the container. The refusal is an {@link InputTooLargeException},
-     * the cause of the {@code TranslateException} that the predictor throws.
-     *
-     * @param bytes as the model gets them, padding and all that a batch consists of included
+     * Rejects predictions whose inputs have more bytes in total, from the next one on, so that one
+     * huge request does not exhaust the container. Rejection is an {@link InputTooLargeException},
+     * the cause of the predictor's {@code TranslateException}.
+     * @param bytes as the model gets them, including padding and the whole batch
      * @throws IllegalArgumentException if {@code bytes} is not positive
      * @throws IllegalStateException if the model runs as stock
      */
@@ -129,9 +120,8 @@ public final class PlanHandle {
     }
 
     /**
-     * The same for the longest dimension of any input, such as the length of a text, of which some
-     * models need memory by its square.
-     *
+     * The same for the longest dimension of any input, such as the length of a text; the memory of
+     * some models grows with its square.
      * @throws IllegalArgumentException if {@code length} is not positive
      * @throws IllegalStateException if the model runs as stock
      */
@@ -144,10 +134,10 @@ public final class PlanHandle {
     }
 
     /**
-     * Returns whether the model serves as it will go on to, the delegate's part verified. For a
-     * check of readiness: it becomes true without requests. Of a PyTorch model, whose predictions
-     * have an arena before there is a plan, and of one that runs as stock it is true at once. Does
-     * not wait.
+     * Returns whether the model serves in its final form, with the delegate verified. Suitable as a
+     * readiness check, because it becomes true without requests. It is true at once for PyTorch
+     * models, whose predictions have an arena before there is a plan, and for models that run as
+     * stock. Does not wait.
      */
     public boolean isReady() {
         return Readiness.of(model).map(Readiness::isReady).orElse(true);
@@ -158,16 +148,15 @@ public final class PlanHandle {
     }
 
     /**
-     * Gives the model another budget, which counts from the next prediction on. On an error the
-     * budget stays as it was.
-     *
+     * Sets another budget, which applies from the next prediction on. On an error the budget is
+     * unchanged.
      * @param bytes memory that the model may take above that of the idle runtime
-     * @throws BudgetTooSmallException if the model cannot run in it; it names the least budget.
-     *     Never with {@code memplan.budget=…:best-effort}
+     * @throws BudgetTooSmallException if the model cannot run in it; it has the smallest possible
+     * budget. Never with {@code memplan.budget=…:best-effort}
      * @throws IllegalArgumentException if {@code bytes} is not positive
      * @throws IllegalStateException if the model was loaded without a budget, runs as stock (the
-     *     message says why), or is closed
-     * @throws java.io.UncheckedIOException if files that the budget needs cannot be made
+     * message says why), or is closed
+     * @throws java.io.UncheckedIOException if files for the budget cannot be made
      */
     public void setBudget(long bytes) throws BudgetTooSmallException {
         set(new Budget.Bytes(bytes));
@@ -175,10 +164,9 @@ public final class PlanHandle {
 
     /**
      * The same with a text.
-     *
-     * @param budget as for the option {@code memplan.budget}: {@code 48MB}, {@code 25%} of what the
-     *     stock engine takes, {@code auto}, or {@code none} for as much as the model needs
-     * @throws BudgetTooSmallException as {@link #setBudget(long)} does
+     * @param budget value of the option {@code memplan.budget}: {@code 48MB}, {@code 25%} of the
+     * stock engine's memory, {@code auto}, or {@code none} for no limit
+     * @throws BudgetTooSmallException as in {@link #setBudget(long)}
      * @throws IllegalArgumentException if the text is none of these
      */
     public void setBudget(String budget) throws BudgetTooSmallException {

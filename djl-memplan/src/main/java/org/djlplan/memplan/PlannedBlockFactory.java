@@ -14,19 +14,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Plans the memory of a PyTorch model without code, where a translator factory cannot be given: in
- * a model's {@code serving.properties}
- *
+ * Plans the memory of a PyTorch model without code, if no translator factory can be set: in a model's {@code serving.properties}
  * <pre>
  * blockFactory=org.djlplan.memplan.PlannedBlockFactory
  * option.hasParameter=false
  * </pre>
- *
- * for a TorchScript file. For an imperative block {@code memplan.blockFactory} names the factory of
- * the block, and {@code option.hasParameter} is left out.
- *
- * <p>DJL makes this factory from its name, so what only the application may set comes from system
- * properties on this route: {@code -Ddjlplan.KEY=VALUE}.
+ * for a TorchScript file. For an imperative block set {@code memplan.blockFactory} to the factory of the block, and leave out {@code option.hasParameter}.
+ * <p>DJL creates this factory from its name, so options that only the application may set must be system properties: {@code -Ddjlplan.KEY=VALUE}.
  */
 public final class PlannedBlockFactory implements BlockFactory {
 
@@ -35,8 +29,7 @@ public final class PlannedBlockFactory implements BlockFactory {
 
     /**
      * Returns a planned block.
-     *
-     * @throws IllegalArgumentException if an option is unknown or has a value of the wrong kind
+     * @throws IllegalArgumentException if an option is unknown or has an invalid value
      * @throws IOException if the model's file cannot be loaded
      */
     @Override

@@ -13,9 +13,7 @@ import org.djlplan.memplan.djl.SharedPools;
 import org.djlplan.memplan.report.PoolReport;
 
 /**
- * One model per JVM, for tasks, operators and threads that would each load their own: in a
- * partition of Spark, an operator of Flink, a {@code DoFn} of Beam.
- *
+ * Shares one model per JVM among tasks, operators and threads that would each load their own: a partition of Spark, an operator of Flink, a {@code DoFn} of Beam.
  * <pre>{@code
  * try (ZooModel<Image, Classifications> model = PlannedModels.get("classifier", criteria);
  *         Predictor<Image, Classifications> predictor = model.newPredictor()) {
@@ -27,7 +25,7 @@ import org.djlplan.memplan.report.PoolReport;
  */
 public final class PlannedModels {
 
-    /** From the end of a task to the beginning of the next one it is shorter. */
+    /** Longer than the usual time between two tasks. */
     private static final Duration GRACE = Duration.ofMinutes(1);
 
     private static final SharedModels MODELS = new SharedModels(GRACE);
@@ -35,26 +33,23 @@ public final class PlannedModels {
     private PlannedModels() {}
 
     /**
-     * Returns the model of a key, loaded as the criteria say by the first who asks; others who ask
-     * meanwhile wait. Closing the model gives it back; it is closed a minute after everybody has,
-     * and when those who have not are garbage, with their predictors and their class loader.
-     *
-     * <p>Criteria that are given later for the same key have the same types and the same options of
-     * ours; DJL cannot compare the rest. A job that has other options than the one before gets a
-     * model that is loaded with them, once nobody uses the other one.
-     *
-     * <p>A key is for classes of one context class loader: two applications in one server do not
-     * meet. What is set on the model, such as a data type, is set for all.
-     *
-     * <p>With the option {@code memplan.sharedBudget} all models that are loaded so are inside of
-     * one {@link SharedBudget}. Another size counts once nobody uses a model of the former one.
-     * What nobody uses is closed where another model needs the room.
-     *
+     * Returns the model of a key. The first caller loads it according to the criteria, and other
+     * callers wait meanwhile. Closing the model releases it. It is closed one minute after all
+     * callers have released it, or when those that have not are garbage, with their predictors and
+     * their class loader.
+     * <p>Later criteria for the same key must have the same types and the same djl-plan options;
+     * DJL cannot compare the rest. A job with other options gets a model that is loaded with them,
+     * once the previous one is not in use.
+     * <p>A key is separate for each context class loader, so two applications in one server do not
+     * share models. Settings of the model, such as a data type, apply to all callers.
+     * <p>With the option {@code memplan.sharedBudget} all models loaded in this way share one
+     * {@link SharedBudget}. Another size takes effect once no model of the former size is in use.
+     * Unused models are closed if another one needs the room.
      * @param key such as the model's name and version
-     * @throws ModelException as {@link Criteria#loadModel()}; the next one who asks tries again
+     * @throws ModelException as {@link Criteria#loadModel()}; the next caller tries again
      * @throws IOException as {@link Criteria#loadModel()}
-     * @throws IllegalArgumentException if the key's model has other types, or is used with other
-     *     options, or models are used that share a budget of another size
+     * @throws IllegalArgumentException if the key's model has other types, or is in use with other
+     * options, or models with a shared budget of another size are in use
      */
     public static <I, O> ZooModel<I, O> get(String key, Criteria<I, O> criteria)
             throws IOException, ModelException {
@@ -62,9 +57,8 @@ public final class PlannedModels {
     }
 
     /**
-     * The same for a model that is loaded inside of a budget which it shares with others of this
-     * JVM, such as an executor's.
-     *
+     * The same for a model in a budget that it shares with others of this JVM, such as an
+     * executor's.
      * @throws ModelException as {@link SharedBudget#load}
      * @throws IOException as {@link SharedBudget#load}
      */
@@ -74,7 +68,7 @@ public final class PlannedModels {
         return budget.get(MODELS, key, criteria, options(criteria));
     }
 
-    /** Returns the options of a load, in a form that can be compared. */
+    /** Returns the options of a load in comparable form. */
     private static Map<String, Object> options(Criteria<?, ?> criteria) {
         Map<String, Object> given = new HashMap<>();
         if (criteria.getArguments() != null) {
@@ -88,7 +82,7 @@ public final class PlannedModels {
         return given;
     }
 
-    /** Returns a text; of what has none that tells what it is, its class's name. */
+    /** Returns a comparable text; for an object without a useful text, the name of its class. */
     private static String comparable(Object value) {
         boolean told =
                 value instanceof CharSequence
@@ -100,15 +94,16 @@ public final class PlannedModels {
         return told ? String.valueOf(value) : value.getClass().getName();
     }
 
-    /** Returns figures of what all planned models of this process share, as of now. */
+    /**
+     * Returns the current figures of the resources that all planned models of this process share.
+     */
     public static PoolReport pools() {
         return SharedPools.report();
     }
 
     /**
-     * Closes at once what nobody uses of the models that a context class loader's classes asked
-     * for: when an application ends that shares its JVM with others, as a job of Flink does.
-     *
+     * Closes at once the unused models of a context class loader. Call it when an application in a
+     * shared JVM ends, such as a job of Flink.
      * @param context the class loader, which may be closed already
      */
     public static void closeUnused(ClassLoader context) {

@@ -32,7 +32,6 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Plans the memory of a model while DJL loads it. In code:
- *
  * <pre>{@code
  * Criteria.builder()
  *     .setTypes(Image.class, Classifications.class)
@@ -40,16 +39,9 @@ import org.slf4j.LoggerFactory;
  *     .optTranslatorFactory(PlannedTranslatorFactory.wrap(new ImageClassificationTranslatorFactory()))
  *     .build();
  * }</pre>
- *
- * <p>Without code: {@code translatorFactory=org.djlplan.memplan.PlannedTranslatorFactory} in a
- * model's metadata {@code arguments} or in its URL's query; {@code memplan.translatorFactory} names
- * the factory to wrap.
- *
- * <p>A model that cannot be planned runs as if this factory were not there; one warning says why.
- * {@link org.djlplan.memplan.report.PlanReport#of} tells what was planned.
- *
- * <p>It can be serialized, as Spark and Beam do with what a closure holds, if what it wraps and the
- * values of its options can; else {@link NotSerializableException} says what cannot.
+ * <p>Without code: set {@code translatorFactory=org.djlplan.memplan.PlannedTranslatorFactory} in a model's metadata {@code arguments} or in its URL's query; {@code memplan.translatorFactory} names the factory to wrap.
+ * <p>A model that cannot be planned runs as without this factory, with one warning that says why. {@link org.djlplan.memplan.report.PlanReport#of} returns the report.
+ * <p>It can be serialized, for example as part of a closure of Spark or Beam, if the wrapped factory and the values of its options can; otherwise {@link NotSerializableException} names the obstacle.
  */
 public final class PlannedTranslatorFactory implements TranslatorFactory, Serializable {
 
@@ -61,7 +53,7 @@ public final class PlannedTranslatorFactory implements TranslatorFactory, Serial
     private final transient Map<String, Object> options;
     private final transient Optional<Progress> progress;
 
-    /** Wraps the factory that {@code memplan.translatorFactory} names, or DJL's default. */
+    /** Wraps the factory named by {@code memplan.translatorFactory}, or DJL's default factory. */
     public PlannedTranslatorFactory() {
         this(Optional.empty(), Map.of(), Optional.empty());
     }
@@ -76,12 +68,12 @@ public final class PlannedTranslatorFactory implements TranslatorFactory, Serial
         try {
             ModelPlanning.warmUp();
         } catch (Error e) {
-            // Whoever needs it will say so.
+            // Later code that needs it will report the error.
             logger.debug("not warmed up", e);
         }
     }
 
-    /** Returns a factory that plans the model and translates as {@code inner} does. */
+    /** Returns a factory that plans the model and delegates translation to {@code inner}. */
     public static PlannedTranslatorFactory wrap(TranslatorFactory inner) {
         return inner instanceof PlannedTranslatorFactory planned
                 ? planned
@@ -94,10 +86,9 @@ public final class PlannedTranslatorFactory implements TranslatorFactory, Serial
     }
 
     /**
-     * Returns a factory that does the same with an option that the application sets. What is set
-     * here counts more than system properties ({@code -Ddjlplan.KEY=VALUE}) and DJL's arguments.
-     * Some values may not come from arguments at all, as a model's folder can write those.
-     *
+     * Returns this factory with an additional option, set by the application. It takes precedence
+     * over system properties ({@code -Ddjlplan.KEY=VALUE}) and DJL's arguments. Some values are not
+     * accepted from arguments, because a model's folder can contain those.
      * @param key such as {@code memplan.threads}; an unknown one is an error when a model is loaded
      * @param value such as {@code 4} or {@code "4"}
      * @throws IllegalArgumentException if no option has such a key
@@ -106,7 +97,7 @@ public final class PlannedTranslatorFactory implements TranslatorFactory, Serial
         try {
             ModelPlanning.checkKey(key);
         } catch (LinkageError e) {
-            // The model will be left to DJL, with a warning.
+            // The model will run as in DJL, with a warning.
             logger.debug("{} was not checked", key, e);
         }
         Map<String, Object> all = new LinkedHashMap<>(options);
@@ -115,8 +106,7 @@ public final class PlannedTranslatorFactory implements TranslatorFactory, Serial
     }
 
     /**
-     * Returns a factory that also shows how far the measurement for delegation is.
-     *
+     * Returns this factory with a progress display for measuring delegation.
      * @param shown such as a {@code ProgressBar}; called from the measuring thread
      */
     public PlannedTranslatorFactory withProgress(Progress shown) {
@@ -128,13 +118,16 @@ public final class PlannedTranslatorFactory implements TranslatorFactory, Serial
         return inner.orElseGet(DefaultTranslatorFactory::new).getSupportedTypes();
     }
 
-    /** The arguments that may name the inner factory are not known here: without one, true. */
+    /**
+     * The arguments, which may name the inner factory, are unknown here: without an inner factory,
+     * returns true.
+     */
     @Override
     public boolean isSupported(Class<?> input, Class<?> output) {
         try {
             ModelPlanning.expectLoad(options);
         } catch (LinkageError e) {
-            // The model will be left to DJL, with a warning.
+            // The model will run as in DJL, with a warning.
             logger.debug("no load is expected", e);
         }
         return inner.map(factory -> factory.isSupported(input, output)).orElse(true);
@@ -142,11 +135,10 @@ public final class PlannedTranslatorFactory implements TranslatorFactory, Serial
 
     /**
      * Plans {@code model} and returns the inner factory's translator.
-     *
-     * @throws IllegalArgumentException if an option is unknown, has a value of the wrong kind, or
-     *     arguments set what only the application may
-     * @throws TranslateException if the inner factory fails; a model that was planned for it is
-     *     closed then, as DJL drops it
+     * @throws IllegalArgumentException if an option is unknown, has an invalid value, or arguments
+     * set an option that only the application may set
+     * @throws TranslateException if the inner factory fails; the planned model is then closed,
+     * because DJL drops it
      */
     @Override
     public <I, O> Translator<I, O> newInstance(
@@ -212,9 +204,8 @@ public final class PlannedTranslatorFactory implements TranslatorFactory, Serial
 
     /**
      * What is serialized.
-     *
      * @param inner a factory, a translator, or null
-     * @param progress shows how far the measurement is, or null
+     * @param progress display of the measurement, or null
      */
     private record Form(Object inner, HashMap<String, Object> options, Object progress)
             implements Serializable {
@@ -240,7 +231,7 @@ public final class PlannedTranslatorFactory implements TranslatorFactory, Serial
         }
     }
 
-    /** Returns what all models of this process together may take; empty for any amount. */
+    /** Returns the limit of all models of this process together; empty for no limit. */
     OptionalLong sharedBudgetBytes() {
         String key = OptionKey.SHARED_BUDGET.key();
         String property =
@@ -249,7 +240,7 @@ public final class PlannedTranslatorFactory implements TranslatorFactory, Serial
         return PlanOptions.sharedBudget(options.getOrDefault(key, property).toString());
     }
 
-    /** Returns the options that are set here. */
+    /** Returns the options that were set on this factory. */
     Map<String, Object> options() {
         return options;
     }
@@ -263,7 +254,7 @@ public final class PlannedTranslatorFactory implements TranslatorFactory, Serial
         }
     }
 
-    /** Empty, with a warning, where classes of ours or that we need are not there. */
+    /** Returns empty, with a warning, if required classes are missing. */
     private Optional<ModelPlanning> planning(Model model, Map<String, ?> arguments) {
         try {
             return Optional.of(new ModelPlanning(options, arguments, progress));
@@ -273,7 +264,7 @@ public final class PlannedTranslatorFactory implements TranslatorFactory, Serial
         }
     }
 
-    /** As {@link ModelPlanning#namedFactory}, with DJL's means alone. */
+    /** The same as {@link ModelPlanning#namedFactory}, using only DJL. */
     private static TranslatorFactory namedFactory(Map<String, ?> arguments) {
         Object name = arguments.get("memplan.translatorFactory");
         if (name == null) {
@@ -296,13 +287,14 @@ public final class PlannedTranslatorFactory implements TranslatorFactory, Serial
         try {
             return ScopedTranslator.wrap(translator, model, mostPredictions);
         } catch (Error e) {
-            // A model that is not planned has been warned of; one that is, needs no proxy to run.
+            // A warning about an unplanned model was already logged; a planned one runs without the
+            // proxy.
             logger.debug("{}: no figures in metrics", model.getName(), e);
             return translator;
         }
     }
 
-    /** A factory of one translator, whatever the types. */
+    /** A factory of one translator, for any types. */
     private record GivenTranslator(Translator<?, ?> translator) implements TranslatorFactory {
 
         @Override

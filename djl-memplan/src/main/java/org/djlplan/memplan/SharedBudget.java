@@ -27,24 +27,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One byte budget for several models: those of an executor, of a container, of a process. Each has
- * what it cannot do without; the rest is theirs by the size of their weights. When a model is
- * loaded, those that are there make room for it first; when one is closed, they get what it had.
- *
+ * One byte budget for several models: those of an executor, of a container, of a process. Each model has its minimum; the rest is divided by the size of their weights. When a model is loaded, the other models shrink first; when one is closed, they get its share.
  * <pre>{@code
  * static final SharedBudget BUDGET = SharedBudget.of("256MB");
- *
  * try (ZooModel<Image, DetectedObjects> detector = BUDGET.load(detectorCriteria);
  *         ZooModel<Image, Classifications> classifier = BUDGET.load(classifierCriteria)) {
  *     ...
  * }
  * }</pre>
- *
- * <p>Without code: {@code memplan.sharedBudget} is one for all that {@link PlannedModels#get} loads
- * in this JVM.
- *
- * <p>Of a PyTorch model it is known what it cannot do without when it has predicted: {@code
- * memplan.warmup=true} has it predict while it is loaded. Thread-safe.
+ * <p>Without code: {@code memplan.sharedBudget} is one budget for all models that {@link PlannedModels#get} loads in this JVM.
+ * <p>The minimum of a PyTorch model is known after a prediction; with {@code memplan.warmup=true} it predicts while it is loaded. Thread-safe.
  */
 public final class SharedBudget {
 
@@ -52,16 +44,16 @@ public final class SharedBudget {
 
     private static final double MEGA = 1e6;
 
-    /** That of {@code memplan.sharedBudget}: the size that the first of its models named. */
+    /** The budget of {@code memplan.sharedBudget}, with the size set by the first of its models. */
     private static final SharedBudget OF_PROCESS = of(Long.MAX_VALUE);
 
-    /** Changes while there are no members, guarded by this. */
+    /** Changes only while there are no members; guarded by this. */
     private volatile long bytes;
 
-    /** Those that are open; changes guarded by this. */
+    /** The open models; changes are guarded by this. */
     private final List<Member> members = new CopyOnWriteArrayList<>();
 
-    /** A model that is loaded, and what of the budget is its. */
+    /** A loaded model with its share of the budget. */
     private static final class Member {
         private final Model model;
         private final PlanHandle plan;
@@ -111,9 +103,8 @@ public final class SharedBudget {
 
     /**
      * The same with a text.
-     *
      * @param size such as {@code 256MB}
-     * @throws IllegalArgumentException if it is none
+     * @throws IllegalArgumentException if the size is malformed
      */
     public static SharedBudget of(String size) {
         if (Budget.of(size).orElse(null) instanceof Budget.Bytes given) {
@@ -123,12 +114,11 @@ public final class SharedBudget {
     }
 
     /**
-     * Returns a view of the model of a key, inside of the budget that its options name for all
-     * models of this process, if they name one. The size is that of those that are used; if there
-     * are none, another one counts from now on.
-     *
-     * @param terms the options that are compared with those of a model that is there
-     * @throws IllegalArgumentException if models are used that share another size
+     * Returns a view of the model of a key, in the budget for all models of this process if its
+     * options set one. The size is that of the models in use; if there are none, a new size takes
+     * effect.
+     * @param terms options that are compared with those of an existing model
+     * @throws IllegalArgumentException if models with another shared size are in use
      */
     static <I, O> ZooModel<I, O> getInProcess(
             SharedModels models, String key, Criteria<I, O> criteria, Map<String, Object> terms)
@@ -141,7 +131,7 @@ public final class SharedBudget {
             return models.get(key, criteria, terms, Criteria::loadModel);
         }
         if (OF_PROCESS.bytes != size.getAsLong()) {
-            // Those that wait for somebody else to ask for them.
+            // Idle models that wait for another request.
             boolean unused = models.closeUnused(OF_PROCESS::has);
             OF_PROCESS.resize(size.getAsLong());
         }
@@ -149,7 +139,7 @@ public final class SharedBudget {
         return OF_PROCESS.get(models, key, criteria, terms, size.getAsLong());
     }
 
-    /** Returns a view of the model of a key; those that nobody uses are closed to make room. */
+    /** Returns a view of the model of a key; unused models are closed to make room. */
     <I, O> ZooModel<I, O> get(
             SharedModels models, String key, Criteria<I, O> criteria, Map<String, Object> terms)
             throws IOException, ModelException {
@@ -203,18 +193,16 @@ public final class SharedBudget {
         bytes = size;
     }
 
-    /** Returns what all models together may take, in bytes. */
+    /** Returns the limit of all models together, in bytes. */
     public long bytes() {
         return bytes;
     }
 
     /**
-     * Loads a model inside of the budget. It is closed as any other.
-     *
-     * @param criteria with a {@link PlannedTranslatorFactory}; a budget in its options does not
-     *     count
-     * @throws ModelException as {@link Criteria#loadModel()}; and if the others cannot make enough
-     *     room for it, caused by a {@link BudgetTooSmallException}: then they go on as before
+     * Loads a model in the budget. Close it like any other model.
+     * @param criteria with a {@link PlannedTranslatorFactory}; a budget in its options is ignored
+     * @throws ModelException as {@link Criteria#loadModel()}; also if the others cannot make enough
+     * room, with the cause {@link BudgetTooSmallException}: the others then keep their shares
      * @throws IOException as {@link Criteria#loadModel()}
      * @throws IllegalArgumentException if the criteria have no planned factory
      */
@@ -240,7 +228,7 @@ public final class SharedBudget {
     private <I, O> ZooModel<I, O> loadBesideOthers(
             Criteria<I, O> criteria, PlannedTranslatorFactory factory)
             throws IOException, ModelException {
-        // It is not known yet what it needs: as one of so many that are alike.
+        // Its need is not known yet, so an equal share is assumed.
         long room = roomOf(bytes / (members.size() + 1));
         try {
             return load(criteria, factory, room);
@@ -265,7 +253,8 @@ public final class SharedBudget {
     }
 
     /**
-     * Has the others make room, and returns how much there is: at most what is wanted, at least 1.
+     * Shrinks the other models, and returns the resulting room: at most the wanted size, at least
+     * 1.
      */
     private long roomOf(long wanted) {
         long room = wanted;
@@ -287,7 +276,7 @@ public final class SharedBudget {
                 .findFirst();
     }
 
-    /** Loads a model in a part of the budget that others have left. */
+    /** Loads a model in the part of the budget that others leave. */
     private <I, O> ZooModel<I, O> load(
             Criteria<I, O> criteria, PlannedTranslatorFactory factory, long part)
             throws IOException, ModelException {
@@ -320,7 +309,7 @@ public final class SharedBudget {
         };
     }
 
-    /** Divides all among all, as far as that goes. */
+    /** Divides the whole budget among all models, as far as possible. */
     private void spread() {
         try {
             divide(bytes);
@@ -330,10 +319,9 @@ public final class SharedBudget {
     }
 
     /**
-     * Divides a part of the budget among the models. Those that get less come first: never have all
-     * together more than there is.
-     *
-     * @throws BudgetTooSmallException if they need more
+     * Divides a part of the budget among the models. Shares that shrink are set first, so that the
+     * total never exceeds the budget.
+     * @throws BudgetTooSmallException if the models need more
      */
     private void divide(long part) throws BudgetTooSmallException {
         members.removeIf(member -> !member.model.getNDManager().isOpen());
@@ -346,7 +334,7 @@ public final class SharedBudget {
         }
     }
 
-    /** Returns whether every model could do with less that shall. */
+    /** Returns whether all shrinking models could run with less. */
     private boolean lowered(long[] shares) throws BudgetTooSmallException {
         for (int i = 0; i < shares.length; i++) {
             Member member = members.get(i);

@@ -1,6 +1,6 @@
 /**
- * The one line that a DJL application adds, {@link org.djlplan.memplan.PlannedTranslatorFactory},
- * the handle on a model that was loaded with it, {@link org.djlplan.memplan.PlanHandle}, and one
- * model for many users: {@link org.djlplan.memplan.PlannedModels}.
+ * The API of djl-plan: {@link org.djlplan.memplan.PlannedTranslatorFactory}, the one line that a
+ * DJL application adds; {@link org.djlplan.memplan.PlanHandle}, the handle of a loaded model; and
+ * {@link org.djlplan.memplan.PlannedModels}, which shares one model among many users.
  */
 package org.djlplan.memplan;

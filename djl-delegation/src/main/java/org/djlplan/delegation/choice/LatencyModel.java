@@ -12,20 +12,12 @@ import org.djlplan.delegation.partition.Piece;
 import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
 
 /**
- * A model of latency: the time that each piece takes on either side, and so any union of pieces.
- *
- * <p>What a piece takes depends on its own side and on that of the piece before it: the input is in
- * the right cache and layout or is not, and a delegate kernel begins or goes on. Operators that the
- * delegate does not support take what they take after the piece before them.
- *
+ * A model of latency: the time of each piece in the delegate and in the CPU kernels, and thus of any union of pieces.
+ * <p>The time of a piece depends on its own side and on the side of the previous piece: whether the input is in the right cache and layout, and whether a delegate kernel starts or continues. Unsupported operators have a time that depends on the side of the previous piece.
  * <pre>
  *   nanos(S) = start + Σ piece(u, u ∈ S, u−1 ∈ S) + after(u, u ∈ S)
  * </pre>
- *
- * The node times of two unions, nothing and everything, give the terms of neighbours on the same
- * side, which then stand for the others as well. With those of two more, every other piece and the
- * rest, all terms are measured. A delegate kernel that covers several pieces is shared out as their
- * operators' times on the CPU are.
+ * The node times of two unions, nothing and everything delegated, give the terms for neighbours on the same side, which are also used for the others. Two more unions, every other piece and the rest, give all terms. The time of a delegate kernel that covers several pieces is divided in proportion to their operators' times on the CPU.
  */
 public final class LatencyModel {
 
@@ -67,7 +59,7 @@ public final class LatencyModel {
     private final List<Piece> pieces;
     private final Map<Integer, Long> operatorNanos = new HashMap<>();
 
-    /** By piece, its side and that of the piece before. */
+    /** By piece, its side and the side of the previous piece. */
     private final Mean[][][] inPiece;
 
     /** By piece and its side. */
@@ -77,7 +69,7 @@ public final class LatencyModel {
 
     /**
      * @param pieces of the graph
-     * @param runs of which one delegates nothing and one everything
+     * @param runs must include one that delegates nothing and one that delegates everything
      */
     public LatencyModel(List<Piece> pieces, List<Run> runs) {
         this.pieces = pieces;
@@ -132,7 +124,7 @@ public final class LatencyModel {
         start.add(startNanos);
     }
 
-    /** Returns what a union of pieces is predicted to take. */
+    /** Returns the predicted time of a union of pieces. */
     public double nanos(Set<Integer> union) {
         double nanos = start.value();
         for (int piece = 0; piece < pieces.size(); piece++) {
@@ -142,12 +134,12 @@ public final class LatencyModel {
         return nanos;
     }
 
-    /** Returns what a piece takes on the CPU when everything is there. */
+    /** Returns the time of a piece on the CPU if nothing is delegated. */
     public double cpuNanos(int piece) {
         return inPiece(piece, CPU, CPU);
     }
 
-    /** Returns what a piece takes in the delegate when everything is there. */
+    /** Returns the time of a piece in the delegate if everything is delegated. */
     public double delegateNanos(int piece) {
         return inPiece(piece, DELEGATE, DELEGATE);
     }
@@ -160,7 +152,7 @@ public final class LatencyModel {
         return union.contains(piece) ? DELEGATE : CPU;
     }
 
-    /** The first piece counts as one that goes on. */
+    /** The first piece counts as a continuation. */
     private static int sideBefore(Set<Integer> union, int piece) {
         return side(union, Math.max(0, piece - 1));
     }
@@ -170,7 +162,8 @@ public final class LatencyModel {
         for (int piece = 0; piece < pieces.size(); piece++) {
             for (int operator : pieces.get(piece).operators()) {
                 if (operators.contains(operator)) {
-                    // 1 ns more, so that what takes no time on the CPU has a share as well.
+                    // Plus 1 ns, so that operators without measurable time on the CPU have a share,
+                    // too.
                     shares[piece] += operatorNanos.getOrDefault(operator, 0L) + 1;
                 }
             }
@@ -178,7 +171,7 @@ public final class LatencyModel {
         return shares;
     }
 
-    /** Returns the last piece that begins before an operator; −1 if there is none. */
+    /** Returns the last piece that starts before an operator; −1 if there is none. */
     private int pieceBefore(int operator) {
         int before = -1;
         for (int piece = 0; piece < pieces.size(); piece++) {

@@ -10,14 +10,12 @@ import java.util.stream.IntStream;
 import org.djlplan.delegation.partition.Piece;
 
 /**
- * A model of memory: a union of pieces takes what the CPU kernels take, and something for each
- * piece (packed weights, less what the arena no longer holds) and each delegate kernel (a
- * workspace).
- *
- * <p>How much that is, measured unions tell: beginning with nothing, the difference between
- * measured and predicted is shared out over the pieces and kernels of that union, in proportion to
- * the bytes they have to do with; over and over for all of them (Kaczmarz 1937). So the model
- * agrees with what was measured, and is near it for similar unions.
+ * A model of memory: a union of pieces takes the memory of the CPU kernels plus an amount for each
+ * piece (packed weights minus the saved part of the arena) and each delegate kernel (a workspace).
+ * <p>The amounts are fitted to measured unions, starting with zero: the difference between measured
+ * and predicted memory is distributed over the pieces and kernels of that union, in proportion to
+ * their bytes, repeatedly for all unions (Kaczmarz 1937). So the model agrees with the
+ * measurements, and is a good estimate for similar unions.
  */
 public final class MemoryModel {
 
@@ -37,7 +35,7 @@ public final class MemoryModel {
     public MemoryModel(List<Piece> pieces, long cpuBytes) {
         checkArgument(cpuBytes >= 0, "cpuBytes: %s", cpuBytes);
         this.cpuBytes = cpuBytes;
-        // The last place is that of a delegate kernel.
+        // The last element is that of a delegate kernel.
         sizes = new double[pieces.size() + 1];
         for (int i = 0; i < pieces.size(); i++) {
             sizes[i] = 1.0 + pieces.get(i).weightBytes() + pieces.get(i).crossingBytes();
@@ -46,7 +44,7 @@ public final class MemoryModel {
         bytes = new double[sizes.length];
     }
 
-    /** Learns what a union took. */
+    /** Adds the measurement of a union. */
     public void measured(Set<Integer> union, int kernels, long unionBytes) {
         if (union.isEmpty()) {
             return;
@@ -68,7 +66,7 @@ public final class MemoryModel {
         bytes[last] += missing * sizes[last] * m.kernels / norm;
     }
 
-    /** Returns what a union of pieces is predicted to take, not less than nothing. */
+    /** Returns the predicted memory of a union of pieces, at least 0. */
     public double bytes(Set<Integer> union, int kernels) {
         double ofPieces =
                 IntStream.range(0, bytes.length - 1)

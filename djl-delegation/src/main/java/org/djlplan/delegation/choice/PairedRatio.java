@@ -5,27 +5,27 @@ import static com.google.common.base.Preconditions.checkArgument;
 import java.util.Arrays;
 
 /**
- * The ratio of two candidates' latencies, with bounds that tell how sure it is.
- *
- * <p>Both are timed once per round, so whatever slows a whole round down cancels out in the
- * logarithm of their quotient. Over the rounds:
- *
+ * The ratio of two candidates' latencies, with confidence bounds.
+ * <p>Both are timed once per round, so a disturbance of a whole round cancels out in the logarithm
+ * of their quotient. Over the rounds:
  * <ol>
- *   <li>the centre is the median of all pairwise means (Hodges and Lehmann 1963): nearly as precise
- *       as the mean, and a few spikes do not move it;
- *   <li>the spread is the median absolute deviation from the centre, for the same reason;
- *   <li>few rounds can look calmer than they are, so their variance is averaged with that of other
- *       rounds on the same machine (the moderated t-statistic of Smyth 2004, section 4);
- *   <li>the bounds are Student's: as sure as so many standard deviations of a normal distribution.
+ * <li>the centre is the median of all pairwise means (Hodges and Lehmann 1963): nearly as precise
+ * as the mean, and a few spikes do not move it;
+ * <li>the spread is the median absolute deviation from the centre, for the same reason;
+ * <li>few rounds may show too little spread, so their variance is averaged with that of other
+ * rounds on the same machine (the moderated t-statistic of Smyth 2004, section 4);
+ * <li>the bounds are Student's quantiles: as certain as that many standard deviations of a normal
+ * distribution.
  * </ol>
- *
- * @param ratio first to second
- * @param low the ratio is hardly smaller
- * @param high the ratio is hardly larger
+ * @param ratio of the first to the second
+ * @param low lower confidence bound
+ * @param high upper confidence bound
  */
 public record PairedRatio(double ratio, double low, double high) {
 
-    /** The median absolute deviation of a normal distribution times this is its standard one. */
+    /**
+     * Factor from the median absolute deviation of a normal distribution to its standard deviation.
+     */
     private static final double DEVIATION = 1.4826;
 
     public PairedRatio {
@@ -34,13 +34,12 @@ public record PairedRatio(double ratio, double low, double high) {
 
     /**
      * The spread of the logarithms of quotients on a machine.
-     *
      * @param variance of one round
-     * @param freedom how many rounds it is known from, more than 0
+     * @param freedom number of rounds on which the estimate is based, more than 0
      */
     record Noise(double variance, double freedom) {
 
-        /** Neighbouring runs of one program differ by some percent: that much is known before. */
+        /** A prior: neighbouring runs of one program differ by some percent. */
         static final Noise USUAL = new Noise(0.04 * 0.04, 3);
 
         Noise {
@@ -48,18 +47,19 @@ public record PairedRatio(double ratio, double low, double high) {
             checkArgument(freedom > 0, "freedom: %s", freedom);
         }
 
-        /** Returns what two or more rounds tell. */
+        /** Returns the noise estimated from two or more rounds. */
         static Noise of(double[] logs) {
             int rounds = logs.length;
             double centre = centre(logs);
             double[] deviations = Arrays.stream(logs).map(x -> Math.abs(x - centre)).toArray();
-            // The last factor makes up for what the median of a few deviations misses.
+            // The last factor corrects the bias of a median of few deviations.
             double spread = DEVIATION * median(deviations) * rounds / (rounds - 0.8);
-            // A median knows about half as much of the spread as all deviations would.
+            // A median contains about half as much information on the spread as all deviations
+            // would.
             return new Noise(spread * spread, (rounds - 1) / 2.0);
         }
 
-        /** Returns what is known from both together. */
+        /** Returns the combined estimate. */
         Noise and(Noise other) {
             double sum = freedom + other.freedom;
             return new Noise((freedom * variance + other.freedom * other.variance) / sum, sum);
@@ -68,10 +68,9 @@ public record PairedRatio(double ratio, double low, double high) {
 
     /**
      * Compares two candidates.
-     *
      * @param logs the logarithm of the quotient for each round, at least one
-     * @param before what is known of the noise without these rounds
-     * @param deviations how far out the bounds are, in standard deviations if rounds were plenty
+     * @param before estimate of the noise without these rounds
+     * @param deviations distance of the bounds, in standard deviations for many rounds
      */
     static PairedRatio of(double[] logs, Noise before, double deviations) {
         checkArgument(logs.length > 0, "no rounds");
@@ -82,7 +81,7 @@ public record PairedRatio(double ratio, double low, double high) {
                 Math.exp(centre), Math.exp(centre - reach), Math.exp(centre + reach));
     }
 
-    /** Returns the median of the means of all pairs, each value with itself included. */
+    /** Returns the median of the means of all pairs, including each value with itself. */
     static double centre(double[] values) {
         double[] means = new double[values.length * (values.length + 1) / 2];
         int n = 0;
@@ -101,7 +100,7 @@ public record PairedRatio(double ratio, double low, double high) {
         return sorted.length % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
     }
 
-    /** Student's quantile for the normal one (Abramowitz and Stegun 1964, 26.7.5). */
+    /** Returns Student's quantile for a normal quantile (Abramowitz and Stegun 1964, 26.7.5). */
     private static double student(double freedom, double x) {
         double x3 = x * x * x;
         double x5 = x3 * x * x;

@@ -7,33 +7,38 @@ import org.djlplan.delegation.table.Goal;
 import org.djlplan.delegation.table.Goal.Objective;
 
 /**
- * The order of candidates by a goal, the same for predicted and for measured ones: what is too
- * large, what is better, and what is not worth trying.
- *
- * @param goal what is wanted
+ * The order of candidates by a goal, for predicted and for measured ones: which are too large,
+ * which are better, and which are not worth trying.
+ * @param goal of the choice
  */
 public record Preference(Goal goal) {
 
-    /** What two measurements of the same memory differ by: a part of it, or some pages. */
+    /** Difference of two measurements of the same memory: a fraction of it, or some pages. */
     private static final double MEMORY_NOISE = 0.02;
 
     private static final long MEMORY_NOISE_BYTES = 256 << 10;
 
-    /** A delegate kernel more is to make up for so much of the cost, or it is not tried. */
+    /** An additional delegate kernel must save this fraction of the cost to be tried. */
     private static final double PER_KERNEL = 0.005;
 
-    /** What is predicted to be slower than this times the best will not be the best. */
+    /**
+     * A candidate that is predicted to take this many times the best one's time will not be the
+     * best.
+     */
     private static final double PREDICTION_ERROR = 1.1;
 
-    /** Times what is over the limit, so that the least memory is best if nothing is under. */
+    /**
+     * Factor for candidates over the limit, so that the least memory wins if none is below the
+     * limit.
+     */
     private static final double OVER_LIMIT = 1e30;
 
-    /** Returns whether memory has anything to do with it. */
+    /** Returns whether the goal involves memory. */
     public boolean asksForMemory() {
         return goal.asksForMemory();
     }
 
-    /** Returns a figure that is smaller for what is better, as far as one can predict. */
+    /** Returns a predicted cost; smaller is better. */
     public double predicted(double nanos, double bytes, int kernels) {
         if (bytes > limit()) {
             return OVER_LIMIT * bytes;
@@ -42,20 +47,21 @@ public record Preference(Goal goal) {
         return switch (goal.objective()) {
             case LATENCY -> slow;
             case BALANCED -> slow * Math.max(1, bytes);
-            // A step of memory that is more than noise counts more than any latency.
+            // A difference of memory beyond the noise counts more than any latency.
             case MEMORY -> Math.floor(Math.log1p(bytes) / MEMORY_NOISE) + slow / (slow + 1e9);
         };
     }
 
     /**
-     * Returns whether a candidate is too far from the best one to be tried, as predicted: more than
-     * a prediction of latency errs. Memory is predicted less well, so everything is tried.
+     * Returns whether a candidate's predicted cost is too far from the best one to be tried:
+     * farther than the error of a latency prediction. Memory predictions are less precise, so with
+     * such a goal everything is tried.
      */
     public boolean isTooFarFromBest(double cost, double best) {
         return !asksForMemory() && cost > best * PREDICTION_ERROR;
     }
 
-    /** Returns a figure that is smaller for what is better, as measured. */
+    /** Returns a measured cost; smaller is better. */
     public double cost(Entry.Measured measured) {
         double nanos = measured.latency().medianNanos();
         return switch (goal.objective()) {
@@ -65,7 +71,7 @@ public record Preference(Goal goal) {
         };
     }
 
-    /** Returns what a measured contender's nanoseconds count times. */
+    /** Returns the factor of a measured contender's nanoseconds. */
     public double weight(Contender contender) {
         return goal.objective() == Objective.BALANCED ? Math.max(1, contender.memoryBytes()) : 1;
     }
@@ -76,8 +82,8 @@ public record Preference(Goal goal) {
     }
 
     /**
-     * Returns those that latency decides between: all within the limit; if memory is what counts,
-     * those of them that take hardly more than the least.
+     * Returns the contenders that latency decides between: all within the limit; if memory counts,
+     * those of them that take hardly more than the least memory.
      */
     public List<Contender> eligible(List<Contender> contenders) {
         List<Contender> admitted = contenders.stream().filter(this::admits).toList();

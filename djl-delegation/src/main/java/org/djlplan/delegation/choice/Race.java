@@ -18,41 +18,39 @@ import org.djlplan.delegation.choice.PairedRatio.Noise;
 import org.djlplan.memplan.spi.Candidate;
 
 /**
- * Contenders that are timed in turns until one is left.
- *
- * <p>Each round gives every contender that is still in the race one turn, starting with another one
- * each time. After a round two kinds drop out:
- *
+ * Times contenders in turns until one is left.
+ * <p>In each round every remaining contender gets one turn, starting with another contender each
+ * time. After a round two kinds of contenders drop out:
  * <ol>
- *   <li>what is measurably slower than the leader, {@value #WORTHWHILE} times or more as it seems;
- *   <li>what is surely not {@value #WORTHWHILE} times as fast as a simpler one.
+ * <li>those that are measurably slower than the leader, and seem at least {@value #WORTHWHILE}
+ * times as slow;
+ * <li>those that are certainly not {@value #WORTHWHILE} times as fast as a simpler one.
  * </ol>
- *
- * So more and more turns go to fewer and fewer contenders. Of those that are left when time is up,
- * the simplest wins that is not measurably slower than the leader. (The scheme is that of Hoeffding
- * races, Maron and Moore 1994, with {@link PairedRatio} for the bound.)
+ * So fewer and fewer contenders get more and more turns. When time is up, the simplest contender
+ * wins that is not measurably slower than the leader. (This follows Hoeffding races, Maron and
+ * Moore 1994, with {@link PairedRatio} for the bound.)
  */
 public final class Race {
 
-    /** A set of more partitions that is not so many times as fast is not worth having. */
+    /** A set with more partitions must be at least this many times as fast to be preferred. */
     static final double WORTHWHILE = 1.01;
 
-    /** Bound for dropping the slower one, in standard deviations: it is looked at every round. */
+    /** Bound for dropping the slower one, in standard deviations; it is tested in every round. */
     private static final double EVERY_ROUND = 3;
 
-    /** Bound for dropping the less simple one: an error costs little. */
+    /** Bound for dropping the less simple one, where an error costs little. */
     private static final double LITTLE_AT_STAKE = 2;
 
-    /** Bound for the last look. */
+    /** Bound for the final test. */
     private static final double ONCE = 1.8;
 
     /**
-     * Added to a bound for each doubling of the contenders: the leader of many was lucky. Keeps the
-     * probability of one error among all nearly the same (Bonferroni).
+     * Added to a bound for each doubling of the number of contenders, because the leader of many
+     * was lucky. It keeps the probability of any error nearly constant (Bonferroni).
      */
     private static final double PER_DOUBLING = 0.4;
 
-    /** The simpler one may seem so many times slower, however little is known. */
+    /** The simpler one may seem this many times as slow, however uncertain the measurement. */
     private static final double AS_FAST = 1.02;
 
     private final ToDoubleFunction<Contender> weight;
@@ -63,8 +61,8 @@ public final class Race {
 
     /**
      * @param contenders who takes part
-     * @param weight what a contender's nanoseconds are multiplied by to be compared, positive; 1
-     *     for latency alone
+     * @param weight positive factor of a contender's nanoseconds for comparisons; 1 for latency
+     * alone
      */
     public Race(Collection<Contender> contenders, ToDoubleFunction<Contender> weight) {
         this.weight = weight;
@@ -72,14 +70,14 @@ public final class Race {
         contenders.forEach(c -> logs.put(c, new ArrayList<>()));
     }
 
-    /** Returns those whose turn it is in this round, in the order of their turns. */
+    /** Returns the contenders of this round, in the order of their turns. */
     public List<Contender> running() {
         List<Contender> order = new ArrayList<>(running);
         Collections.rotate(order, -rounds);
         return order;
     }
 
-    /** Notes the nanoseconds of some inferences, at least one: a contender's turn in this round. */
+    /** Records the nanoseconds of one or more inferences: a contender's turn in this round. */
     public void turn(Contender contender, long[] nanos) {
         checkArgument(running.contains(contender), "%s is not in the race", contender);
         checkArgument(nanos.length > 0, "an empty turn");
@@ -89,12 +87,14 @@ public final class Race {
         own.add(Math.log(weight.applyAsDouble(contender) * median));
     }
 
-    /** Takes a contender out, whatever it has shown so far. */
+    /** Removes a contender, whatever its results. */
     public void withdraw(Contender contender) {
         running.remove(contender);
     }
 
-    /** Ends a round in which all that run have had their turns: those that lost drop out. */
+    /**
+     * Ends a round in which all remaining contenders had their turns, and drops those that lost.
+     */
     public void endRound() {
         rounds++;
         for (Contender contender : running) {
@@ -110,7 +110,7 @@ public final class Race {
     }
 
     private void dropSlower(Contender leader) {
-        // The noise is the machine's, so all rounds tell of it.
+        // The noise belongs to the machine, so it is estimated from all rounds.
         noise = Noise.USUAL;
         for (Contender other : logs.keySet()) {
             double[] quotients = quotients(other, leader);
@@ -130,25 +130,28 @@ public final class Race {
         return ratio.low() > 1 && ratio.ratio() > WORTHWHILE;
     }
 
-    /** Takes out what seems so many times slower than the leader, as there is little time left. */
+    /**
+     * Removes contenders that seem this many times as slow as the leader, because little time is
+     * left.
+     */
     public void hurry(double most) {
         leader().ifPresent(
                         leader -> running.removeIf(c -> level(c) - level(leader) > Math.log(most)));
     }
 
-    /** Returns how many rounds have ended. */
+    /** Returns the number of finished rounds. */
     public int rounds() {
         return rounds;
     }
 
-    /** Returns whether there is nothing left to find out. */
+    /** Returns whether the race is decided. */
     public boolean settled() {
         return running.size() <= 1;
     }
 
     /**
-     * Returns the simplest of those in the race that is not measurably slower than the leader, nor
-     * seems {@value #AS_FAST} times as slow; empty if all were withdrawn.
+     * Returns the simplest remaining contender that is not measurably slower than the leader, and
+     * does not seem {@value #AS_FAST} times as slow; empty if all were withdrawn.
      */
     public Optional<Contender> winner() {
         return leader().flatMap(
@@ -167,13 +170,13 @@ public final class Race {
         return PairedRatio.of(quotients(first, second), noise, deviations);
     }
 
-    /** Returns where a contender stands; comparable among those that had the same rounds. */
+    /** Returns a contender's relative level; comparable among contenders with the same rounds. */
     private double level(Contender contender) {
         return PairedRatio.centre(
                 logs.get(contender).stream().mapToDouble(Double::doubleValue).toArray());
     }
 
-    /** Returns the logarithm of the quotient for each round in which both had turns. */
+    /** Returns the logarithm of the quotient for each round in which both contenders had turns. */
     private double[] quotients(Contender first, Contender second) {
         List<Double> a = logs.get(first);
         List<Double> b = logs.get(second);
@@ -183,21 +186,20 @@ public final class Race {
     }
 
     /**
-     * A candidate that runs and whose outputs are right.
-     *
+     * A candidate that runs with accepted outputs.
      * @param candidate which
-     * @param kernels how many delegate kernels it has
-     * @param memoryBytes what it takes, as measured; 0 where the system does not tell
+     * @param kernels number of its delegate kernels
+     * @param memoryBytes measured memory; 0 if the system does not report it
      */
     public record Contender(Candidate candidate, int kernels, long memoryBytes) {
 
         /**
-         * The simplest first: fewest delegate kernels, then fewest threads, then fewest operators,
-         * then buffers that are kept.
+         * Simplest first: fewest delegate kernels, then fewest threads, then fewest operators, then
+         * kept buffers.
          */
         public static final Comparator<Contender> SIMPLEST =
                 Comparator.comparingInt(Contender::kernels)
-                        // The engine's default, −1, may be any number: it counts as the most.
+                        // The engine's default, −1, may be any number, so it counts as the largest.
                         .thenComparingInt(c -> c.candidate.threads() - 1 & Integer.MAX_VALUE)
                         .thenComparingInt(c -> c.candidate.operators().size())
                         .thenComparing(c -> c.candidate.transientBuffers());

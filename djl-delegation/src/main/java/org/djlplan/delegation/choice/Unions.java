@@ -15,25 +15,24 @@ import java.util.stream.Stream;
 import org.djlplan.delegation.partition.PieceGraph;
 
 /**
- * The unions of some pieces, and the best of them by a predicted cost.
- *
- * <p>Up to {@value #ENUMERATED} pieces, all unions are looked at. Of more pieces, those that are on
- * the way from nothing and from everything downhill: one piece is flipped at a time, the one that
- * brings most, until none brings anything. As costs are nearly additive, that ends near the best.
+ * Finds the unions of pieces with the lowest predicted cost.
+ * <p>Up to {@value #ENUMERATED} pieces, all unions are examined. For more pieces, it examines the
+ * unions on two descents, from nothing and from everything delegated: one piece is flipped at a
+ * time, the one that improves most, until none improves. Costs are nearly additive, so the result
+ * is near the best.
  */
 public final class Unions {
 
-    /** All unions of so many pieces are looked at: 16384. */
+    /** All unions of this many pieces are examined: 16384. */
     public static final int ENUMERATED = 14;
 
-    /** For each one wanted, so many are looked at closely. */
+    /** For each requested union, this many are examined exactly. */
     private static final int EXACT = 4;
 
     /**
      * A union.
-     *
      * @param pieces indices
-     * @param kernels how many delegate kernels it becomes
+     * @param kernels number of resulting delegate kernels
      */
     public record Union(Set<Integer> pieces, int kernels) {
         public Union {
@@ -55,19 +54,19 @@ public final class Unions {
         this.pieces = graph.indices();
     }
 
-    /** Returns all unions, whatever they cost: of some pieces, more than can be measured. */
+    /** Returns all unions, even if there are too many to measure. */
     public static Set<Set<Integer>> all(PieceGraph graph) {
         return Sets.powerSet(graph.indices());
     }
 
-    /** Returns the best unions, the best first. */
+    /** Returns the best unions by predicted cost, the best first. */
     public List<Union> best(int count, ToDoubleFunction<Union> cost) {
         Stream<Costed> looked =
                 pieces.size() <= ENUMERATED
                         ? all(graph).stream().map(set -> costed(set, cost))
                         : downhill(cost);
         Comparator<Costed> cheapest = Comparator.comparingDouble(Costed::cost);
-        // What the engine makes of a union takes a while to find out, so only for the best.
+        // Computing the engine's delegate kernels takes time, so it is done for the best only.
         Stream<Costed> exact =
                 Ordering.from(cheapest).leastOf(looked.iterator(), EXACT * count).stream()
                         .map(Costed::union)
@@ -83,7 +82,7 @@ public final class Unions {
         return new Costed(union, cost.applyAsDouble(union));
     }
 
-    /** Returns how many delegate kernels a union would become if operators were a chain. */
+    /** Returns the number of delegate kernels of a union if the operators were a chain. */
     private int kernelsOfChain(Set<Integer> union) {
         int kernels = 0;
         for (int piece : union) {

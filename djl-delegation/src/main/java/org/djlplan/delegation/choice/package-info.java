@@ -1,5 +1,5 @@
 /**
- * The choice among unions of pieces: models that predict what a union costs, the search for the
- * best unions, and the statistics by which measured ones are compared. Pure functions.
+ * The choice among unions of pieces: models that predict the cost of a union, the search for the
+ * best unions, and the statistics for comparing measured ones. Pure functions.
  */
 package org.djlplan.delegation.choice;

@@ -7,40 +7,37 @@ import java.util.Optional;
 import org.djlplan.memplan.graph.Operator;
 
 /**
- * The cuts of partitions into pieces, where few bytes cross.
- *
- * <p>A cut lies between two operators of a piece, in execution order; everything before it is one
- * piece then, everything after it the other. As execution order follows the data, nothing flows
- * back: pieces of a convex partition are convex. The width of a cut is the bytes of the tensors
- * that are written before it and read after it.
- *
+ * Cuts partitions into pieces where few bytes cross.
+ * <p>A cut lies between two operators of a piece, in execution order, and divides it into the
+ * operators before and after it. Execution order follows the data, so nothing flows back, and
+ * pieces of a convex partition are convex. The width of a cut is the size of the tensors that are
+ * written before it and read after it.
  * <ol>
- *   <li>The piece with most work is cut first.
- *   <li>Both sides of a cut must be worth a delegate kernel of their own.
- *   <li>The narrowest cut wins of those that leave at least a quarter of the work on either side;
- *       if there are none, of all. Of cuts that are as narrow, the most even one.
- *   <li>A piece without such a cut stays whole.
+ * <li>The piece with most work is cut first.
+ * <li>Both sides of a cut must justify a separate delegate kernel.
+ * <li>Of the cuts that leave at least a quarter of the work on either side, the narrowest wins; if
+ * there are none, the narrowest of all. On a tie, the most even cut wins.
+ * <li>A piece without such a cut stays whole.
  * </ol>
  */
 final class Cuts {
 
-    /** FLOPs per byte; a core moves about half as many bytes as it does useful FLOPs. */
+    /** FLOPs per byte: a core moves about half as many bytes as it computes useful FLOPs. */
     private static final long WORK_PER_BYTE = 2;
 
-    /** Of calling an operator at all: some tenths of a microsecond. */
+    /** Work of calling an operator at all: some tenths of a microsecond. */
     private static final long WORK_PER_CALL = 1_000;
 
-    /** Least work of a piece, about a tenth of a millisecond on the CPU kernels. */
+    /** Minimum work of a piece, about a tenth of a millisecond in the CPU kernels. */
     static final long LEAST_WORK = 500_000;
 
-    /** A piece has at least this part of the work of all partitions. */
+    /** Denominator of the minimum fraction of the total work in a piece. */
     private static final int LEAST_SHARE = 16;
 
     /**
      * Operators of a partition that stay together.
-     *
      * @param operators ascending
-     * @param partition the partition's place among those that the delegate reported
+     * @param partition index among the partitions that the delegate reported
      */
     record Part(List<Integer> operators, int partition) {}
 
@@ -61,7 +58,7 @@ final class Cuts {
         leastWork = Math.max(LEAST_WORK, work / LEAST_SHARE);
     }
 
-    /** Returns at most {@code most} pieces, or the partitions if these are as many or more. */
+    /** Returns at most {@code most} pieces, or the partitions if there are at least as many. */
     static List<Part> of(Dataflow flow, List<Part> partitions, int most) {
         return new Cuts(flow, partitions).pieces(partitions, most);
     }
@@ -132,8 +129,8 @@ final class Cuts {
     }
 
     /**
-     * Returns how much there is to do for an operator, in one number: its FLOPs, and as many FLOPs
-     * as a core does while the bytes that it reads and writes go by; more than 0.
+     * Returns the work of an operator in one number: its FLOPs, plus the FLOPs that a core could do
+     * in the time of its memory accesses; more than 0.
      */
     private long work(int index) {
         Operator operator = flow.graph().operators().get(index);

@@ -12,11 +12,10 @@ import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.graph.Tensor;
 
 /**
- * The data flow of a graph: the writers and readers of each tensor, and what is constant.
- *
+ * The data flow of a graph: writers and readers of each tensor, and constants.
  * <p>A <em>constant operator</em> is a {@code DEQUANTIZE} or {@code DENSIFY} of a constant, or of
- * another constant operator's output: it unpacks weights once, and runs no more. Its output is as
- * constant as its input.
+ * another constant operator's output: it unpacks weights once and does not run again. Its output is
+ * as constant as its input.
  */
 public final class Dataflow {
 
@@ -61,8 +60,8 @@ public final class Dataflow {
     }
 
     /**
-     * Returns whether some operators have a constant operator among them whose output others read,
-     * too, or the caller. Takes microseconds.
+     * Returns whether some operators include a constant operator whose output other operators, or
+     * the caller, read, too. Takes microseconds.
      */
     public static boolean splitsConstants(Graph graph, Set<Integer> operators) {
         if (operators.size() == graph.operators().size()) {
@@ -132,8 +131,8 @@ public final class Dataflow {
     }
 
     /**
-     * Returns whether only some operators, at least one of them, read what an operator writes, and
-     * not the caller.
+     * Returns whether the output of an operator is read by at least one of some operators, by no
+     * others, and not by the caller.
      */
     public boolean isOnlyReadBy(int operator, BitSet some) {
         boolean read = false;
@@ -151,27 +150,27 @@ public final class Dataflow {
         return read;
     }
 
-    /** Returns the tensors that an operator reads, each once. The array is not to be changed. */
+    /** Returns the tensors that an operator reads, each once. The array must not be modified. */
     public int[] reads(int operator) {
         return reads[operator];
     }
 
-    /** Returns the tensors that an operator writes, each once. The array is not to be changed. */
+    /** Returns the tensors that an operator writes, each once. The array must not be modified. */
     public int[] writes(int operator) {
         return writes[operator];
     }
 
-    /** Returns the operators that read a tensor, ascending. The array is not to be changed. */
+    /** Returns the operators that read a tensor, ascending. The array must not be modified. */
     public int[] readers(int tensor) {
         return readers[tensor];
     }
 
-    /** Returns the operators that write a tensor, ascending. The array is not to be changed. */
+    /** Returns the operators that write a tensor, ascending. The array must not be modified. */
     public int[] writers(int tensor) {
         return writers[tensor];
     }
 
-    /** Returns the bytes of a tensor, 0 where unknown. */
+    /** Returns the bytes of a tensor, 0 if unknown. */
     public long bytes(int tensor) {
         return graph.tensors().get(tensor).bytes();
     }
@@ -187,9 +186,8 @@ public final class Dataflow {
     }
 
     /**
-     * Returns the bytes that a kernel of some operators takes in and gives out: the tensors that it
-     * reads and does not write, and those that it writes for the caller or for other operators. No
-     * constants.
+     * Returns the bytes that enter and leave a kernel of some operators: tensors that it reads and
+     * does not write, and tensors that it writes for the caller or other operators. No constants.
      */
     public long crossingBytes(BitSet operators) {
         long entering =

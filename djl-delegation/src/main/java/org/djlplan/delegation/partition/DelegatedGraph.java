@@ -11,20 +11,12 @@ import java.util.TreeMap;
 import org.djlplan.memplan.graph.Graph;
 
 /**
- * A graph of which some operators go to a delegate: the delegate kernels that TensorFlow Lite makes
- * of them, and when each operator runs.
- *
- * <p>The engine gathers operators in epochs ({@code tensorflow/lite/graph_info.cc}, 2.6): the first
- * operator decides whether the first epoch is the delegate's or the CPU's; an epoch takes every
- * operator of its side whose inputs come from this epoch or earlier ones; then the other side has
- * the next epoch. So
- *
+ * A graph with delegated operators: the delegate kernels that TensorFlow Lite makes of them, and the order in which operators run.
+ * <p>The engine groups operators into epochs ({@code tensorflow/lite/graph_info.cc}, 2.6): the first operator decides whether the first epoch belongs to the delegate or the CPU; an epoch takes every operator of its side whose inputs come from this epoch or earlier ones; then the other side has the next epoch. So
  * <pre>
- *   epoch(operator) = the first one of its side that is not before any epoch of its inputs
+ * epoch(operator) = the first epoch of its side that is not before any epoch of its inputs
  * </pre>
- *
- * which one pass in execution order computes. An epoch of the delegate is one delegate kernel and
- * need not be connected.
+ * which one pass in execution order computes. An epoch of the delegate is one delegate kernel and need not be connected.
  */
 public final class DelegatedGraph {
 
@@ -32,7 +24,7 @@ public final class DelegatedGraph {
     private final BitSet delegated;
     private final int[] epochs;
 
-    /** Of each epoch, whether it has an operator that is not constant. */
+    /** For each epoch, whether it has an operator that is not constant. */
     private final BitSet working = new BitSet();
 
     /**
@@ -73,14 +65,14 @@ public final class DelegatedGraph {
     }
 
     /**
-     * Returns when an operator runs: an earlier epoch runs before a later one, the CPU's operators
-     * of one epoch in their order, the delegate's of one epoch in one kernel.
+     * Returns the epoch of an operator. Earlier epochs run first; within an epoch the CPU's
+     * operators run in their order, and the delegate's in one kernel.
      */
     public int epoch(int operator) {
         return epochs[operator];
     }
 
-    /** Returns the number of delegate kernels that do anything in an inference. */
+    /** Returns the number of delegate kernels that run in an inference. */
     public int kernels() {
         return working.cardinality();
     }
@@ -91,8 +83,8 @@ public final class DelegatedGraph {
     }
 
     /**
-     * Returns the bytes that delegate kernels take in and give out in one inference: each tensor
-     * once for every kernel that it enters and once if it leaves one. No constants.
+     * Returns the bytes that enter and leave delegate kernels in one inference: each tensor once
+     * for every kernel that it enters and once if it leaves one. No constants.
      */
     public long crossingBytes() {
         long bytes = 0;
@@ -131,15 +123,14 @@ public final class DelegatedGraph {
     }
 
     /**
-     * Returns the partitions that a delegate would report if it did not take some of its operators.
-     * A partition may fall into several, as the engine divides what is left anew. A constant
-     * operator is left only if everything that reads its output is: one that both sides need runs
-     * in the CPU kernels.
-     *
-     * @param partitions what the delegate reports: disjoint sets of operators
-     * @param excluded operators that it is not to get, whether it reports them or not
-     * @return disjoint sets, in execution order of their first operator; the same as were given if
-     *     nothing is excluded
+     * Returns the partitions that a delegate would report if it did not support some operators. A
+     * partition may be split, because the engine partitions the rest again. A constant operator is
+     * removed only if all readers of its output are; if both sides need it, it runs in the CPU
+     * kernels.
+     * @param partitions reported by the delegate: disjoint sets of operators
+     * @param excluded operators that the delegate must not get, reported or not
+     * @return disjoint sets, in execution order of their first operator; unchanged if nothing is
+     * excluded
      * @throws IndexOutOfBoundsException if the graph has no such operator
      */
     public static List<Set<Integer>> partitionsWithout(
@@ -151,7 +142,7 @@ public final class DelegatedGraph {
         BitSet left = new BitSet();
         partitions.forEach(partition -> partition.forEach(left::set));
         excluded.forEach(left::clear);
-        // Backwards, as a constant operator may read another's output.
+        // Backwards, because a constant operator may read another's output.
         for (int i = left.length() - 1; i >= 0; i = left.previousSetBit(i - 1)) {
             left.set(i, !flow.isConstantOperator(i) || flow.isOnlyReadBy(i, left));
         }

@@ -6,22 +6,22 @@ import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 
 /**
- * Floating-point operations of TensorFlow Lite's operators, from the shapes of their tensors; a
- * multiplication with its addition counts as two. Quantized operators count the same.
- *
- * <p>A graph has no strides or window sizes. Convolutions need none: the output's and the filter's
- * shapes say it. Of a pool the input's elements are counted, as if its windows did not overlap.
+ * Counts floating-point operations of TensorFlow Lite's operators, from the shapes of their
+ * tensors; a multiplication with its addition counts as two. Quantized operators count the same.
+ * <p>A graph has no strides or window sizes. Convolutions need none, because the shapes of the
+ * output and the filter are sufficient. For pools the input's elements are counted, as if the
+ * windows did not overlap.
  */
 public final class Flops {
 
-    /** More than any operator has; keeps the sums of what damaged shapes say within a long. */
+    /** More than any operator has; keeps sums for invalid shapes within a long. */
     private static final long MOST = 1L << 50;
 
     private Flops() {}
 
     /**
-     * Returns the operations of one run of an operator, or 0 if a shape that it takes to count them
-     * is unknown or not one of that operator.
+     * Returns the operations of one run of an operator, or 0 if a required shape is unknown or
+     * invalid for the operator.
      */
     public static long of(Graph graph, Operator operator) {
         if (operator.outputs().isEmpty()) {
@@ -49,7 +49,7 @@ public final class Flops {
     }
 
     /**
-     * Returns how many places of the input one element of a channel of the output is computed from:
+     * Returns from how many positions of the input one output element of a channel is computed:
      * height times width of the filter. 1 for operators without a filter of that kind.
      */
     public static long taps(Graph graph, Operator operator) {
@@ -64,7 +64,7 @@ public final class Flops {
                 : 1;
     }
 
-    /** Returns the FLOPs of results that each are a sum of {@code terms / groups} products. */
+    /** Returns the FLOPs of results that are sums of {@code terms / groups} products each. */
     private static long sums(long results, long terms, long groups) {
         return groups == 0
                 ? 0
@@ -73,14 +73,15 @@ public final class Flops {
                         MOST);
     }
 
-    /** A filter has one row per output channel; each element of the output takes one row. */
+    /** A filter has one row per output channel; each output element uses one row. */
     private static long channels(Graph graph, Operator operator) {
         List<Integer> filter = input(graph, operator, 1);
         return filter.isEmpty() ? 0 : Math.max(filter.get(0), 0);
     }
 
     /**
-     * Each element of the input (third, after the output's shape) meets one slice of the filter.
+     * Each element of the input (third operand, after the output's shape) is multiplied with one
+     * slice of the filter.
      */
     private static long transposed(Graph graph, Operator operator) {
         List<Integer> filter = input(graph, operator, 1);
@@ -88,7 +89,9 @@ public final class Flops {
         return sums(elements(input(graph, operator, 2)), elements(filter), channels);
     }
 
-    /** Returns the length of the products that are summed up, whichever way the first one lies. */
+    /**
+     * Returns the length of the summed products, whether or not the first operand is transposed.
+     */
     private static long inner(Graph graph, Operator operator) {
         List<Integer> left = input(graph, operator, 0);
         List<Integer> product = output(graph, operator);

@@ -6,14 +6,13 @@ import com.google.common.collect.ImmutableSortedSet;
 import java.util.SortedSet;
 
 /**
- * A set of operators that is delegated as a whole or not at all: a whole partition, or what it was
- * cut into. Convex: no path leaves it and comes back.
- *
+ * A set of operators that is delegated completely or not at all: a partition, or a part of one. It
+ * is convex: no path leaves it and returns.
  * @param operators their indices in the graph, ascending, without constant operators
- * @param partition the partition's place among those that the delegate reported
- * @param flops FLOPs of one inference, those of operators of unknown shapes left out
+ * @param partition index among the partitions that the delegate reported
+ * @param flops FLOPs of one inference, without operators of unknown shapes
  * @param weightBytes bytes of the constants that it reads, unpacked
- * @param crossingBytes bytes of the tensors that enter it, plus of those that leave it
+ * @param crossingBytes bytes of the tensors that enter it plus those that leave it
  */
 public record Piece(
         SortedSet<Integer> operators,

@@ -15,10 +15,9 @@ import org.djlplan.memplan.graph.Graph;
 
 /**
  * The pieces of a graph, and the delegate kernels that the engine makes of a union of them.
- *
- * <p>Constant operators belong to no piece, since they run in no inference: one goes to the
- * delegate if everything that reads its output does. (To delegate it with only some of its readers
- * makes XNNPACK compute wrong results.)
+ * <p>Constant operators belong to no piece, because they run in no inference: such an operator is
+ * delegated if all readers of its output are. (To delegate it with only some of its readers makes
+ * XNNPACK compute wrong results.)
  */
 public final class PieceGraph {
 
@@ -63,11 +62,10 @@ public final class PieceGraph {
 
     /**
      * Returns the pieces of a graph.
-     *
-     * @param partitions what the delegate reported: disjoint sets of operators, each convex, in
-     *     execution order
-     * @param maxPieces up to how many pieces partitions are cut into; no partition is ever dropped
-     *     or merged with another, so that there may be more
+     * @param partitions reported by the delegate: disjoint sets of operators, each convex, in
+     * execution order
+     * @param maxPieces limit up to which partitions are cut; partitions are never dropped or
+     * merged, so there may be more pieces
      * @throws IllegalArgumentException if two partitions have an operator in common
      * @throws IndexOutOfBoundsException if the graph has no such operator
      */
@@ -105,9 +103,8 @@ public final class PieceGraph {
     }
 
     /**
-     * Returns the operators that are delegated with some pieces: theirs, and the constant operators
-     * that the delegate reported and that only they read.
-     *
+     * Returns the operators that are delegated with some pieces: their own, and the reported
+     * constant operators that only they read.
      * @throws IndexOutOfBoundsException if there is no such piece
      */
     public SortedSet<Integer> operators(Set<Integer> pieceIndices) {
@@ -117,9 +114,8 @@ public final class PieceGraph {
     }
 
     /**
-     * Returns the bytes that delegate kernels take in and give out in one inference, when some
-     * pieces are delegated; {@link DelegatedGraph#crossingBytes()}.
-     *
+     * Returns the bytes that enter and leave delegate kernels in one inference if some pieces are
+     * delegated; {@link DelegatedGraph#crossingBytes()}.
      * @throws IndexOutOfBoundsException if there is no such piece
      */
     public long crossingBytes(Set<Integer> pieceIndices) {
@@ -127,9 +123,8 @@ public final class PieceGraph {
     }
 
     /**
-     * Returns the number of delegate kernels that some pieces become together. Pieces that depend
-     * on each other only through the delegate become one.
-     *
+     * Returns the number of delegate kernels of some pieces together. Pieces that depend on each
+     * other only through the delegate are in one kernel.
      * @throws IndexOutOfBoundsException if there is no such piece
      */
     public int kernels(Set<Integer> pieceIndices) {
@@ -144,7 +139,7 @@ public final class PieceGraph {
     private BitSet operators(BitSet pieceIndices) {
         BitSet operators = new BitSet();
         pieceIndices.stream().forEach(i -> operators.or(members.get(i)));
-        // Backwards, as a constant operator may read another's output.
+        // Backwards, because a constant operator may read another's output.
         for (int i = constants.previousSetBit(flow.graph().operators().size());
                 i >= 0;
                 i = constants.previousSetBit(i - 1)) {

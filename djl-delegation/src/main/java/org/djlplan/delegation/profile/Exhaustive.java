@@ -12,22 +12,22 @@ import org.djlplan.delegation.partition.PieceGraph;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.Candidate;
 
-/** The measurement of all unions of whole partitions, each equally often: for studies. */
+/** Measures all unions of whole partitions, each equally often, for studies. */
 final class Exhaustive {
 
-    /** All unions of so many partitions are measured, of more only those of the largest. */
+    /** With more partitions, only unions of the largest are measured. */
     static final int MOST_PARTITIONS = 10;
 
     /** Turns of each. */
     static final int ROUNDS = 20;
 
-    /** Inferences in each turn, or more if these are fast. */
+    /** Minimum number of inferences in each turn; fast candidates run more. */
     private static final int PER_TURN = 5;
 
-    /** So many are prepared at once, and take turns. */
+    /** Number of candidates that are prepared at once and take turns. */
     private static final int TOGETHER = 16;
 
-    /** So many are raced in the end. */
+    /** Number of candidates in the final race. */
     private static final int FINALISTS = 8;
 
     private final Trials trials;
@@ -36,8 +36,8 @@ final class Exhaustive {
     private final boolean transientBuffers;
 
     /**
-     * @param transientBuffers whether each union is also measured with buffers that are built for
-     *     each prediction
+     * @param transientBuffers whether to measure each union also with buffers that are built for
+     * each prediction
      */
     Exhaustive(Trials trials, Preference preference, TimeBudget budget, boolean transientBuffers) {
         this.trials = trials;
@@ -46,7 +46,7 @@ final class Exhaustive {
         this.transientBuffers = transientBuffers;
     }
 
-    /** Measures with all settings of threads, and returns the fastest, prepared. */
+    /** Measures with all numbers of threads, and returns the fastest candidates, prepared. */
     List<Contender> measure(
             Graph graph, List<? extends Set<Integer>> partitions, List<Integer> threads)
             throws InterruptedException {

@@ -27,36 +27,35 @@ import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
 
 /**
- * The few runs that tell what pieces cost on either side.
- *
+ * Measures with few runs the time of pieces in the delegate and in the CPU kernels.
  * <ol>
- *   <li>Nothing delegated, and everything. If that is clearly better, and one partition, there is
- *       nothing else to learn.
- *   <li>If it is known which operator is wrong, everything but that one. If everything fails, or is
- *       wrong for another reason, each partition alone; if one does, its pieces alone. What fails
- *       is left out from then on.
- *   <li>Node times of both give the cost of each partition on both sides.
- *   <li>Partitions are cut where that can matter: all if memory does, else those that count and are
- *       not clearly better in the delegate.
- *   <li>Unless there are few pieces, every other one, and the rest: these tell what it costs that
- *       neighbours are on different sides.
+ * <li>Nothing delegated, and everything. If that is clearly better, and one partition, exploring
+ * ends.
+ * <li>If the wrong operator is known, everything except that operator. If everything fails, or is
+ * wrong for another reason, each partition alone; if one of these fails, its pieces alone. Failing
+ * parts are left out from then on.
+ * <li>Node times of both give the time of each partition on both sides.
+ * <li>Partitions are cut if that can matter: all of them if memory counts, otherwise those with a
+ * significant time that are not clearly better in the delegate.
+ * <li>Unless there are few pieces, every other piece, and the rest: these give the cost of
+ * neighbours on different sides.
  * </ol>
  */
 final class Explorer {
 
-    /** A partition that takes less of its time on the CPU than this is best delegated whole. */
+    /** A partition that takes less than this fraction of its CPU time is best delegated whole. */
     private static final double CLEARLY_BETTER = 0.8;
 
-    /** What is less than this of the whole does not matter. */
+    /** Less than this fraction of the total does not matter. */
     private static final double NEGLIGIBLE = 0.03;
 
-    /** Of fewer pieces, most unions are raced anyway. */
+    /** With fewer pieces, most unions are raced anyway. */
     private static final int FEW = 5;
 
-    /** Where more operators are wrong than so many, the delegate is. */
+    /** If more operators than this are wrong, the delegate counts as wrong. */
     private static final int MOST_LEFT_OUT = 8;
 
-    /** Later there is no time to learn about neighbours. */
+    /** After this fraction there is no time to measure neighbours. */
     private static final double PART_OF_BUDGET = 0.25;
 
     private final Graph graph;
@@ -69,9 +68,9 @@ final class Explorer {
     private boolean sound;
 
     /**
-     * @param partitions what may be delegated
-     * @param verified told what is right and clearly better than the CPU kernels, before the best
-     *     is found
+     * @param partitions that may be delegated
+     * @param verified receives a verified set that is clearly better than the CPU kernels, before
+     * the best is found
      */
     Explorer(
             Graph graph,
@@ -86,8 +85,7 @@ final class Explorer {
         this.preference = preference;
         this.verified = verified;
         parts = operators(PieceGraph.of(graph, partitions, 1));
-        // Constant operators belong to no piece, so they are added wherever pieces are made of
-        // parts.
+        // Constant operators belong to no piece, so they are added when pieces are made of parts.
         Set<Integer> rest = new HashSet<>();
         partitions.forEach(rest::addAll);
         parts.forEach(rest::removeAll);
@@ -95,10 +93,9 @@ final class Explorer {
     }
 
     /**
-     * Returns what can be predicted with one setting of threads; nothing if nothing was learnt.
-     *
-     * @param transientBuffers whether to predict also what sets take whose buffers are built for
-     *     each prediction
+     * Returns the forecasts for one number of threads; empty if none could be made.
+     * @param transientBuffers whether to forecast also for sets whose buffers are built for each
+     * prediction
      */
     List<Forecast> explore(int threads, boolean transientBuffers) throws InterruptedException {
         Optional<Contender> cpu = trials.prove(Candidate.cpu(threads));
@@ -168,7 +165,7 @@ final class Explorer {
         return Optional.of(new Forecast(pieces, kept.candidate().threads(), true, latency, memory));
     }
 
-    /** Returns the median of some inferences; as much as can be if they failed. */
+    /** Returns the median time of some inferences; the largest possible value if they failed. */
     private double nanos(Contender contender) throws InterruptedException {
         return trials.turn(contender, Profiler.PER_TURN)
                 .map(nanos -> Math.max(1, Quantiles.median().compute(nanos)))
@@ -194,7 +191,7 @@ final class Explorer {
         return runs;
     }
 
-    /** Returns everything that can be delegated, as one contender. */
+    /** Returns everything delegated, as one contender. */
     private Optional<Contender> all(int threads) throws InterruptedException {
         Optional<Contender> all = trials.prove(union(threads, parts));
         if (all.isEmpty() && !sound) {
@@ -208,7 +205,7 @@ final class Explorer {
         return all;
     }
 
-    /** Leaves out one operator after the other, as long as it is known which one is wrong. */
+    /** Leaves out one operator after another, as long as the wrong operator is known. */
     private Optional<Contender> allButWrong(int threads) throws InterruptedException {
         Optional<Contender> all = Optional.empty();
         for (int leftOut = 0; all.isEmpty() && leftOut < MOST_LEFT_OUT; leftOut++) {
@@ -243,7 +240,7 @@ final class Explorer {
         return found;
     }
 
-    /** Returns the parts as pieces, those cut where it can matter. */
+    /** Returns the parts as pieces, cut where that can matter. */
     private PieceGraph cut(LatencyModel latency) {
         if (preference.asksForMemory()) {
             return pieces(parts, Unions.ENUMERATED);
@@ -267,7 +264,7 @@ final class Explorer {
         return pieces(kept, 1);
     }
 
-    /** Returns sets of operators as pieces, cut into up to so many. */
+    /** Returns sets of operators as pieces, cut into up to a number of pieces. */
     private PieceGraph pieces(List<SortedSet<Integer>> sets, int maxPieces) {
         return PieceGraph.of(graph, withConstants(sets), maxPieces);
     }

@@ -12,18 +12,16 @@ import org.djlplan.memplan.spi.Tolerance;
 
 /**
  * The settings of one measurement.
- *
- * @param goal what the choice is to reach
- * @param threads settings of threads to choose from, −1 for the engine's default; at least one
- * @param budget after how much time measuring is to end; empty for {@link #BASE} and as long as
- *     {@value #INFERENCES} inferences of the CPU kernels take. What cannot be done without, and
- *     what is running by then, comes on top: the CPU kernels, everything delegated, and three turns
- *     for those that may be the best
- * @param tolerance how far outputs may be from those of the CPU kernels
+ * @param goal of the choice
+ * @param threads numbers of threads to choose from, −1 for the engine's default; at least one
+ * @param budget time limit of measuring; empty for {@link #BASE} plus the time of {@value
+ * #INFERENCES} inferences in the CPU kernels. Required and running steps may exceed it: the CPU
+ * kernels, everything delegated, and three turns for the candidates that may be the best
+ * @param tolerance for the outputs
  * @param transientBuffers whether the delegate can build its buffers for each prediction; such
- *     candidates are tried only if the goal asks for memory
- * @param exhaustive whether all unions of whole partitions are measured equally often instead of
- *     the promising ones: for studies
+ * candidates are tried only if the goal asks for memory
+ * @param exhaustive whether to measure all unions of whole partitions equally often instead of the
+ * promising ones, for studies
  */
 public record ProfileSettings(
         Goal goal,
@@ -33,10 +31,10 @@ public record ProfileSettings(
         boolean transientBuffers,
         boolean exhaustive) {
 
-    /** How long measuring may take, however fast the model is. */
+    /** Time limit independent of the model's speed. */
     public static final Duration BASE = Duration.ofSeconds(7);
 
-    /** Measuring may take as much longer as so many inferences of the CPU kernels. */
+    /** Number of CPU kernel inferences whose time is added to the limit. */
     public static final int INFERENCES = 40;
 
     public ProfileSettings {
@@ -46,7 +44,7 @@ public record ProfileSettings(
         checkArgument(budget.isEmpty() || budget.get().toNanos() > 0, "budget: %s", budget);
     }
 
-    /** Settings for a delegate that always keeps its buffers. */
+    /** Creates settings for a delegate that always keeps its buffers. */
     public ProfileSettings(
             Goal goal,
             List<Integer> threads,

@@ -23,53 +23,56 @@ import org.djlplan.memplan.spi.CandidateRunner;
 
 /**
  * Finds with few runs which operators of a model to delegate.
- *
  * <ol>
- *   <li>Explore: nothing and everything delegated, and if that leaves a question open, node times
- *       of two to four candidates give a prediction for any union of pieces ({@link Explorer}).
- *   <li>Where memory counts, the same for a delegate that builds its buffers for each prediction,
- *       if there is one.
- *   <li>Prove: the best few by prediction are run and their outputs compared with the CPU kernels'
- *       ({@link Shortlist}).
- *   <li>Race: they are timed in turns against each other, nothing and everything delegated, until
- *       one is left or no difference can be found ({@link org.djlplan.delegation.choice.Race}).
- *       Then the simplest wins.
- *   <li>More threads: the best few of the fewest threads race with each other number; then the
- *       winners of all numbers do.
+ * <li>Explore: nothing and everything delegated; if that is not decisive, node times of two to four
+ * candidates predict the time of any union of pieces ({@link Explorer}).
+ * <li>If memory counts, the same for a delegate that builds its buffers for each prediction, if
+ * there is one.
+ * <li>Verify: the candidates with the best predictions are run and their outputs compared with the
+ * CPU kernels' ({@link Shortlist}).
+ * <li>Race: they, nothing and everything delegated are timed in turns, until one is left or no
+ * difference can be found ({@link org.djlplan.delegation.choice.Race}). The simplest of the
+ * remaining ones wins.
+ * <li>More threads: the best few of the smallest number of threads race with each other number;
+ * then the winners of all numbers race.
  * </ol>
  */
 public final class Profiler {
 
-    /** A tenth of what it takes to measure each union of partitions a hundred times. */
+    /** A tenth of the effort of measuring each union of partitions a hundred times. */
     private static final double INFERENCES_PER_UNION = 10;
 
-    /** An eighth of that for three partitions, for less. */
+    /** An eighth of that effort for three partitions; the limit for fewer partitions. */
     private static final double FEWEST_INFERENCES = 100;
 
-    /** So many sets are tried with each number of threads but the first. */
+    /** Number of sets that are tried with each further number of threads. */
     private static final int SETS_TRIED_AGAIN = 4;
 
-    /** Quartiles of the choice that are so far apart, as a part of the median, are no calm. */
+    /**
+     * If the quartiles of the choice differ by this fraction of the median, the machine was not
+     * quiet.
+     */
     private static final double RESTLESS = .3;
 
-    /** Of fewer samples quartiles tell little. */
+    /** With fewer samples, quartiles are not reliable. */
     private static final int ENOUGH_SAMPLES = 9;
 
-    /** What is not found out in so many rounds is not worth finding out. */
+    /** A difference that is not found in this many rounds does not matter. */
     private static final int MOST_ROUNDS = 40;
 
-    /** Inferences per turn, or more if these are fast. */
+    /** Minimum number of inferences per turn; fast candidates run more. */
     static final int PER_TURN = 3;
 
     /**
-     * After so many rounds turns get longer by one inference: who is left is hard to tell apart.
+     * After this many rounds turns get longer by one inference per round, because the remaining
+     * contenders are hard to distinguish.
      */
     private static final int ROUNDS_BEFORE_LONGER = 10;
 
-    /** So many rounds, even if time is up: one inference each then. */
+    /** Minimum number of rounds, even if time is up; each has one inference then. */
     private static final int LEAST_ROUNDS = 3;
 
-    /** If time is up, what seems so many times slower than the leader is given up. */
+    /** When time is up, contenders that seem this many times as slow as the leader are dropped. */
     private static final double GIVEN_UP = 1.25;
 
     private final Graph graph;
@@ -99,15 +102,14 @@ public final class Profiler {
     }
 
     /**
-     * Measures and chooses. What fails is an entry of the table; if nothing can be measured, the
-     * CPU kernels are chosen.
-     *
+     * Measures and chooses. Failures are entries of the table; if nothing can be measured, the CPU
+     * kernels are chosen.
      * @param graph of the model
      * @param runner of its candidates; not closed
-     * @param settings what is to be found
-     * @param progress told the percent of the budget that is spent
-     * @param verified told what is right and clearly faster than the CPU kernels, before the best
-     *     is found
+     * @param settings of the measurement
+     * @param progress receives the spent percentage of the budget
+     * @param verified receives a verified set that is clearly faster than the CPU kernels, before
+     * the best is found
      * @throws InterruptedException if the thread is interrupted
      */
     public static ProfileTable profile(
@@ -196,7 +198,7 @@ public final class Profiler {
         }
     }
 
-    /** Returns the best sets of the fewest threads, with more. */
+    /** Returns the best sets of the smallest number of threads, with more threads. */
     private List<Contender> tried(int threads) throws InterruptedException {
         List<Entry.Measured> before =
                 trials.entries().stream()
@@ -214,7 +216,7 @@ public final class Profiler {
         return contenders;
     }
 
-    /** With twice the threads nothing is more than twice as fast. */
+    /** Twice the threads make nothing more than twice as fast. */
     private boolean mayWin(Entry.Measured entry, Entry.Measured best, int threads) {
         double times = (double) threads / entry.candidate().threads();
         return preference.asksForMemory()
@@ -224,7 +226,7 @@ public final class Profiler {
     private Optional<Contender> best(int threads, List<Contender> contenders)
             throws InterruptedException {
         List<Integer> all = settings.threads();
-        // The rest is for the race between different numbers of threads.
+        // The rest of the time is for the race between different numbers of threads.
         double part = all.size() == 1 ? 1 : (all.indexOf(threads) + 1.0) / (all.size() + 1);
         Optional<Contender> winner = race(contenders, part);
         boolean first = threads == all.get(0);
@@ -232,7 +234,7 @@ public final class Profiler {
                 && !settings.exhaustive()
                 && trials.failedWhenTimed()
                 && budget.spent() < part) {
-            // It may have been what others were not tried for.
+            // Its failure may have been the reason why others were not tried.
             shortlist.prove(forecasts);
             winner = race(trials.proveAgain(), part);
         }
@@ -240,9 +242,8 @@ public final class Profiler {
     }
 
     /**
-     * Races contenders until one is left, or a part of the time is up. Each has at least one turn;
-     * those that are not eligible have no more, which is enough to show them in the table.
-     *
+     * Races contenders until one is left, or a fraction of the time is spent. Each has at least one
+     * turn; contenders that are not eligible have no more, which is enough for the table.
      * @return the winner; empty if none is eligible
      */
     private Optional<Contender> race(List<Contender> contenders, double part)
@@ -268,7 +269,7 @@ public final class Profiler {
         }
     }
 
-    /** Returns whether all had their turns before time was up; in the first rounds they have. */
+    /** Returns whether all had their turns before time was up; true in the first rounds. */
     private boolean round(Race race, double part) throws InterruptedException {
         boolean needed = race.rounds() < LEAST_ROUNDS;
         for (Contender contender : race.running()) {

@@ -13,7 +13,7 @@ import org.djlplan.delegation.table.Entry;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.Candidate;
 
-/** The reason of a choice, in one line for people. */
+/** Formats the reason of a choice in one line for people. */
 final class Reason {
 
     private static final double NANOS_PER_MILLI = 1e6;
@@ -23,7 +23,7 @@ final class Reason {
     private final boolean severalThreads;
     private final Preference preference;
 
-    /** Medians differ as much by chance. */
+    /** Medians differ this much by chance. */
     private static final double HARDLY_DIFFERENT = 0.03;
 
     Reason(
@@ -36,9 +36,7 @@ final class Reason {
         this.preference = preference;
     }
 
-    /**
-     * Returns what was chosen, how fast it is, and how fast nothing and everything delegated are.
-     */
+    /** Returns the choice, its time, and the times of nothing and everything delegated. */
     String of(Entry.Measured chosen, List<Entry> entries) {
         StringBuilder line = new StringBuilder(name(chosen.candidate()));
         if (severalThreads) {
@@ -60,7 +58,7 @@ final class Reason {
         return line.append(rejected(entries)).toString();
     }
 
-    /** Returns how many candidates could not be used, and why the first of them. */
+    /** Returns the number of rejected candidates, and the reason of the first one. */
     String rejected(List<Entry> entries) {
         List<Entry> rejected =
                 entries.stream().filter(entry -> !(entry instanceof Entry.Measured)).toList();
@@ -98,7 +96,7 @@ final class Reason {
                         .allMatch(p -> entry.candidate().operators().containsAll(p.operators()));
     }
 
-    /** Of those with several settings of threads, the fastest. */
+    /** Returns the fastest among candidates with different numbers of threads. */
     private static Optional<Entry.Measured> best(
             List<Entry> entries, Predicate<Entry.Measured> wanted) {
         return entries.stream()
@@ -117,7 +115,7 @@ final class Reason {
                         ? String.format(Locale.ROOT, " (%.1f MB)", megabytes(other))
                         : "";
         if (Math.abs(times - 1) < HARDLY_DIFFERENT) {
-            // The race did not find them apart; then the simpler one is chosen.
+            // The race found no difference, so the simpler one is chosen.
             return ", as fast as " + name + memory;
         }
         return String.format(Locale.ROOT, ", %.3g times as fast as %s%s", times, name, memory);

@@ -14,21 +14,21 @@ import org.djlplan.delegation.partition.PieceGraph;
 import org.djlplan.memplan.spi.Candidate;
 
 /**
- * The candidates that are predicted to be the best, proved one after the other. After each one that
- * took an unexpected amount of memory the predictions are made anew.
+ * The candidates with the best predictions, verified one after another. After each candidate with
+ * unexpected memory, the predictions are computed again.
  */
 final class Shortlist {
 
-    /** So many are raced, besides nothing and everything delegated. */
+    /** Number of raced candidates, besides nothing and everything delegated. */
     private static final int RACED = 5;
 
-    /** So many are tried to find these: others fail, or take too much memory. */
+    /** Number of candidates tried to find these, because others fail, or take too much memory. */
     private static final int TRIED = 10;
 
-    /** So many predictions are looked at, to find simple ones among them. */
+    /** Number of examined predictions, to find simple ones among them. */
     private static final int LOOKED_AT = 50;
 
-    /** So many are tried even if little is left of the budget. */
+    /** Number of candidates tried even if little is left of the budget. */
     private static final int NEEDED = 2;
 
     /** The rest of the budget is for the race. */
@@ -44,7 +44,10 @@ final class Shortlist {
         this.budget = budget;
     }
 
-    /** Proves the best of all forecasts. The best one of fewer partitions is always among them. */
+    /**
+     * Verifies the best candidates of all forecasts. They always include the best one of fewer
+     * partitions.
+     */
     void prove(List<Forecast> forecasts) throws InterruptedException {
         List<Proposal> hopeful = hopeful(forecasts);
         int raced = 0;
@@ -89,12 +92,11 @@ final class Shortlist {
 
     /**
      * The predicted costs of unions of a graph's pieces with one number of threads.
-     *
      * @param pieces of the graph, at least one
      * @param threads of every candidate
      * @param transientBuffers whether every candidate builds its buffers for each prediction
      * @param latency of unions
-     * @param memory of unions; learns from what is measured
+     * @param memory of unions; updated with measurements
      */
     record Forecast(
             PieceGraph pieces,
@@ -128,11 +130,10 @@ final class Shortlist {
 
     /**
      * A candidate worth trying.
-     *
-     * @param forecast by which it is
+     * @param forecast that predicts it
      * @param union its pieces
      * @param candidate its operators and threads
-     * @param cost what it is predicted to cost by the preference
+     * @param cost predicted cost by the preference
      */
     private record Proposal(Forecast forecast, Union union, Candidate candidate, double cost) {
 

@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.function.LongSupplier;
 
-/** The time and the inferences that are left, shown as progress. */
+/** The remaining time and inferences, shown as progress. */
 final class TimeBudget {
 
     private static final int PERCENT = 100;
@@ -21,7 +21,7 @@ final class TimeBudget {
     /**
      * @param clock nanoseconds
      * @param budget from now on; empty if it depends on the model
-     * @param progress told the part that is spent
+     * @param progress receives the spent part
      */
     TimeBudget(LongSupplier clock, Optional<Duration> budget, Optional<Progress> progress) {
         this.clock = clock;
@@ -48,7 +48,7 @@ final class TimeBudget {
         return clock.getAsLong() - startNanos;
     }
 
-    /** Learns how long an inference takes in the CPU kernels. */
+    /** Sets the time of an inference in the CPU kernels. */
     void inferenceTakes(double nanos) {
         if (grows) {
             budgetNanos =
@@ -57,37 +57,40 @@ final class TimeBudget {
         }
     }
 
-    /** Limits the inferences, those included that were run already. */
+    /** Limits the number of inferences, including those that were already run. */
     void allow(double most) {
         mostInferences = most;
     }
 
-    /** Notes that some were run. */
+    /** Adds a number of inferences. */
     void ran(int count) {
         inferences += count;
     }
 
-    /** Returns how many inferences were run. */
+    /** Returns the number of inferences so far. */
     int inferences() {
         return inferences;
     }
 
-    /** Returns which part is spent, of time or of inferences; more than 1 if it is overdrawn. */
+    /**
+     * Returns the spent fraction of time or inferences, whichever is larger; more than 1 if it is
+     * exceeded.
+     */
     double spent() {
         return Math.max((double) elapsedNanos() / budgetNanos, inferences / mostInferences);
     }
 
-    /** Returns how many runs of some nanoseconds fit into a part of the budget. */
+    /** Returns how many runs of a duration fit into a fraction of the budget. */
     double runs(double part, double nanosEach) {
         return part * budgetNanos / Math.max(1, nanosEach);
     }
 
-    /** Shows how far it is, and ends what an interrupted thread does. */
+    /** Updates the progress, and throws if the thread is interrupted. */
     void step() throws InterruptedException {
         if (Thread.interrupted()) {
             throw new InterruptedException("profiling was cancelled");
         }
-        // The last percent is that of the end.
+        // The last percent is reserved for the end.
         long percent = Math.min(PERCENT - 1, (long) (PERCENT * spent()));
         progress.ifPresent(p -> p.update(percent));
     }

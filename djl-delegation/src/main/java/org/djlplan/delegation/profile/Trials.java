@@ -21,20 +21,20 @@ import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.Tolerance;
 
 /**
- * All candidates that were run, and what came of each. One that failed or was wrong once is not run
+ * All candidates that were run, with their results. A candidate that failed or was wrong is not run
  * again.
  */
 final class Trials {
 
-    /** After so many dead or stuck processes, nothing new is tried. */
+    /** After this many crashed or hanging processes, nothing new is tried. */
     static final int MOST_CRASHES = 4;
 
-    /** A turn is to take so long, if the candidate is fast: long enough to be timed well. */
+    /** Minimum duration of a turn of a fast candidate, long enough for precise timing. */
     private static final long TURN_NANOS = 4_000_000;
 
     private static final int MOST_PER_TURN = 10;
 
-    /** The outcome of a candidate's runs so far. */
+    /** The result of a candidate's runs so far. */
     private sealed interface Outcome {
 
         record Proven(Contender contender, Trial trial, ImmutableLongArray nanos)
@@ -58,7 +58,7 @@ final class Trials {
         this.budget = budget;
     }
 
-    /** Prepares a candidate, if it is not; empty if it cannot be used. */
+    /** Prepares and verifies a candidate, if it is not prepared; empty if it cannot be used. */
     Optional<Contender> prove(Candidate candidate) throws InterruptedException {
         boolean first = !outcomes.containsKey(candidate);
         if ((first && crashes < MOST_CRASHES) || released.remove(candidate)) {
@@ -109,7 +109,7 @@ final class Trials {
                         && rejected.entry() instanceof Entry.Wrong wrong
                 ? wrong.errors().stream()
                         .flatMap(error -> error.byOperator().stream())
-                        // An infinite one is of the whole, or of who knows which.
+                        // An infinite share concerns the whole model, or an unknown operator.
                         .filter(worst -> !worst.isRight() && Double.isFinite(worst.share()))
                         .mapToInt(OutputError.ByOperator::operator)
                         .findFirst()
@@ -119,7 +119,7 @@ final class Trials {
     /** Returns the node times of a proven candidate; empty if it failed. */
     Optional<List<NodeTime>> profile(Contender contender) throws InterruptedException {
         budget.step();
-        // A twentieth of the budget each; the median of three is enough.
+        // A twentieth of the budget each; the median of three is sufficient.
         int runs = (int) Math.max(1, Math.min(3, budget.runs(0.05, nanosPerInference)));
         budget.ran(runs + 1);
         try {
@@ -131,10 +131,9 @@ final class Trials {
     }
 
     /**
-     * Gives a proven candidate its turn.
-     *
-     * @param least how many inferences at least
-     * @return the nanoseconds of each; empty if it failed
+     * Runs a turn of a proven candidate.
+     * @param least minimum number of inferences
+     * @return the duration of each in nanoseconds; empty if it failed
      */
     Optional<long[]> turn(Contender contender, int least) throws InterruptedException {
         budget.step();
@@ -161,14 +160,14 @@ final class Trials {
         }
     }
 
-    /** Frees what a candidate takes until it is proved again. */
+    /** Frees the resources of a candidate until it is verified again. */
     void release(Contender contender) {
         if (released.add(contender.candidate())) {
             runner.release(contender.candidate());
         }
     }
 
-    /** Returns whether a proven candidate failed in its turn since this was asked last. */
+    /** Returns whether a proven candidate failed in its turn since the last call. */
     boolean failedWhenTimed() {
         boolean failed = failedWhenTimed;
         failedWhenTimed = false;
@@ -188,14 +187,12 @@ final class Trials {
         return outcomes.get(candidate) instanceof Outcome.Rejected;
     }
 
-    /** Returns whether a candidate was run, or tried to. */
+    /** Returns whether a candidate was run, or its run failed. */
     boolean tried(Candidate candidate) {
         return outcomes.containsKey(candidate);
     }
 
-    /**
-     * Returns the candidates that run and whose outputs are right, in the order of their trials.
-     */
+    /** Returns the candidates that run with accepted outputs, in the order of their trials. */
     List<Contender> proven() {
         ImmutableList.Builder<Contender> proven = ImmutableList.builder();
         for (Outcome outcome : outcomes.values()) {
@@ -206,7 +203,7 @@ final class Trials {
         return proven.build();
     }
 
-    /** Returns what is known of each candidate that was timed, failed or was wrong. */
+    /** Returns the entries of all candidates that were timed, failed or were wrong. */
     List<Entry> entries() {
         ImmutableList.Builder<Entry> entries = ImmutableList.builder();
         for (Outcome outcome : outcomes.values()) {

@@ -1,5 +1,5 @@
 /**
- * The measurement of a model's candidates, with a runner that is passed in, until one can be
- * chosen: explore, prove, race.
+ * Measures a model's candidates, using a given runner, until one can be chosen: explore, verify,
+ * race.
  */
 package org.djlplan.delegation.profile;

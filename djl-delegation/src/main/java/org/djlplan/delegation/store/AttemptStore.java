@@ -26,19 +26,17 @@ import org.djlplan.memplan.store.FolderStore;
 import org.djlplan.memplan.store.OutputErrorJson;
 
 /**
- * The files of a measurement that has not ended, next to the model or in its cache folder: a mark
- * that it has begun, and its answers so far, so that it goes on where it was interrupted.
+ * The files of an unfinished measurement, next to the model or in its cache folder: a mark that it
+ * has begun, and its answers so far, so that it continues where it was interrupted.
  */
 public final class AttemptStore {
 
     private AttemptStore() {}
 
     /**
-     * A mark that measuring has begun; removed when it ends, however it does, unless the JVM is
-     * killed.
-     *
+     * A mark that measuring has begun; removed when it ends in any way, unless the JVM is killed.
      * @param circumstances in which another attempt would end the same way
-     * @param attempts how many of them ended so, or go on
+     * @param attempts number of attempts that ended in this way, or are running
      */
     public record Mark(String circumstances, int attempts) {}
 
@@ -49,8 +47,8 @@ public final class AttemptStore {
     }
 
     /**
-     * Returns what was found out of a model before measuring was interrupted; what no measuring for
-     * this request can have found out is damaged, whatever its checksum.
+     * Returns the stored answers of interrupted measurements of a model; answers that this request
+     * could not have produced count as damaged, whatever their checksum.
      */
     public static FolderStore<PartialResult> partialResults(DelegableModel model, Wanted wanted) {
         return FolderStore.at(
@@ -92,16 +90,15 @@ public final class AttemptStore {
             return new Mark(circumstances, attempts);
         }
 
-        /** Whatever it says, the worst that comes of it is that nothing is measured. */
+        /** In the worst case a forged mark prevents measuring. */
         @Override
         public void check(Mark mark) {}
     }
 
     /**
-     * The answers that were given before measuring was interrupted.
-     *
-     * @param partitions what the delegate could take; empty if it was not asked
-     * @param candidates what is known of each that was run
+     * The answers of an interrupted measurement.
+     * @param partitions reported by the delegate; empty if they were not requested
+     * @param candidates answers about each candidate that was run
      */
     public record PartialResult(
             Optional<List<Set<Integer>>> partitions, Map<Candidate, Known> candidates) {
@@ -109,7 +106,7 @@ public final class AttemptStore {
         /** Nothing. */
         public static final PartialResult NONE = new PartialResult(Optional.empty(), Map.of());
 
-        /** Nothing of a candidate. */
+        /** No answers about a candidate. */
         public static final Known UNKNOWN =
                 new Known(
                         Optional.empty(),
@@ -126,13 +123,12 @@ public final class AttemptStore {
 
         /**
          * The answers about one candidate.
-         *
-         * @param trial what its first runs showed; empty if it was not prepared
-         * @param failure how its process ended; empty if it did not
-         * @param prepareNanos how long preparing it took
+         * @param trial result of its first runs; empty if it was not prepared
+         * @param failure of its process; empty if there was none
+         * @param prepareNanos duration of preparing it
          * @param nodes times of its nodes; empty if it was not profiled
-         * @param profileNanos how long that took
-         * @param times nanoseconds of each inference that was timed, in their order
+         * @param profileNanos duration of profiling
+         * @param times nanoseconds of each timed inference, in their order
          */
         public record Known(
                 Optional<Trial> trial,
@@ -146,24 +142,24 @@ public final class AttemptStore {
                 nodes = ImmutableList.copyOf(nodes);
             }
 
-            /** Returns the same with a trial that took some time. */
+            /** Returns this with a trial and its duration. */
             public Known with(Trial known, long nanos) {
                 return new Known(
                         Optional.of(known), Optional.empty(), nanos, nodes, profileNanos, times);
             }
 
-            /** Returns the same with a failure. */
+            /** Returns this with a failure. */
             public Known with(Failure known) {
                 return new Known(
                         trial, Optional.of(known), prepareNanos, nodes, profileNanos, times);
             }
 
-            /** Returns the same with times of nodes, which took some time. */
+            /** Returns this with times of nodes and the duration of profiling. */
             public Known with(List<NodeTime> known, long nanos) {
                 return new Known(trial, failure, prepareNanos, known, nanos, times);
             }
 
-            /** Returns the same with the times of inferences. */
+            /** Returns this with the times of inferences. */
             public Known with(ImmutableLongArray known) {
                 return new Known(trial, failure, prepareNanos, nodes, profileNanos, known);
             }
@@ -174,8 +170,8 @@ public final class AttemptStore {
     }
 
     /**
-     * Partial results in files. What may be there or not is an array of one or no element;
-     * operators are written as the first and the last of each run of them.
+     * Reads and writes partial results in files. Optional values are arrays of one or no element;
+     * operators are written as the first and last index of each run.
      */
     private static final class PartialCodec implements Codec<PartialResult> {
 
@@ -187,9 +183,7 @@ public final class AttemptStore {
 
         private final Wanted wanted;
 
-        /**
-         * @param wanted what is asked of results
-         */
+        /** @param wanted the request that results must match */
         PartialCodec(Wanted wanted) {
             this.wanted = wanted;
         }

@@ -36,12 +36,12 @@ import org.djlplan.memplan.store.OutputErrorJson;
 import org.djlplan.memplan.store.StoreKey;
 
 /**
- * Tables of measurements in files next to the model, or in its cache folder: their keys, and their
- * format.
+ * Stores tables of measurements in files next to the model, or in its cache folder: their keys, and
+ * their format.
  */
 public final class ProfileStore {
 
-    /** The fact that tells the content of one model file from another's. */
+    /** The fact that identifies the content of the model's file. */
     private static final String CONTENT = "content";
 
     private static final String CORES = "cores";
@@ -49,7 +49,8 @@ public final class ProfileStore {
     private ProfileStore() {}
 
     /**
-     * Returns the tables of a model; one with operators that the model does not have is damaged.
+     * Returns the tables of a model; a table with operators that the model does not have counts as
+     * damaged.
      */
     public static FolderStore<ProfileTable> of(DelegableModel model) {
         return at(
@@ -59,8 +60,8 @@ public final class ProfileStore {
     }
 
     /**
-     * Returns the tables of a model for one request; one that no measuring for this request can
-     * have made is damaged, whatever its checksum.
+     * Returns the tables of a model for one request; a table that this request could not have
+     * produced counts as damaged, whatever its checksum.
      */
     public static FolderStore<ProfileTable> of(DelegableModel model, Wanted wanted) {
         return at(
@@ -70,17 +71,14 @@ public final class ProfileStore {
     }
 
     /**
-     * Returns the key of a table: the model file's name and content, the facts that the model
-     * knows, this machine, and what was asked for. The file is read, unless its fingerprint is
-     * remembered.
-     *
-     * <p>The number of cores is part of it where threads depend on them: where there are several
+     * Returns the key of a table: the model file's name and content, the model's facts, this
+     * machine, and the request. The file is read, unless its fingerprint is stored.
+     * <p>The number of cores is part of the key if threads depend on it: if there are several
      * numbers to choose from, or the engine chooses.
-     *
-     * @param threads the numbers of threads among which the choice is made, −1 for the default
-     * @param tolerance by which outputs are judged
+     * @param threads numbers of threads to choose from, −1 for the default
+     * @param tolerance for the outputs
      * @throws IOException if the model's file cannot be read
-     * @throws IllegalArgumentException if a fact of the model has the name of one of ours
+     * @throws IllegalArgumentException if a fact of the model has the name of a fact of the key
      */
     public static StoreKey key(
             DelegableModel model, Goal goal, List<Integer> threads, Tolerance tolerance)
@@ -100,7 +98,7 @@ public final class ProfileStore {
         return new StoreKey(nameOf(model.file()), facts.buildOrThrow());
     }
 
-    /** Returns a key with the number of cores, which once was part of every one. */
+    /** Returns a key with the number of cores, which was formerly part of every key. */
     public static StoreKey withCores(StoreKey key) {
         Map<String, String> facts = new TreeMap<>(key.facts());
         facts.put(CORES, Integer.toString(Runtime.getRuntime().availableProcessors()));
@@ -108,8 +106,8 @@ public final class ProfileStore {
     }
 
     /**
-     * Returns tables that are only read, from a folder or an archive; each is believed as one of
-     * {@link #of(DelegableModel, Wanted)} is.
+     * Returns read-only tables of a folder or an archive; each is checked like those of {@link
+     * #of(DelegableModel, Wanted)}.
      */
     public static KeptElsewhere<ProfileTable> elsewhere(
             Path location, DelegableModel model, Wanted wanted) {
@@ -117,7 +115,7 @@ public final class ProfileStore {
                 new ProfileCodec(model.graph().operators().size(), Optional.of(wanted)), location);
     }
 
-    /** Returns the name under which what is measured of a model's file is kept. */
+    /** Returns the name under which measurements of a model's file are stored. */
     public static String nameOf(Path file) {
         return file.toAbsolutePath().getFileName().toString();
     }
@@ -128,9 +126,8 @@ public final class ProfileStore {
     }
 
     /**
-     * Returns all intact tables that are kept of a model file as it is now, each with what it
-     * depends on. Their operators are not checked against the model's.
-     *
+     * Returns all intact stored tables for the current content of a model's file, each with its
+     * key. Their operators are not compared with the model's.
      * @throws IOException if there is no such file, or it cannot be read
      */
     public static List<Kept<ProfileTable>> list(Path modelFile, Path cacheFolder)
@@ -152,8 +149,7 @@ public final class ProfileStore {
     }
 
     /**
-     * Tables in files. Shown here on several lines, written on one:
-     *
+     * Tables in files. The format, shown on several lines but written on one:
      * <pre>{@code
      * {"partitions":[[0,57],[60,60,62,150]],
      *  "entries":[
@@ -166,13 +162,11 @@ public final class ProfileStore {
      *  "chosen":{"operators":[],"threads":2,"transientBuffers":false},"lighter":[],
      *  "reason":"…","caveat":[],"inferences":93,"nanos":9000000000}
      * }</pre>
-     *
-     * <p>Operators are runs of indices, each as its first and last one. Latencies are median, lower
-     * and upper quartile. Differences of outputs are texts, as JSON has no infinite numbers.
+     * <p>Operators are runs of indices, each as its first and last one. Latencies are median, lower and upper quartile. Differences of outputs are strings, because JSON has no infinite numbers.
      */
     private static final class ProfileCodec implements Codec<ProfileTable> {
 
-        /** Most operators of a model. */
+        /** Limit of a model's operators. */
         static final int MOST_OPERATORS = 1 << 16;
 
         private static final int MOST_PARTITIONS = 1 << 12;
@@ -184,8 +178,8 @@ public final class ProfileStore {
         private final Optional<Wanted> wanted;
 
         /**
-         * @param operators how many operators the model has, at most
-         * @param wanted what is asked of tables; empty to show whatever is there
+         * @param operators limit of the operators of the model
+         * @param wanted the request that tables must match; empty to show any table
          */
         ProfileCodec(int operators, Optional<Wanted> wanted) {
             this.operators = operators;

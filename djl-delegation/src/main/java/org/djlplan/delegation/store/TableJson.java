@@ -11,31 +11,27 @@ import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.store.CheckedJson;
 
 /**
- * Sets of operators in the files of tables and partial results, as JSON.
- *
- * <p>A set is written as the first and the last index of every run. What is read has no more
- * operators in all than a file may have, so that a small text does not become a large value.
+ * Reads and writes sets of operators in the files of tables and partial results, as JSON.
+ * <p>A set is written as the first and last index of every run. The total number of operators read
+ * from a file is limited, so that a small text cannot become a large value.
  */
 final class TableJson {
 
-    /** Most operators of all sets of a file. */
+    /** Limit of the operators of all sets of a file. */
     static final int MOST_MENTIONS = 1 << 21;
 
     private final int operators;
     private long mentions;
 
-    /**
-     * @param operators how many the model has, at most
-     */
+    /** @param operators limit of the operators of the model */
     TableJson(int operators) {
         this.operators = operators;
     }
 
     /**
      * Writes a set.
-     *
-     * @throws IllegalArgumentException if the model has no such operators, or there are too many in
-     *     all
+     * @throws IllegalArgumentException if the model has no such operators, or the total limit is
+     * exceeded
      */
     void write(JsonWriter json, SortedSet<Integer> of) throws IOException {
         checkArgument(of.isEmpty() || of.last() < operators, "%s of %s operators", of, operators);
@@ -74,7 +70,7 @@ final class TableJson {
         long before = -1;
         for (int i = 0; i < ends.length(); i += 2) {
             long first = ends.get(i);
-            // An odd number of ends has no last one: get throws.
+            // For an odd number of bounds the last one is missing, and get throws.
             long last = ends.get(i + 1);
             if (first <= before || last < first || last >= operators) {
                 throw new IOException("operators " + first + " to " + last + " of " + operators);

@@ -24,18 +24,17 @@ import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.Tolerance;
 
 /**
- * The request that a kept value must answer. Whoever can write a model's folder can write anything
- * with a right checksum: it is believed only if measuring for this request could have made it. That
- * is so for sets of operators that are made of the delegate's partitions, as far as these are
- * known: a load does not wait until the delegate was asked, and takes those in the file for the
- * time being.
- *
+ * The request that a stored value must match. Anyone with write access to a model's folder can
+ * write a file with a right checksum, so a stored value is accepted only if measuring for this
+ * request could have produced it. Sets of operators must consist of the delegate's partitions, as
+ * far as these are known: a load does not wait for the delegate's report, and uses the partitions
+ * in the file until then.
  * @param graph of the model
- * @param threads the numbers of threads to choose from
- * @param goal what the choice is to reach
+ * @param threads numbers of threads to choose from
+ * @param goal of the choice
  * @param tolerance the largest error of a candidate's outputs
- * @param partitions what the delegate reports; empty if it was not asked yet
- * @param excluded operators that are not to be delegated
+ * @param partitions reported by the delegate; empty if they are not known yet
+ * @param excluded operators that must not be delegated
  * @param transientBuffers whether the delegate can build its buffers for each prediction
  */
 public record Wanted(
@@ -47,10 +46,10 @@ public record Wanted(
         Set<Integer> excluded,
         boolean transientBuffers) {
 
-    /** Most nanoseconds of a measurement, two weeks: sums of fewer do not overflow. */
+    /** Limit of a measurement's nanoseconds, two weeks; sums of smaller numbers do not overflow. */
     private static final long MOST_NANOS = 1L << 50;
 
-    /** Most runs of a candidate's outputs; a measurement takes a few. */
+    /** Limit of the number of runs for a candidate's outputs; a measurement takes a few. */
     private static final int MOST_INFERENCES = 1000;
 
     public Wanted {
@@ -59,7 +58,7 @@ public record Wanted(
         excluded = ImmutableSet.copyOf(excluded);
     }
 
-    /** Everything that the delegate reports may be delegated, with buffers that it keeps. */
+    /** Creates a request that excludes no operators, for a delegate that keeps its buffers. */
     public Wanted(
             Graph graph,
             List<Integer> threads,
@@ -69,25 +68,26 @@ public record Wanted(
         this(graph, threads, goal, tolerance, partitions, ImmutableSet.of(), false);
     }
 
-    /** Returns the same without some operators. */
+    /** Returns this request without some operators. */
     public Wanted without(Set<Integer> operators) {
         return new Wanted(graph, threads, goal, tolerance, partitions, operators, transientBuffers);
     }
 
     /**
-     * Returns the same of a delegate that can, or cannot, build its buffers for each prediction.
+     * Returns this request for a delegate that can, or cannot, build its buffers for each
+     * prediction.
      */
     public Wanted withTransientBuffers(boolean offered) {
         return new Wanted(graph, threads, goal, tolerance, partitions, excluded, offered);
     }
 
-    /** Returns the same with the partitions that the delegate reports. */
+    /** Returns this request with the partitions that the delegate reports. */
     public Wanted of(List<Set<Integer>> reported) {
         return new Wanted(
                 graph, threads, goal, tolerance, Optional.of(reported), excluded, transientBuffers);
     }
 
-    /** Returns whether a table may be believed. */
+    /** Returns whether a table is acceptable. */
     public boolean admits(ProfileTable table) {
         try {
             check(table);
@@ -98,8 +98,7 @@ public record Wanted(
     }
 
     /**
-     * Does nothing if a table may be believed.
-     *
+     * Checks that a table is acceptable.
      * @throws IOException if not; the message says why
      */
     void check(ProfileTable table) throws IOException {
@@ -120,7 +119,7 @@ public record Wanted(
         }
     }
 
-    /** The CPU kernels are the choice also where nothing is good enough, themselves included. */
+    /** The CPU kernels can be chosen even if no candidate is acceptable, including themselves. */
     private void check(Entry.Measured chosen) throws IOException {
         if (!chosen.candidate().delegates()) {
             return;
@@ -143,8 +142,7 @@ public record Wanted(
     }
 
     /**
-     * Does nothing if answers may be given again.
-     *
+     * Checks that stored answers can be used again.
      * @throws IOException if not; the message says why
      */
     void check(PartialResult result) throws IOException {
@@ -209,14 +207,12 @@ public record Wanted(
         }
     }
 
-    /** The sets of operators that there may be with some partitions. */
+    /** The possible sets of operators for some partitions. */
     private final class Sets {
 
         private final Set<Integer> offered = new HashSet<>();
 
-        /**
-         * @param kept the partitions that are in the file
-         */
+        /** @param kept the partitions in the file */
         Sets(Collection<? extends Set<Integer>> kept) throws IOException {
             if (partitions.isPresent() && !partitions.get().equals(ImmutableList.copyOf(kept))) {
                 throw new IOException("other partitions than the delegate reports");
@@ -251,7 +247,7 @@ public record Wanted(
             }
         }
 
-        /** Constants that the delegate unpacks for some of their readers only make it wrong. */
+        /** A set is wrong if the delegate unpacks a constant for only some of its readers. */
         void check(Candidate candidate) throws IOException {
             checkOffered(candidate);
             if (Dataflow.splitsConstants(graph, candidate.operators())) {

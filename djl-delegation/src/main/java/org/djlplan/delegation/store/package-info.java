@@ -1,2 +1,2 @@
-/** Tables of measurements kept between runs of a JVM, next to the model. */
+/** Tables of measurements that are stored next to the model across runs of the JVM. */
 package org.djlplan.delegation.store;

@@ -13,10 +13,10 @@ import java.util.function.UnaryOperator;
 import org.tensorflow.lite.Interpreter;
 
 /**
- * The stock engine's block with another way to predict. The engine casts a model's block to {@link
- * TfLiteSymbolBlock} when the model closes, and that class can be extended only from its own
- * package; so this class is defined in the engine's class loader, and knows types of the JDK and of
- * DJL only.
+ * A replacement for the stock engine's block that predicts in another way. The engine casts a
+ * model's block to {@link TfLiteSymbolBlock} when the model closes, and that class can be extended
+ * only from its own package. So this class is defined in the engine's class loader, and uses only
+ * types of the JDK and of DJL.
  */
 public final class PlannedTfLiteSymbolBlock extends TfLiteSymbolBlock {
 
@@ -25,8 +25,8 @@ public final class PlannedTfLiteSymbolBlock extends TfLiteSymbolBlock {
     private final PairList<String, Shape> inputs;
 
     /**
-     * @param forward predicts: inputs to outputs
-     * @param close frees what {@code forward} uses; may be called more than once
+     * @param forward predicts: maps inputs to outputs
+     * @param close frees the resources of {@code forward}; may be called more than once
      * @param inputs names and shapes of the inputs
      */
     public PlannedTfLiteSymbolBlock(
@@ -43,9 +43,8 @@ public final class PlannedTfLiteSymbolBlock extends TfLiteSymbolBlock {
     }
 
     /**
-     * Returns an array over a buffer, wherever that lies: {@code NDManager.create} would copy it
-     * into fresh native memory. The array is complete once it is attached to the manager of its
-     * user.
+     * Returns an array over a buffer in any memory; {@code NDManager.create} would copy it into
+     * newly allocated native memory. The array must be attached to its user's manager.
      */
     public static NDArray array(NDManager manager, ByteBuffer data, Shape shape, DataType type) {
         return new TfLiteNDArray(manager, null, data, shape, type);
