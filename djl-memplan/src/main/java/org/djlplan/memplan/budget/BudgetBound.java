@@ -3,10 +3,9 @@ package org.djlplan.memplan.budget;
 import org.djlplan.memplan.usage.UsageRecord;
 
 /**
- * The size below which no arena does: the largest sum, over the steps, of the activations alive and
- * the pieces used. It is the maximum breadth of Pisarchyk and Lee 2020, section 3, with the weights
- * of an operator alive at that operator only.
- *
+ * The lower bound of the arena: the largest sum, over the steps, of live activations and used
+ * pieces. It is the maximum breadth of Pisarchyk and Lee 2020, section 3, with the weights of an
+ * operator alive only at that operator.
  * @param bytes the bound
  * @param step the first step that needs as much; −1 if there are no steps
  */

@@ -13,8 +13,7 @@ public final class BudgetShares {
     private BudgetShares() {}
 
     /**
-     * What a model wants of a budget.
-     *
+     * The need of a model in a budget.
      * @param leastBytes without which it cannot run
      * @param weightBytes by which it gets a share of more
      */

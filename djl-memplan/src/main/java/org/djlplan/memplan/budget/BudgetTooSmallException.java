@@ -1,6 +1,9 @@
 package org.djlplan.memplan.budget;
 
-/** A budget in which a model cannot run; the message names the least one and what asks for it. */
+/**
+ * Signals a budget in which a model cannot run; the message has the smallest possible budget and
+ * the operator that needs it.
+ */
 public final class BudgetTooSmallException extends Exception {
 
     private static final long serialVersionUID = 1L;

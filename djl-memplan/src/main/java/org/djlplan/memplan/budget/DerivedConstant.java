@@ -4,13 +4,12 @@ import java.util.Optional;
 import org.djlplan.memplan.graph.FileRegion;
 
 /**
- * A tensor that a kernel makes of a constant in its first inference, and reads in the constant's
- * place from then on (FlexNN's weight pre-transform, section 4.2).
- *
+ * A tensor that a kernel derives from a constant in its first inference, and reads instead of the
+ * constant from then on (FlexNN's weight pre-transform, section 4.2).
  * @param step the kernel's step
  * @param tensor id of the tensor
  * @param constant id of the constant
  * @param region where a copy of its content lies in the file of the weights; empty while it is to
- *     be made
+ * be made
  */
 public record DerivedConstant(int step, int tensor, int constant, Optional<FileRegion> region) {}

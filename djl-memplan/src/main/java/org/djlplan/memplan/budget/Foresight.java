@@ -3,9 +3,9 @@ package org.djlplan.memplan.budget;
 import java.util.Arrays;
 
 /**
- * Predicts the outcome of one way after another to load the pieces of a problem, as {@link
- * Timeline} does, always in the same memory: a search asks thousands of times, and what it left
- * behind on the heap would count against the budget that it is made for.
+ * Predicts the outcome of many ways to load the pieces of a problem, as {@link Timeline} does, but
+ * reusing its memory, because a search makes thousands of predictions, and their garbage on the
+ * heap would count against the budget.
  */
 final class Foresight {
 

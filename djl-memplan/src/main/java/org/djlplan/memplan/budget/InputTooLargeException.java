@@ -1,9 +1,9 @@
 package org.djlplan.memplan.budget;
 
 /**
- * The inputs of a prediction are larger than the model is told to take, by {@code
- * PlanHandle.limitInputBytes} or {@code limitDimensions}. DJL hands it on as the cause of a {@code
- * TranslateException}. The model has not run.
+ * Signals that the inputs of a prediction exceed the limits of {@code PlanHandle.limitInputBytes}
+ * or {@code limitDimensions}. DJL passes it on as the cause of a {@code TranslateException}. The
+ * model has not run.
  */
 public final class InputTooLargeException extends IllegalArgumentException {
 

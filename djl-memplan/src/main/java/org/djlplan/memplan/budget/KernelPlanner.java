@@ -9,9 +9,9 @@ import java.util.SortedSet;
 import org.djlplan.memplan.budget.KernelSelection.Selection;
 
 /**
- * Divides an arena between a delegate and the weights that are loaded for CPU kernels: what the
- * delegate takes saves time, but too little for the rest makes steps wait for their loads. Several
- * shares are tried, and the plan of the rest with the least predicted time wins.
+ * Divides an arena between a delegate and the weights that are loaded for CPU kernels: the
+ * delegate's part saves time, but a too small rest makes steps wait for loads. It tries several
+ * shares; the one with the least predicted time wins.
  */
 public final class KernelPlanner {
 

@@ -15,17 +15,15 @@ import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.graph.Tensor;
 
 /**
- * Selects the steps that a delegate is to run: those that save most time in a number of bytes.
- *
- * <p>A delegate keeps the weights of its steps packed, in about as many bytes. A run of its steps
- * is one delegate kernel, and there XNNPACK, in the engine's version 2.6, gives every tensor memory
- * of its own. Tensors between its kernels and CPU kernels are the engine's, in an arena where they
- * share places. So it may pay to leave a cheap step to its CPU kernel.
- *
+ * Selects the steps that a delegate runs: those that save most time within a number of bytes.
+ * <p>A delegate keeps packed copies of its steps' weights, of about the same size. A run of
+ * consecutive steps is one delegate kernel, in which XNNPACK, in version 2.6 of the engine, gives
+ * every tensor separate memory. Tensors between its kernels and CPU kernels share places in the
+ * engine's arena. So it may be better to leave a cheap step to its CPU kernel.
  * <p>A knapsack over a chain, solved by dynamic programming: for every step, every number of units
- * of the bytes, and whether the step before was selected, the most time that can be saved. Exact
- * but for the sizes, which are rounded to {@value #UNITS} units; the engine's arena, which is
- * shared, is counted afterwards. Takes steps × {@value #UNITS} operations.
+ * of the bytes, and whether the previous step was selected, the most time that can be saved. The
+ * result is exact except for the sizes, which are rounded to {@value #UNITS} units; the engine's
+ * shared arena is counted afterwards. It takes steps × {@value #UNITS} operations.
  */
 public final class KernelSelection {
 
@@ -209,7 +207,7 @@ public final class KernelSelection {
         return most;
     }
 
-    /** One solution, and what leads to it. */
+    /** A partial solution with its predecessors. */
     private final class Knapsack {
 
         private static final long IMPOSSIBLE = Long.MIN_VALUE / 2;

@@ -12,18 +12,16 @@ import org.djlplan.memplan.usage.UsageRecord;
 import org.djlplan.memplan.usage.UsageRecords;
 
 /**
- * Places in an arena while a plan is made. What is placed are <em>items</em>: first the units of
- * the activations, in their order, then the uses of pieces, in theirs.
- *
- * <p>Addresses are all that has to be decided. The load of a use may begin as soon as the last item
- * that had some of its bytes is done with, and earlier is never worse: nobody else wants these
- * bytes in between. Loads are carried out in the order in which pieces are first used. Since all
- * steps that a load waits for come before its first use, and so before that of every later load, no
- * order of addresses ends in a deadlock.
+ * The places in an arena while a plan is made. The placed objects are <em>items</em>: first the
+ * units of the activations, in their order, then the uses of pieces, in theirs.
+ * <p>Only addresses must be chosen. The load of a use begins as soon as the last item that overlaps
+ * its bytes is finished, because nothing else needs these bytes in between. Loads are carried out
+ * in the order in which pieces are first used. All steps that a load waits for come before its
+ * first use, and thus before that of every later load, so no choice of addresses can deadlock.
  */
 final class Layout {
 
-    /** Which of the gaps that are large enough. */
+    /** The choice among gaps that are large enough. */
     enum Fit {
         /** The smallest, the lowest of equals; what is free up to the arena's end comes last. */
         TIGHTEST,

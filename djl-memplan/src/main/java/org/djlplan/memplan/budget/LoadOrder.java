@@ -3,12 +3,11 @@ package org.djlplan.memplan.budget;
 import java.util.List;
 
 /**
- * Orders loads by list scheduling: whenever the thread that loads is free, it takes, of the pieces
- * whose places are free by then, the one that is used first. So a piece that waits for its place
- * does not hold up those behind it.
- *
- * <p>A load is put before another only if the steps that it waits for have finished before the
- * other is loaded, and so before the step that needs the other: no such order ends in a deadlock.
+ * Orders loads by list scheduling: whenever the loading thread is free, it takes the piece with the
+ * earliest use among those whose places are free. So a piece that waits for its place does not
+ * delay the pieces behind it.
+ * <p>A load moves before another one only if the steps that it waits for have finished before the
+ * other is loaded, and thus before the step that needs the other: no such order can deadlock.
  */
 final class LoadOrder {
 

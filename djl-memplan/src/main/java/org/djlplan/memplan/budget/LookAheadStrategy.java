@@ -11,29 +11,26 @@ import java.util.stream.IntStream;
 import org.djlplan.memplan.budget.Layout.Fit;
 
 /**
- * Loads as early as the bytes of the arena allow, then looks for addresses that allow it.
- *
+ * Loads as early as the bytes of the arena allow, then searches addresses that permit this.
  * <ol>
- *   <li>Which pieces to pin: {@link Unfragmented} says in no time what an arena without
- *       fragmentation would reach, so many sets are tried: the first pieces, the last, and the
- *       smallest, up to so many bytes, and the best of these with one piece more or less.
- *   <li>From when on each piece should be in the arena: from some step between the earliest that
- *       the bytes allow and the latest that costs no time. The earlier, the more slack, and the
- *       harder to place.
- *   <li>Where: items one after another into the smallest gap that is free from then to their last
- *       step; a piece that finds none takes the gap that becomes free the earliest.
- *   <li>Then {@link Layout} finds from the addresses alone how early each load may really begin.
- *       Pieces whose load is held up longer than bytes explain are placed before others next time,
- *       and so are items that found no gap at all (squeaky wheel optimization, Joslin and Clements
- *       1999, Journal of Artificial Intelligence Research 10).
+ * <li>Which pieces to pin: {@link Unfragmented} quickly computes the result for an arena without
+ * fragmentation, so many sets are tried: the first pieces, the last, and the smallest, up to a
+ * number of bytes, and the best of these with one piece more or less.
+ * <li>From which step on each piece is in the arena: between the earliest step that the bytes allow
+ * and the latest that costs no time. An earlier step gives more slack, but is harder to place.
+ * <li>Addresses: items one after another into the smallest gap that is free from that step to their
+ * last one; a piece without such a gap takes the one that becomes free the earliest.
+ * <li>Then {@link Layout} computes from the addresses how early each load may begin. Pieces whose
+ * load is delayed more than the bytes explain, and items without any gap, are placed earlier in the
+ * next round (squeaky wheel optimization, Joslin and Clements 1999, Journal of Artificial
+ * Intelligence Research 10).
  * </ol>
- *
- * <p>It ends when the bound of {@link Unfragmented} is met, or after a number of layouts. FlexNN
- * ({@link FlexNnStrategy}) decides addresses in one pass, without knowing which of them matter.
- * FlashMem (2026, arXiv 2602.15379) schedules loads by constraint programming, in terms of bytes;
- * here the same question is answered exactly by a sweep, since loads go through one thread in the
- * order of use, so that the search can be spent on addresses, pins and slack, and be over in a
- * moment whenever a budget changes.
+ * <p>It ends when the bound of {@link Unfragmented} is reached, or after a number of layouts.
+ * FlexNN ({@link FlexNnStrategy}) chooses addresses in one pass, without knowing which of them
+ * matter. FlashMem (2026, arXiv 2602.15379) schedules loads by constraint programming, in terms of
+ * bytes. Here a sweep answers the same question exactly, because loads go through one thread in the
+ * order of use; so the search can be spent on addresses, pins and slack, and is fast enough for
+ * each change of the budget.
  */
 public final class LookAheadStrategy implements StreamingStrategy {
 
@@ -73,7 +70,7 @@ public final class LookAheadStrategy implements StreamingStrategy {
         return new Search(problem, budgetBytes).plan(name());
     }
 
-    /** Pieces that are pinned, how many bytes, and what is reached then without fragmentation. */
+    /** A set of pinned pieces, its size, and the result without fragmentation. */
     private record Choice(boolean[] pinned, long pinnedBytes, Outcome bound) {
 
         boolean differsFrom(Choice other) {
@@ -251,7 +248,7 @@ public final class LookAheadStrategy implements StreamingStrategy {
             }
         }
 
-        /** Layouts from one order of items on, which learns who has to come first. */
+        /** Layouts starting from one order of items, which learn what to place first. */
         private final class Rounds {
 
             private final Choice choice;

@@ -4,10 +4,8 @@ import com.google.common.collect.ComparisonChain;
 import org.djlplan.memplan.budget.StreamingPlan.Load;
 
 /**
- * How good a plan is: the less time an inference is predicted to take, the better; of equals, the
- * less it would take if loads took twice as long as predicted, for a plan with slack is worth more
- * than one without; then the fewer bytes it loads.
- *
+ * The quality of a plan: the predicted time of an inference; on a tie the time if loads took twice
+ * as long as predicted, because slack is valuable; then the number of loaded bytes.
  * @param nanos predicted time of an inference
  * @param slowNanos the same with loads of twice the time
  * @param loadedBytes bytes that each inference loads

@@ -3,11 +3,10 @@ package org.djlplan.memplan.budget;
 import java.util.Arrays;
 
 /**
- * Items that have a place, by offset, in windows of steps: whoever looks for a gap goes through the
- * items of one window only, the shortest that holds the steps in question.
- *
- * <p>On each level, steps are cut into buckets of equal length, and a window is a bucket and the
- * next. So it is at most twice as long as needed, times the ratio between levels.
+ * Placed items by offset, in windows of steps: a search for a gap scans only the items of one
+ * window, the shortest that contains the steps in question.
+ * <p>On each level, steps are divided into buckets of equal length, and a window is a bucket and
+ * the next one. So a window is at most twice as long as needed, times the ratio between levels.
  */
 final class PlacedItems {
 

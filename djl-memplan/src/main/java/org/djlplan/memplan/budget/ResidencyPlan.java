@@ -5,9 +5,8 @@ import com.google.common.primitives.ImmutableIntArray;
 import java.util.List;
 
 /**
- * The order in which one thread loads and drops pieces that have addresses of their own, so that
- * only how many bytes are in memory counts, not where.
- *
+ * The order in which one thread loads and drops pieces with fixed addresses, so that only the
+ * number of bytes in memory matters, not their place.
  * @param actions in the order in which they are carried out
  * @param needs for each step, how many actions must have been carried out before it runs
  * @param windowBytes the most that may be in memory at once
@@ -21,7 +20,7 @@ public record ResidencyPlan(
         long pinnedBytes,
         long loadedBytes) {
 
-    /** What becomes of a piece. */
+    /** What happens to a piece. */
     public enum Kind {
         DROP,
         LOAD,

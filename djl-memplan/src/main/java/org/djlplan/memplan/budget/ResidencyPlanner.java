@@ -17,17 +17,13 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * Plans which pieces are in memory when, for an engine in which every piece has addresses of its
- * own: a window that slides over the uses in their order, each loaded as early as the window has
- * room for it (Demand Layering, RTSS 2022, with a window of bytes in place of two layers). Since
- * nothing is placed, nothing is fragmented, and the earliest load is the best one.
- *
- * <p>What the window has beyond the bytes that it takes to load well ahead is spent on pieces that
- * stay: those with which the computation spends the least time per byte, for they are the ones that
- * loads cannot hide behind.
- *
- * <p>Weights in which rows are looked up are not loaded; the window has room for the rows while
- * they are read.
+ * Plans which pieces are in memory at which time, for an engine in which every piece has fixed
+ * addresses: a window slides over the uses in their order, and each piece is loaded as early as the
+ * window has room (Demand Layering, RTSS 2022, with a window of bytes instead of two layers).
+ * Without placement there is no fragmentation, so the earliest load is the best one.
+ * <p>The part of the window that early loads do not need holds pinned pieces: those with the least
+ * computing time per byte, because their loads cannot be hidden.
+ * <p>Weights with row lookups are not loaded; the window has room for the rows while they are read.
  */
 public final class ResidencyPlanner {
 
@@ -39,10 +35,10 @@ public final class ResidencyPlanner {
     private final List<WeightTrace.Lookup> lookups;
     private final ImmutableLongArray computeNanos;
 
-    /** What is in the window from its first step to its last. */
+    /** Content of the window, from its first step to its last. */
     private record Resident(WeightTrace.Range pieces, int first, int last, long bytes, Kind kind) {
 
-        /** How it comes into memory. */
+        /** How it is loaded. */
         private enum Kind {
             LOADED,
             LOOKED_UP

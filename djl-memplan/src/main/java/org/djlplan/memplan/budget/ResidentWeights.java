@@ -10,11 +10,9 @@ import java.util.function.IntFunction;
 import org.djlplan.memplan.budget.StreamingPlan.Load;
 
 /**
- * Which weights are in memory during one inference with a plan, as its {@link Timeline} predicts
- * or, for pieces that have addresses of their own, in the time that its steps took when they were
- * watched. A piece takes memory from the begin of its load to the end of the last step that reads
- * it.
- *
+ * The weights that are in memory during one inference with a plan: as predicted by {@link Timeline}
+ * or, for pieces with fixed addresses, with measured times of steps. A piece takes memory from the
+ * beginning of its load to the end of the last step that reads it.
  * @param nanos how long the inference takes
  * @param pinnedBytes what is in memory all the time
  * @param changes by time

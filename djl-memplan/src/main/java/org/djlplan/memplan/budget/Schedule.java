@@ -6,8 +6,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A streaming plan in the terms of an engine's tensors and of the file that holds the weights.
- *
+ * A streaming plan in terms of the engine's tensors and of the file with the weights.
  * @param arenaBytes size of the arena
  * @param places offset in the arena of every activation and temporary, by tensor
  * @param loads in the order to carry them out
@@ -24,8 +23,7 @@ public record Schedule(
         List<Boolean> elided) {
 
     /**
-     * Brings a run of bytes from the file to the arena.
-     *
+     * Loads a range of bytes from the file into the arena.
      * @param fileOffsetBytes where in the file
      * @param bytes how many; a multiple of {@link WeightUse#PAGE_BYTES}, as both offsets
      * @param offsetBytes where in the arena

@@ -6,8 +6,7 @@ import java.util.Arrays;
 import java.util.Objects;
 
 /**
- * The time that steps and loads take, measured or estimated.
- *
+ * The measured or estimated time of steps and loads.
  * @param computeNanos nanoseconds of each step
  * @param loadBytesPerNano bytes that are loaded in a nanosecond
  * @param nanosPerLoad what a load takes beside its bytes

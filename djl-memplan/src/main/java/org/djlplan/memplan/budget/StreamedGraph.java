@@ -25,8 +25,8 @@ import org.djlplan.memplan.usage.UsageRecord;
 import org.djlplan.memplan.usage.UsageRecords;
 
 /**
- * A model's graph, and what of its constants is loaded while it runs: those that begin a page of
- * their own in the file. Smaller ones stay where they are.
+ * A model's graph, and the constants that are loaded while it runs: those that begin at a page of
+ * the file. Smaller constants stay in memory.
  */
 public final class StreamedGraph {
 
@@ -42,7 +42,7 @@ public final class StreamedGraph {
     /** Tensors that are bound at their one step as pieces are, not placed: by tensor. */
     private final Map<Integer, Integer> stepOfUnmade = new TreeMap<>();
 
-    /** A run of whole pages in the file, and the tensors that read it, by step. */
+    /** A range of whole pages in the file, and the tensors that read it, by step. */
     private static final class Piece {
         private final FileRegion region;
         private final TreeMap<Integer, List<Integer>> readers = new TreeMap<>();
@@ -60,7 +60,7 @@ public final class StreamedGraph {
         }
     }
 
-    /** One use of a piece, as the problem has it. */
+    /** One use of a piece, as in the problem. */
     private record Use(int piece, int first, int last) {}
 
     /**

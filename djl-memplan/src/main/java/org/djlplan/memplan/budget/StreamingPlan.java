@@ -8,9 +8,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A place in one arena for every unit of the activations and for every use of a piece, and when
- * each is loaded. Not necessarily a valid one: see {@code StreamingValidator}.
- *
+ * Places in one arena for all units of activations and all uses of pieces, and the time of each
+ * load. It is not necessarily valid: see {@code StreamingValidator}.
  * @param strategy name of the strategy that made it
  * @param problem what was planned
  * @param activationOffsets offset in bytes of every unit, by the unit's tensor id
@@ -25,14 +24,13 @@ public record StreamingPlan(
         long arenaBytes) {
 
     /**
-     * Brings a piece to its place.
-     *
+     * Loads a piece to its place.
      * @param use index into {@link StreamingProblem#weights()}
      * @param offsetBytes where in the arena, a multiple of {@link WeightUse#PAGE_BYTES}
      * @param after the number of steps that must have finished before it may begin: 0 for the begin
-     *     of an inference
+     * of an inference
      * @param pinned whether it is loaded once and stays from one inference to the next: its place
-     *     is nobody else's, and {@code after} is 0
+     * is nobody else's, and {@code after} is 0
      */
     public record Load(int use, long offsetBytes, int after, boolean pinned) {
 

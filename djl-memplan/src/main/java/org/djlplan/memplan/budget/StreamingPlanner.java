@@ -9,14 +9,13 @@ import java.util.TreeMap;
 import java.util.function.IntFunction;
 
 /**
- * Plans a model to run inside a budget: every strategy tries, {@link StreamingValidator} checks
- * what they made, and the best is kept, of equals the one of the earlier strategy. The best plan is
- * the one with the least predicted time; of equals, the one with the least if loads took twice as
- * long as predicted; then the one that loads the fewest bytes.
- *
- * <p>Strategies look for places, and may be less lucky with a larger budget. So a planner remembers
- * how good its plans of a problem were: for a larger budget it never makes a worse one than it made
- * for a smaller, whose plan is made again then. For one thread at a time.
+ * Plans a model for a budget: every strategy makes a plan, {@link StreamingValidator} checks it,
+ * and the best plan is returned, on a tie that of the earlier strategy. The best plan has the least
+ * predicted time; on a tie, the least if loads took twice as long as predicted; then the fewest
+ * loaded bytes.
+ * <p>Strategies are heuristic and may do worse with a larger budget. So a planner remembers the
+ * quality of its plans of a problem: for a larger budget it never makes a worse plan than for a
+ * smaller one, whose plan is made again in that case. Not thread-safe.
  */
 public final class StreamingPlanner {
 

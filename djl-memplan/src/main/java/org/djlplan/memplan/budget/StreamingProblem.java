@@ -9,11 +9,11 @@ import org.djlplan.memplan.usage.UsageRecord;
 import org.djlplan.memplan.usage.UsageRecords;
 
 /**
- * A model to run while its weights are loaded. A step is an operator, in execution order.
- *
+ * A model whose weights are loaded while it runs, as a planning problem. A step is an operator, in
+ * execution order.
  * @param activations activations and kernels' temporaries, by steps; the records' sizes are aligned
  * @param weights uses of pieces of the weights, by their first step; uses of one piece do not
- *     overlap
+ * overlap
  * @param costs the time that steps and loads take
  */
 public record StreamingProblem(

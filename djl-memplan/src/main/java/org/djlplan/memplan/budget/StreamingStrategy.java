@@ -2,7 +2,7 @@ package org.djlplan.memplan.budget;
 
 import java.util.Optional;
 
-/** Plans a model to run inside a budget. */
+/** Plans a model for a budget. */
 public interface StreamingStrategy {
 
     /** Returns the name by which reports call this strategy, in kebab case. */

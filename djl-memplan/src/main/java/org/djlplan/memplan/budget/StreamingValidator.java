@@ -13,14 +13,12 @@ import org.djlplan.memplan.usage.UsageRecord;
 import org.djlplan.memplan.usage.UsageRecords;
 
 /**
- * Checks a streaming plan against its problem, independently of how it was made.
- *
+ * Validates a streaming plan against its problem, independently of the strategy.
  * <p>A unit of the activations owns its place from its first step to its last. A piece owns its
- * place from the moment that its load may begin, which is when steps 0 to {@code after} − 1 have
- * finished and step {@code after} may be running, to its last step; a pinned one owns it in every
- * step. No two owners of a step may have a byte in common. Loads begin in the order of the plan, so
- * a load that waits for a step holds up all that come behind it: none of those, nor itself, may be
- * needed by an earlier step.
+ * place from the moment at which its load may begin (steps 0 to {@code after} − 1 have finished,
+ * and step {@code after} may be running) to its last step; a pinned piece owns it in every step. No
+ * two owners in a step may overlap. Loads begin in the order of the plan, so a load that waits for
+ * a step delays all later loads: neither it nor any of those may be needed by an earlier step.
  */
 public final class StreamingValidator {
 

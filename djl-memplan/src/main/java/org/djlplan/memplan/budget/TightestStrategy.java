@@ -11,11 +11,10 @@ import org.djlplan.memplan.usage.PlanningProblem;
 import org.djlplan.memplan.usage.UsageRecord;
 
 /**
- * The smallest arena: every piece is alive at the steps that use it only, and all are placed by the
- * portfolio for memory without weights. Then one piece after another, by first use, moves to where
- * its load may begin the earliest, as far as the budget and the others allow. It fits into the
- * least budget that any strategy here is known to fit into.
- *
+ * Plans the smallest arena: every piece is alive only at the steps that use it, and the portfolio
+ * for memory without weights places all pieces. Then one piece after another, by first use, moves
+ * to the place with the earliest possible load, as far as the budget and the other pieces allow. No
+ * other strategy here is known to fit into a smaller budget.
  * <p>Sizes are rounded up to whole pages, so that every offset is a multiple of a page.
  */
 public final class TightestStrategy implements StreamingStrategy {

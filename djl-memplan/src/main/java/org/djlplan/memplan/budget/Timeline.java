@@ -7,10 +7,10 @@ import org.djlplan.memplan.budget.StreamingPlan.Load;
 import org.djlplan.memplan.usage.UsageRecord;
 
 /**
- * What an inference with a plan will take, as predicted: one thread runs the steps, and one carries
- * out the loads in the order of the plan. A load begins when the one before it and the steps that
- * it waits for have finished, a step when the one before it and the loads that it needs have. What
- * is pinned is there already.
+ * The predicted course of an inference with a plan: one thread runs the steps, and one carries out
+ * the loads in the order of the plan. A load begins when the previous load and the steps that it
+ * waits for have finished; a step begins when the previous step and the loads that it needs have
+ * finished. Pinned pieces are already loaded.
  */
 public final class Timeline {
 

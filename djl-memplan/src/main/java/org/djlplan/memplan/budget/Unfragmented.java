@@ -5,13 +5,12 @@ import java.util.Optional;
 import org.djlplan.memplan.usage.UsageRecord;
 
 /**
- * When pieces would be loaded if an arena were one sum of bytes, without addresses. Each load
- * begins as early as the bytes of all that is in the arena from then on leave room for it.
- *
+ * Computes when pieces would be loaded if an arena were a number of bytes without addresses. Each
+ * load begins as early as the bytes of all content of the arena leave room for it.
  * <p>Among the plans that load pieces in the order of their first use and pin the same ones, none
- * is faster: a piece that is there early is never in the way of one before it, which is there
- * already, nor of one behind it, whose load comes later. So this bounds what addresses can reach,
- * and says what to aim for. It is asked about one set of pinned pieces after another.
+ * is faster, because an early piece never delays an earlier one, which is already loaded, or a
+ * later one, whose load comes later. So this is a bound for all addresses, and a target for the
+ * search. It is called for one set of pinned pieces after another.
  */
 final class Unfragmented {
 

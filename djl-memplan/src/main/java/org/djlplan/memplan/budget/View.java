@@ -3,8 +3,7 @@ package org.djlplan.memplan.budget;
 import static com.google.common.base.Preconditions.checkArgument;
 
 /**
- * A tensor that lies inside of another one.
- *
+ * A tensor that lies inside another one.
  * @param tensor id of the tensor
  * @param of id of the tensor that has the memory, which is no view itself
  * @param offsetBytes where it begins there

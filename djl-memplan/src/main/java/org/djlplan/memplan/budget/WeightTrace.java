@@ -12,15 +12,13 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * The pieces of a model's weights that a prediction was seen to use, and when. A step of the
- * prediction begins with an allocation of the engine's and lasts until the next one; the first step
- * begins with the prediction.
- *
+ * The pieces of a model's weights that a recorded prediction used, by step. A step begins with an
+ * allocation of the engine and lasts until the next one; the first step begins with the prediction.
  * @param pieces where the pieces lie
  * @param stepBytes bytes of the allocation with which each step begins; 0 for the first
  * @param stepNanos how long each step took, with weights that had to be fetched
  * @param uses the steps in which pieces are used, by first step, then by piece; uses of one piece
- *     do not overlap
+ * do not overlap
  * @param lookups the steps that read only here and there in a large weight, by first step
  */
 public record WeightTrace(
@@ -95,8 +93,7 @@ public record WeightTrace(
     }
 
     /**
-     * Pieces that lie wholly in one weight, one behind the other.
-     *
+     * Consecutive pieces that lie completely in one weight.
      * @param first number of the first one
      * @param last number of the last one, inclusive
      */
@@ -117,9 +114,8 @@ public record WeightTrace(
     }
 
     /**
-     * Rows of a weight that are read by their numbers, as those of an embedding. Which ones depends
-     * on the inputs, so they are read as they are touched, and leave memory afterwards.
-     *
+     * Rows of a weight that are read by index, such as those of an embedding. The rows depend on
+     * the inputs, so they are read on access, and dropped afterwards.
      * @param pieces in which the rows lie
      * @param first first step that reads them
      * @param last last step that reads them, inclusive
@@ -134,8 +130,7 @@ public record WeightTrace(
     }
 
     /**
-     * A piece that a step was seen to touch.
-     *
+     * A piece that a recorded step used.
      * @param step number of the step
      * @param piece number of the piece
      * @param bytes of the piece that came into memory

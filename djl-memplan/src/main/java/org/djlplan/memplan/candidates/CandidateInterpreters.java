@@ -37,7 +37,7 @@ import org.djlplan.memplan.spi.Tolerance;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Runs candidates in this process, each in an interpreter and an arena of its own. */
+/** Runs candidates in this process, each with its own interpreter and arena. */
 public final class CandidateInterpreters implements CandidateRunner {
 
     private static final Logger logger = LoggerFactory.getLogger(CandidateInterpreters.class);
@@ -55,7 +55,7 @@ public final class CandidateInterpreters implements CandidateRunner {
     private final boolean comparesOperators;
     private Optional<OperatorCheck> operators = Optional.empty();
 
-    /** An interpreter with an arena of its own, what its first runs showed, its last inference. */
+    /** An interpreter with its own arena, the result of its first runs, and its last inference. */
     private record Prepared(ModelInterpreter interpreter, Trial trial, long nanos) {
 
         Prepared timed(long lastNanos) {

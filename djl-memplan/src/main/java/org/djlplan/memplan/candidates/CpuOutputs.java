@@ -16,9 +16,9 @@ import org.djlplan.memplan.spi.OutputError.Deviation;
 import org.djlplan.memplan.spi.Tolerance;
 
 /**
- * The outputs of a model's CPU kernels for a few random inputs, with which those of candidates are
- * compared; and, where the comparison needs it, the noise: how far these outputs move when every
- * input moves by one unit in its last place, or by one step (see {@link Tolerance}).
+ * The outputs of a model's CPU kernels for a few random inputs, as a reference for candidates; and,
+ * if a comparison needs it, the noise: how much these outputs change when every input changes by
+ * one unit in its last place, or by one step (see {@link Tolerance}).
  */
 public final class CpuOutputs {
 

@@ -34,21 +34,20 @@ import org.djlplan.memplan.spi.Tolerance;
 
 /**
  * Compares a delegate with the CPU kernels operator by operator, each given the same values. In
- * models with numbers of 8 bits roundings grow from layer to layer, so that the outputs of two
- * right kernels may be far from each other; those of one operator are not.
- *
- * <p>Two models are derived from the candidate's. In the first every tensor is an output: it tells
- * all values that the delegate computes. In the second the operators stand apart, and the CPU
- * kernels compute each from the values that the delegate had for it. What a candidate serves is
- * right if it is what the first model computes, and each of that one's operators is right.
- *
- * <p>A right operator's integers of 8 bits are one step off at most, and not in more than a quarter
- * of the elements: CPU kernels that round twice, as those without signs do, are off from others in
- * some; of what converts steps to others in no more than half. Four elements do not count. Its
- * floats are off by 1e-4 of the largest. Where a kernel quantizes its floats while it runs, since
- * its weights have 8 bits, these may be off by twice as much as the CPU kernel's own are when each
- * input moves by up to half a step, and by 1.5 times as much in the Euclidean norm; of several such
- * moves, if one does not explain it, the largest counts.
+ * 8-bit models roundings grow from layer to layer, so the outputs of two correct kernels may differ
+ * widely, but those of a single operator do not.
+ * <p>Two models are derived from the candidate's model. In the first every tensor is an output,
+ * which shows all values that the delegate computes. In the second the operators are independent,
+ * and the CPU kernels compute each from the values that the delegate had for it. A candidate's
+ * outputs are correct if they equal those of the first model, and each operator of the first model
+ * is correct.
+ * <p>For a correct operator, 8-bit integers differ by at most one step, in no more than a quarter
+ * of the elements, because CPU kernels that round twice (those for unsigned types) differ in some
+ * elements; for operators that convert steps, in no more than half. Four elements are ignored.
+ * Floats differ by at most 1e-4 of the largest element. If a kernel quantizes its floats at run
+ * time because its weights have 8 bits, these may differ by twice the change of the CPU kernel's
+ * own output when each input changes by up to half a step, and by 1.5 times the change in the
+ * Euclidean norm; if one such change is not sufficient, the largest of several counts.
  */
 public final class OperatorCheck implements AutoCloseable {
 

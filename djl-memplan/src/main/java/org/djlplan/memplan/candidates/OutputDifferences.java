@@ -7,7 +7,7 @@ import org.djlplan.memplan.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.runtime.tflite.TensorInfo;
 import org.djlplan.memplan.spi.OutputError.Deviation;
 
-/** The distance of an output from a reference, by the type of its elements. */
+/** Computes the difference of an output from a reference, by the type of its elements. */
 final class OutputDifferences {
 
     private OutputDifferences() {}

@@ -9,7 +9,7 @@ import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Tensor;
 
-/** Random inputs of a model: noise, and images of large soft spots. */
+/** Generates random inputs of a model: noise, and images of large soft spots. */
 final class RandomValues {
 
     /** Identifiers, of words for instance, are usually small: larger ones might not exist. */

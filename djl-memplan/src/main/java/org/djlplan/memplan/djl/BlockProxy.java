@@ -12,8 +12,8 @@ import java.util.Optional;
 import java.util.function.UnaryOperator;
 
 /**
- * A block of any class with a planned forward pass for inference; everything else – training,
- * streaming, saving, methods that newer versions of DJL added – reaches the original.
+ * Wraps a block of any class with a planned forward pass for inference; all other calls – training,
+ * streaming, saving, methods that newer versions of DJL added – go to the original.
  */
 final class BlockProxy implements InvocationHandler {
 

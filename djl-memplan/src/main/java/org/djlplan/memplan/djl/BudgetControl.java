@@ -8,7 +8,7 @@ import java.util.Optional;
 import org.djlplan.memplan.budget.BudgetTooSmallException;
 import org.djlplan.memplan.config.Budget;
 
-/** Gives a loaded model another budget. Called by any thread. */
+/** Changes the budget of a loaded model. Called by any thread. */
 @FunctionalInterface
 public interface BudgetControl {
 
@@ -32,7 +32,7 @@ public interface BudgetControl {
         return Optional.ofNullable(Registered.CONTROLS.get(model.getBlock()));
     }
 
-    /** The controls of the models that are loaded. */
+    /** The controls of all loaded models. */
     final class Registered {
 
         private static final Map<Block, BudgetControl> CONTROLS =

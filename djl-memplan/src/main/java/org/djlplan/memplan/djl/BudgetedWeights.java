@@ -37,10 +37,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Loads PyTorch models whose weights are in memory only as far as a budget has room for them.
- *
- * <p>DJL loads a model before it asks a translator factory for anything but whether it supports
- * some types. So that is when weights begin to lie in a file, if the application has set a budget
- * by then; a model whose budget is known only later is loaded twice.
+ * <p>DJL loads a model before it calls a translator factory, except to ask whether it supports some
+ * types. From that call on weights are loaded into a file, if the application has set a budget by
+ * then; a model whose budget is known only later is loaded twice.
  */
 final class BudgetedWeights {
 
@@ -77,7 +76,7 @@ final class BudgetedWeights {
      */
     record Loaded(Block block, Optional<StreamedWeights> weights, long sliceBytes) {}
 
-    /** A block that DJL loaded, and its weights in a file. */
+    /** A block that DJL loaded, with its weights in a file. */
     record Early(Block block, WeightFile file) {
 
         /** Frees all of it. */

@@ -11,8 +11,7 @@ import org.djlplan.memplan.serving.ServedModel;
 import org.djlplan.memplan.serving.TfLiteModel;
 
 /**
- * A served model, and what chooses its delegated operators while it serves.
- *
+ * A served model with the delegation that chooses its operators while it serves.
  * @param served the model
  * @param delegation closed first; empty where nothing is delegated
  */

@@ -9,7 +9,7 @@ import org.djlplan.memplan.spi.DelegationProvider;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The modules that delegate. */
+/** The available delegation modules. */
 final class DelegationProviders {
 
     private static final Logger logger = LoggerFactory.getLogger(DelegationProviders.class);

@@ -9,7 +9,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import org.djlplan.memplan.graph.ArrayType;
 
-/** Tells what predictions of a loaded model take. Called by any thread. */
+/** Predicts the memory of predictions of a loaded model. Called by any thread. */
 @FunctionalInterface
 public interface Forecast {
 

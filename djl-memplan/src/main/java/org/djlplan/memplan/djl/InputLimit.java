@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.djlplan.memplan.budget.InputTooLargeException;
 
-/** How large the inputs of a loaded model may be; at first as large as they like. Thread-safe. */
+/** The limit of the inputs of a loaded model; at first there is none. Thread-safe. */
 public final class InputLimit {
 
     private static final Map<Block, InputLimit> LIMITS = new MapMaker().weakKeys().makeMap();

@@ -100,7 +100,7 @@ public final class LoadTimePredictions {
         }
     }
 
-    /** Makes inputs of zeros; outputs end with the call. */
+    /** Creates inputs of zeros; outputs are closed at the end of the call. */
     private static final class Zeros implements NoBatchifyTranslator<List<InputShape>, Integer> {
 
         @Override

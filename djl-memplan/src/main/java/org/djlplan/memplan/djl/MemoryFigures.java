@@ -16,7 +16,7 @@ import org.djlplan.memplan.report.MemoryReport;
 import org.djlplan.memplan.runtime.ArenaPool;
 import org.djlplan.memplan.runtime.ProcessMemory;
 
-/** Measures the memory of the process that a model is loaded in. */
+/** Measures the memory of the process by purpose, for one model. */
 public final class MemoryFigures {
 
     private MemoryFigures() {}

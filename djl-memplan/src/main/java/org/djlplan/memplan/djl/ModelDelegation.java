@@ -23,8 +23,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The delegation of one model: asks a provider for the choice to begin with, and hands better ones
- * on to the model in service.
+ * The delegation of one model: requests the initial choice from a provider, and passes better ones
+ * on to the serving model.
  */
 public final class ModelDelegation implements AutoCloseable {
 

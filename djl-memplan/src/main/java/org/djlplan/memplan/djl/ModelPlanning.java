@@ -26,7 +26,7 @@ import org.djlplan.memplan.spi.DelegationProvider;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Plans one loaded model as its options say. */
+/** Plans one loaded model according to its options. */
 public final class ModelPlanning {
 
     private static final Logger logger = LoggerFactory.getLogger(ModelPlanning.class);

@@ -14,8 +14,8 @@ import org.djlplan.memplan.runtime.ProcessMemory;
 import org.djlplan.memplan.runtime.torch.WeightFile;
 
 /**
- * Moves the parameters of an imperative block, which DJL loads into buffers of the JVM's, to where
- * the engine's large allocations go: into a file.
+ * Moves the parameters of an imperative block, which DJL loads into buffers of the JVM, into the
+ * file for the engine's large allocations.
  */
 final class ParameterMove {
 

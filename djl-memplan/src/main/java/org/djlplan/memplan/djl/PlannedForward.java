@@ -22,12 +22,11 @@ import org.djlplan.memplan.runtime.torch.TorchSettings;
 import org.djlplan.memplan.source.block.LivenessTrace;
 
 /**
- * A forward pass in planned memory. For an imperative block it is first recorded when each array is
- * used last, unless inputs of other shapes have shown that; once that is settled, and for other
- * blocks at once, the allocations are recorded; from then on they are placed.
- *
- * <p>No gradients are recorded, as DJL's engine has it on the thread that initialises it: on others
- * each intermediate would stay alive until the call ends.
+ * A forward pass in planned memory. For an imperative block, the last use of each array is recorded
+ * first, unless a recording of other shapes can be used. After that, and for other blocks at once,
+ * the allocations are recorded; later passes are placed.
+ * <p>Gradients are off, as DJL's engine sets them on the thread that initializes it: on other
+ * threads each intermediate would stay alive until the call ends.
  */
 final class PlannedForward implements InferencePass {
 

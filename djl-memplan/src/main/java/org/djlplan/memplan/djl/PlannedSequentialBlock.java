@@ -11,9 +11,9 @@ import java.util.Optional;
 import java.util.function.UnaryOperator;
 
 /**
- * A sequential block with a planned forward pass for inference. A class of its own, because users
- * cast a model's block to {@link SequentialBlock} in order to change its last layers; a block that
- * was changed runs as it is.
+ * A sequential block with a planned forward pass for inference. It is a separate class because
+ * users cast a model's block to {@link SequentialBlock} to change its last layers; a changed block
+ * runs unplanned.
  */
 final class PlannedSequentialBlock extends SequentialBlock {
 

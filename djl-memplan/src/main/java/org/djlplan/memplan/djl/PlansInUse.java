@@ -9,7 +9,7 @@ import java.util.function.Supplier;
 import org.djlplan.memplan.budget.ResidentWeights;
 import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 
-/** What loaded models do with memory, more of it than reports tell: for pictures of it. */
+/** Detailed plans of loaded models, beyond their reports, for pictures. */
 public final class PlansInUse {
 
     private static final Map<Block, Supplier<Optional<EvaluatedPlan>>> ALLOCATIONS =

@@ -13,9 +13,9 @@ import org.djlplan.memplan.runtime.HeapTrimmer;
 import org.djlplan.memplan.runtime.torch.TorchPrediction;
 
 /**
- * One call of a predictor and what belongs to it: until the call's manager is closed, and with it
- * the arrays of the call. DJL closes temporary resources, of which this pretends to be one, after
- * all others; so when this is closed, whatever still lives outlives the call.
+ * One call of a predictor and its resources: it lives until the call's manager, and with it the
+ * arrays of the call, is closed. DJL closes temporary resources, as which this is registered, after
+ * all others; so arrays that are open when this is closed outlive the call.
  */
 final class PredictionScope implements NDResource {
 
@@ -30,9 +30,9 @@ final class PredictionScope implements NDResource {
     private boolean left;
 
     /**
-     * Lets some predictions of a model be under way at once, with their pre- and post-processing;
-     * others wait, first come, first served. What translators allocate is in memory then for as
-     * many predictions only.
+     * Limits the number of predictions of a model that run at once, including their pre- and
+     * post-processing; others wait in order of arrival. This limits the memory that translators
+     * allocate.
      */
     static final class Gate {
 

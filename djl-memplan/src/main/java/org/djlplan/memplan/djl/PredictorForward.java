@@ -13,9 +13,9 @@ import org.djlplan.memplan.events.FlightRecord;
 import org.djlplan.memplan.runtime.torch.TorchMemory;
 
 /**
- * Plans the forward passes of predictors only. Whoever calls {@code Block.forward} himself, as
- * trainers do, keeps the pass's arrays for as long as he likes: what was learnt from that would be
- * wrong for predictions, whose arrays are closed when the call ends. Such a pass is a stock one.
+ * Plans only the forward passes of predictors. Other callers of {@code Block.forward}, such as
+ * trainers, may keep the pass's arrays. A recording of such a pass would be wrong for predictions,
+ * whose arrays are closed when the call ends. So such a pass runs as stock.
  */
 final class PredictorForward implements InferencePass {
 

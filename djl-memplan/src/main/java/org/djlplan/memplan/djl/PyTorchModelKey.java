@@ -27,9 +27,9 @@ import org.djlplan.memplan.store.ModelFiles;
 import org.djlplan.memplan.store.StoreKey;
 
 /**
- * The facts that plans of a PyTorch model depend on: of a TorchScript model its archive, of an
- * imperative one the tree of its blocks. Weights are not looked at. A block's own description will
- * not do: DJL runs parts of a block to describe it.
+ * The facts that plans of a PyTorch model depend on: the archive of a TorchScript model, the tree
+ * of blocks of an imperative one. Weights are not included. A block's own description is not used,
+ * because DJL runs parts of a block to describe it.
  */
 final class PyTorchModelKey {
 

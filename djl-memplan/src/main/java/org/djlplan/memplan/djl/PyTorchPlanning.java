@@ -34,7 +34,7 @@ import org.djlplan.memplan.store.WeightTraceCodec;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Wraps the block of a PyTorch model, so that it predicts in planned memory. */
+/** Wraps the block of a PyTorch model so that it predicts in planned memory. */
 final class PyTorchPlanning {
 
     private static final Logger logger = LoggerFactory.getLogger(PyTorchPlanning.class);

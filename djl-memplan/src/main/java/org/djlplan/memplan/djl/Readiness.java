@@ -6,7 +6,7 @@ import com.google.common.collect.MapMaker;
 import java.util.Map;
 import java.util.Optional;
 
-/** Tells whether the delegate's part of a loaded model is verified, or never will be. */
+/** Reports whether the delegate of a loaded model is verified, or never will be. */
 @FunctionalInterface
 public interface Readiness {
 
@@ -23,7 +23,7 @@ public interface Readiness {
         return Optional.ofNullable(Registered.ALL.get(model.getBlock()));
     }
 
-    /** Those of the models that are loaded. */
+    /** The readiness of all loaded models. */
     final class Registered {
 
         private static final Map<Block, Readiness> ALL = new MapMaker().weakKeys().makeMap();

@@ -10,9 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Loads the native library and the classes that planning and predictions need, once per JVM and
- * beside DJL, which loads its engine in the meantime. Otherwise the first model of a JVM would wait
- * for them.
+ * Loads the native library and the classes of planning and predictions, once per JVM, while DJL
+ * loads its engine. Otherwise the first model of a JVM would wait for them.
  */
 final class Rehearsal {
 

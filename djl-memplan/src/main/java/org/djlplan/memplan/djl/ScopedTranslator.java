@@ -19,9 +19,9 @@ import java.util.OptionalInt;
 import org.djlplan.memplan.report.PlanReport;
 
 /**
- * A translator that opens a {@link PredictionScope} where a call of the predictor begins, and adds
- * the figures of a {@link PlanReport} to DJL's {@link Metrics} after every prediction. A proxy, so
- * that methods which newer versions of DJL added reach the inner translator.
+ * Wraps a translator: opens a {@link PredictionScope} at the beginning of a predictor's call, and
+ * adds the figures of a {@link PlanReport} to DJL's {@link Metrics} after every prediction. It is a
+ * proxy, so that methods added by newer versions of DJL reach the inner translator.
  */
 public final class ScopedTranslator implements InvocationHandler {
 

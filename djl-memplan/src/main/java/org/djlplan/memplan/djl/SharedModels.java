@@ -26,11 +26,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Models that are loaded once for all who use them. A user holds a view of the model; the model is
- * closed a while after its last view was closed, or was garbage.
- *
- * <p>While a model is used only its views hold its translator: a class loader whose classes use it,
- * even by a static field, can be collected with it.
+ * Models that are loaded once for all users. A user holds a view of the model; the model is closed
+ * some time after its last view was closed or garbage-collected.
+ * <p>Only the views of a model reference its translator, so a class loader whose classes use the
+ * model, even in a static field, can be garbage-collected with it.
  */
 public final class SharedModels {
 
@@ -51,7 +50,7 @@ public final class SharedModels {
         this.grace = grace;
     }
 
-    /** Loads what nobody has loaded yet. */
+    /** Loads a model that is not loaded yet. */
     @FunctionalInterface
     public interface Loader<I, O> {
 
@@ -170,7 +169,7 @@ public final class SharedModels {
         }
     }
 
-    /** Those who use one loaded model. Guarded by the {@link Shared} that it is of. */
+    /** The users of one loaded model. Guarded by its {@link Shared}. */
     private final class Users {
 
         private final Shared of;

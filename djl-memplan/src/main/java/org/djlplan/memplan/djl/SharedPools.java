@@ -10,7 +10,7 @@ import org.djlplan.memplan.runtime.WorkspaceMetric;
 import org.djlplan.memplan.runtime.WorkspacePool;
 import org.djlplan.memplan.runtime.tflite.Delegates;
 
-/** What all planned models of this process share. */
+/** The resources that all planned models of this process share. */
 public final class SharedPools {
 
     private SharedPools() {}

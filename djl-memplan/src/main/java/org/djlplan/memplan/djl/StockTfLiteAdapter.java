@@ -27,9 +27,9 @@ import org.djlplan.memplan.engine.TfLiteTypes;
 import org.djlplan.memplan.graph.ElementType;
 
 /**
- * The stock TFLite engine: its classes, by reflection, and the files of its models, which it does
- * not tell itself. Our block is a subclass of the engine's in the engine's own package and class
- * loader, which need not be ours.
+ * The adapter of the stock TFLite engine: finds its classes by reflection, and the files of its
+ * models, which the engine does not expose. djl-plan's block is a subclass in the engine's own
+ * package and class loader, which may differ from djl-plan's.
  */
 final class StockTfLiteAdapter implements TfLiteAdapter {
 

@@ -16,7 +16,10 @@ import org.djlplan.memplan.config.Threads;
 import org.djlplan.memplan.engine.TfLiteEngineModel;
 import org.djlplan.memplan.graph.ElementType;
 
-/** What planning needs of an engine "TFLite": DJL's own, or ours for current DJL. */
+/**
+ * The operations that planning needs from an engine "TFLite": DJL's own, or djl-plan's for current
+ * DJL.
+ */
 interface TfLiteAdapter {
 
     /**

@@ -28,9 +28,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The forward pass of a planned TFLite block: from DJL's arrays to a served model and back. Once a
- * class turns out to be missing, or that it cannot be planned, the model runs in a block of the
- * engine's.
+ * The forward pass of a planned TFLite block: converts DJL's arrays for a served model and back. If
+ * a class is missing, or the model cannot be planned, it falls back to a block of the engine.
  */
 final class TfLiteForward implements UnaryOperator<NDList> {
 

@@ -25,8 +25,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Plans a model of the TFLite engine: the file that the engine loaded is opened anew, and a planned
- * block put in the place of the engine's.
+ * Plans a model of the TFLite engine: opens the engine's file again, and replaces the engine's
+ * block by a planned one.
  */
 final class TfLitePlanning {
 

@@ -8,7 +8,7 @@ import org.djlplan.memplan.store.Store;
 import org.djlplan.memplan.store.StoreKey;
 
 /**
- * Predicts nothing, so that the classes that a PyTorch model's first prediction needs are there.
+ * Runs an empty prediction, so that the classes of a PyTorch model's first prediction are loaded.
  */
 final class TorchRehearsal {
 

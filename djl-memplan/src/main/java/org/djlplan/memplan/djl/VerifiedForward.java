@@ -17,8 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Compares the first planned predictions with stock ones, byte by byte: as many as it takes to
- * record, to plan and to replay twice. After a difference the model runs as stock.
+ * Compares the first planned predictions with stock ones, byte by byte: as many as are needed to
+ * record, to plan and to replay twice. If they differ, the model runs as stock from then on.
  */
 final class VerifiedForward implements InferencePass {
 

@@ -14,10 +14,9 @@ import org.djlplan.memplan.runtime.torch.TorchSettings;
 import org.slf4j.MDC;
 
 /**
- * A forward pass on one of few threads. A pass that runs on another thread than its caller's finds
- * there what it depends on: the call of the predictor, libtorch's settings, the context class
- * loader, the diagnostic context of logging; and its outputs belong to the caller's {@link
- * NDScope}.
+ * Runs forward passes on one of few threads. A pass on another thread than its caller's gets the
+ * caller's predictor call, libtorch settings, context class loader and logging context; its outputs
+ * belong to the caller's {@link NDScope}.
  */
 final class WorkerForward implements InferencePass {
 

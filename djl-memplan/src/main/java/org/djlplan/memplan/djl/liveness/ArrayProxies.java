@@ -22,9 +22,10 @@ import java.util.Optional;
 
 /**
  * Stand-ins for arrays, managers and an array's engine-level methods, which report every call to a
- * {@link Recorder} and have the real object do it. There is one stand-in for each real object, so
- * that comparing by identity gives what it gives in DJL. They are held weakly: once the block lets
- * go of a stand-in, so does the JVM, and the array behind it is known to be out of reach.
+ * {@link Recorder} and delegate it to the real object. There is one stand-in per real object, so
+ * that identity comparisons have the same results as in DJL. They are weakly referenced: when the
+ * block releases a stand-in, the garbage collector removes it, which shows that the array behind it
+ * is unreachable.
  */
 final class ArrayProxies {
 

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Locale;
 import org.djlplan.memplan.graph.ArrayType;
 
-/** Translates between DJL's types and ours. */
+/** Converts between DJL's types and djl-plan's. */
 public final class ArrayTypes {
 
     private static final ImmutableMap<DataType, String> NAMES =

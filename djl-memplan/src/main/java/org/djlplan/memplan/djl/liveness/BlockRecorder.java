@@ -14,7 +14,7 @@ import java.util.Collection;
 import java.util.Optional;
 import org.djlplan.memplan.source.block.BlockRecording;
 
-/** Records a pass of a block: runs it once with stand-ins for all its arrays. */
+/** Records a pass of a block by running it once with stand-ins for all its arrays. */
 final class BlockRecorder {
 
     /**
@@ -151,7 +151,7 @@ final class BlockRecorder {
         return real;
     }
 
-    /** Hands out stand-ins for the parameters of another store. */
+    /** Provides stand-ins for the parameters of another store. */
     private static final class RecordingStore extends ParameterStore {
 
         private final ParameterStore real;

@@ -14,9 +14,9 @@ import java.util.Set;
 import org.djlplan.memplan.djl.purity.ObjectWalk;
 
 /**
- * A snapshot of what a block holds, as far as that can decide what its forward pass does: numbers
- * and texts by value, arrays by type, shape and whether they are closed, other objects by where
- * they are held. Immutable.
+ * A snapshot of a block's content that can affect its forward pass: numbers and strings by value,
+ * arrays by type, shape and whether they are closed, other objects by the place of their
+ * references. Immutable.
  */
 final class BlockState {
 

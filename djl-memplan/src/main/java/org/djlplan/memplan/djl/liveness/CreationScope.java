@@ -12,12 +12,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A scope that tells a listener of every array created on this thread, and closes nothing itself.
- *
- * <p>DJL's {@link NDScope} is told of each new array by the array's constructor, and puts it into a
- * private map. There is no other place where all arrays pass, internal ones of composite operations
- * included. That map is replaced by one that passes them on. Arrays that are created inside a scope
- * which user code opens go to that scope and are not seen here, neither recording nor later.
+ * A scope that reports every array created on this thread to a listener, and closes nothing itself.
+ * <p>An array's constructor registers the array in DJL's {@link NDScope}, which puts it into a
+ * private map. No other code sees all arrays, including internal ones of composite operations. This
+ * class replaces the map by one that reports them. Arrays created inside a scope of user code go to
+ * that scope and are never reported here.
  */
 final class CreationScope {
 
@@ -59,7 +58,7 @@ final class CreationScope {
         }
     }
 
-    /** Holds nothing; what is put into it goes to the listener. */
+    /** Stores nothing; reports added arrays to the listener. */
     private static final class Listening extends IdentityHashMap<NDArray, NDArray> {
 
         private static final long serialVersionUID = 1L;
@@ -92,7 +91,7 @@ final class CreationScope {
         }
     }
 
-    /** A listener to the arrays that come into being on one thread. */
+    /** A listener for the arrays created on one thread. */
     interface Listener {
 
         /** An engine finished creating an array; called by its constructor, so must not throw. */

@@ -5,8 +5,8 @@ import java.lang.reflect.Field;
 import java.util.Optional;
 
 /**
- * A test for arrays that lie in a Java direct buffer. The array object is all that keeps the buffer
- * from being collected, while a view of the array keeps only the engine's tensor: closing the array
+ * Detects arrays in Java direct buffers. Only the array object keeps the buffer from being
+ * garbage-collected, while a view of the array keeps only the engine's tensor, so closing the array
  * before its views would leave them in freed memory. Such arrays are never closed early.
  */
 final class DirectBuffers {

@@ -3,8 +3,8 @@ package org.djlplan.memplan.djl.liveness;
 import com.google.common.collect.ImmutableSet;
 
 /**
- * The effects of the methods of arrays on memory, by their names. A forward pass that writes into
- * arrays it was given cannot be repeated, so none of its arrays may be closed early.
+ * The effects of array methods on memory, by method name. A forward pass that writes into arrays
+ * that it received cannot be repeated, so none of its arrays may be closed early.
  */
 final class Effects {
 

@@ -15,16 +15,14 @@ import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.source.block.LivenessTrace;
 
 /**
- * Recordings that serve inputs of other shapes. What a block does to an array seldom depends on how
- * large the array is, but on its element type and on how many dimensions it has; where it depends
- * on sizes, mostly on which of them are 1. So inputs of the same element types and ranks are a
- * <em>family</em>, in which recordings are lent; best those whose inputs have their ones in the
- * same places.
- *
- * <p>A block of which nobody can tell how often it runs is run on <em>trial</em> when there is none
- * of these: on zeros, and on smaller shapes, so that it takes little memory. Then even the first
- * prediction has a recording to go along. Thread-safe; whoever asks while a trial runs waits for
- * it.
+ * Recordings that are used for inputs of other shapes. The operations of a block rarely depend on
+ * the sizes of an array, but on its element type and number of dimensions; if they depend on sizes,
+ * then mostly on which of them are 1. So inputs of the same element types and ranks form a
+ * <em>family</em>, which shares recordings; preferred are those whose inputs have ones in the same
+ * positions.
+ * <p>If there is no recording, a block that may be run any number of times is run on
+ * <em>trial</em>: on zeros, and on smaller shapes, so that it takes little memory. So even the
+ * first prediction has a recording. Thread-safe; callers wait for a running trial.
  */
 final class Families {
 

@@ -10,9 +10,7 @@ import ai.djl.util.PairList;
 import java.util.Optional;
 
 /**
- * The arguments of one forward pass. Blocks change the list of inputs that they are handed, so each
- * run gets a list of its own.
- *
+ * The arguments of one forward pass. Blocks modify their list of inputs, so each run gets a copy.
  * @param store where parameters come from
  * @param inputs the arrays the caller gave, which nobody closes
  * @param params DJL's optional parameters
@@ -24,9 +22,7 @@ record ForwardPass(
         Optional<PairList<String, Object>> params,
         Progress progress) {
 
-    /**
-     * The progress of a pass, which runs on one thread: before, in or after the block's forward.
-     */
+    /** The phase of a pass, which runs on one thread: before, in or after the block's forward. */
     static final class Progress {
 
         private boolean begun;

@@ -18,9 +18,9 @@ import java.util.function.UnaryOperator;
 import org.djlplan.memplan.djl.purity.ObjectWalk;
 
 /**
- * Walks through everything that a block holds in its fields, and its children in theirs. Arrays
- * that a forward pass put there are wanted later, so they must not be closed; and stand-ins that it
- * put there have to make room for real objects.
+ * Visits everything that a block and its children reference in their fields. Arrays that a forward
+ * pass stored there are used later, so they must not be closed, and stand-ins that it stored there
+ * must be replaced by real objects.
  */
 final class HeldObjects {
 

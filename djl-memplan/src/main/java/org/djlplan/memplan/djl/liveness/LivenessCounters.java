@@ -2,7 +2,7 @@ package org.djlplan.memplan.djl.liveness;
 
 import java.util.concurrent.atomic.LongAdder;
 
-/** Counters of what early closing did in a block, summed over all threads. */
+/** Counts what early closing did in a block, over all threads. */
 final class LivenessCounters {
 
     private final LongAdder closedEarly = new LongAdder();

@@ -21,21 +21,19 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Runs the forward passes of an imperative block with intermediates closed after their last use. In
- * DJL every intermediate lives until the call's manager is closed, which is what Pisarchyk and Lee
- * (2020, section 3) call <em>naive</em>; no allocator can make up for that.
- *
- * <p>Results are those of DJL, bit for bit. Where arrays were closed too early – a block may do
- * something else than was recorded – the engine refuses to touch them, and the pass is repeated as
- * DJL runs it; that is for blocks that are known to leave nothing behind. Others run once per call,
- * whatever happens: nothing of theirs is closed early unless users ask for {@link Liveness#OP}, and
- * then only while their state is what it was when they were recorded. Inputs, outputs, what the
- * block keeps in its fields and what it attaches elsewhere is never closed. Thread-safe.
- *
- * <p>The first pass is to fit where later ones do. In order: it goes along a recording of other
- * shapes, which is checked less strictly – that risks memory and a repetition, never results; a
- * block of DJL's own classes is recorded beforehand, on small inputs; the recorded pass closes
- * arrays between child blocks; and it closes those that nobody can reach any more. All of this is
- * for blocks that are known to leave nothing behind.
+ * DJL every intermediate lives until the call's manager is closed, which Pisarchyk and Lee (2020,
+ * section 3) call <em>naive</em>; no allocator can compensate for that.
+ * <p>Results equal DJL's bit by bit. If arrays were closed too early because a block did something
+ * else than in the recording, the engine rejects them, and the pass is repeated as in DJL; this is
+ * only done for pure blocks. Other blocks run exactly once per call: nothing of theirs is closed
+ * early unless users set {@link Liveness#OP}, and then only while their state is the recorded one.
+ * Inputs, outputs, and arrays that the block stores in its fields or attaches elsewhere are never
+ * closed. Thread-safe.
+ * <p>The first pass should take no more memory than later ones. The methods, in order: it uses a
+ * recording of other shapes, which is checked less strictly and may cost memory and a repetition,
+ * but never wrong results; a block of DJL's own classes is recorded in advance, on small inputs;
+ * the recorded pass closes arrays between child blocks; and it closes unreachable arrays. All of
+ * this is only for pure blocks.
  */
 public final class LivenessExecutor {
 
@@ -227,10 +225,10 @@ public final class LivenessExecutor {
     }
 
     /**
-     * Two passes of a block of ours, one recorded and one that follows it, before anybody's block
-     * runs that keeps state. A class or a method that this version of DJL, or the application, does
-     * not have shows here, where nothing is lost, and not in the middle of a forward that must not
-     * run twice.
+     * Runs a block of djl-plan twice, once recorded and once following the recording, before the
+     * first stateful block of a user runs. A class or method that is missing in this version of
+     * DJL, or in the application, is found here, and not in the middle of a forward pass that must
+     * not run twice.
      */
     private static final class Rehearsal {
 

@@ -2,7 +2,7 @@ package org.djlplan.memplan.djl.liveness;
 
 import ai.djl.ndarray.NDManager;
 
-/** Questions about who owns an array, put to DJL's tree of managers. */
+/** Determines the owner of an array from DJL's tree of managers. */
 final class Managers {
 
     private Managers() {}

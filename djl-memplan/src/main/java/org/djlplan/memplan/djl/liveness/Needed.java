@@ -6,7 +6,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 
-/** Arrays that a block further out, or a parallel branch, still needs. Immutable. */
+/** Arrays that an enclosing block, or a parallel branch, still needs. Immutable. */
 final class Needed {
 
     private final Optional<Needed> outer;

@@ -23,10 +23,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Closes arrays after the last operation that uses them: the first pass for given types of inputs
- * is recorded, unless a recording of other shapes serves; later ones follow it. Thread-safe.
- *
- * <p>While a pass is recorded no other runs, because stand-ins of the recording may be visible in
- * the block's fields until it ends.
+ * is recorded, unless a recording of other shapes can be used; later passes follow the recording.
+ * Thread-safe.
+ * <p>While a pass is recorded no other pass runs, because stand-ins of the recording may be visible
+ * in the block's fields until it ends.
  */
 final class OpLevel {
 

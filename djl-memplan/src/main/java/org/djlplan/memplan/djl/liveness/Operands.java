@@ -20,7 +20,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** The arguments of a method with real objects for stand-ins, and the arrays among them. */
+/**
+ * The arguments of a method, with stand-ins replaced by real objects, and the arrays among them.
+ */
 final class Operands {
 
     private final List<NDArray> arrays = new ArrayList<>();

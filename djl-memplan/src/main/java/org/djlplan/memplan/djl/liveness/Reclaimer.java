@@ -4,13 +4,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.IntSupplier;
 
 /**
- * Decides when it is worth a garbage collection to find out which arrays of a pass nobody can reach
- * any more: when what came alive since the last one is more than a share of all that was created so
- * far. So arrays hold that share at most of what they hold in DJL, above what is in use; and the
+ * Decides when a garbage collection is worthwhile to find unreachable arrays of a pass: when the
+ * memory allocated since the last one exceeds a fraction of all memory allocated so far. So, above
+ * the memory in use, unreachable arrays take at most that fraction of the memory in DJL, and the
  * number of collections grows with the logarithm of the pass's size.
- *
- * <p>The JVM may be told not to collect on demand, or have a heap that takes long: a few futile
- * collections, or one long one, are the last.
+ * <p>The JVM may be configured not to collect on demand, or have a heap that takes long, so a few
+ * futile collections, or a single long one, end this.
  */
 final class Reclaimer {
 

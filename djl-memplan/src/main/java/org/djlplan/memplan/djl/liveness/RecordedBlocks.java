@@ -12,7 +12,7 @@ import java.util.function.Function;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.source.block.BlockRecording;
 
-/** Recordings of blocks that are run on zeros, for their own sake. */
+/** Recordings of blocks that are run on zeros only to be recorded. */
 public final class RecordedBlocks {
 
     private RecordedBlocks() {}

@@ -20,9 +20,8 @@ import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.source.block.BlockRecording;
 
 /**
- * Keeps the books of one forward pass: which arrays came into being, and which operation touched
- * which of them. Belongs to the thread that made it; what other threads do spoils the recording but
- * not the results.
+ * Records one forward pass: the created arrays, and the operations that use them. It belongs to the
+ * thread that created it; actions of other threads spoil the recording but not the results.
  */
 final class Recorder implements CreationScope.Listener {
 
@@ -375,8 +374,8 @@ final class Recorder implements CreationScope.Listener {
     }
 
     /**
-     * Thrown into a forward pass that is about to leave something behind, while that pass is being
-     * recorded; nothing has been changed yet.
+     * Thrown in a recorded forward pass that is about to have a side effect; nothing has been
+     * changed yet.
      */
     static final class UnrepeatableException extends RuntimeException {
 

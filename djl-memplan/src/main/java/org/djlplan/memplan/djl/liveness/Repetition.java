@@ -5,10 +5,9 @@ import ai.djl.nn.Block;
 import org.djlplan.memplan.djl.purity.BlockCode;
 
 /**
- * Runs a pass once more as DJL runs it, after one that early closing has spoilt. Only a block that
- * leaves nothing behind may be run twice, so this looks at it again: since it was loaded it may
- * have been given other children, or other functions.
- *
+ * Runs a pass again as in DJL, after early closing has broken it. Only a pure block may be run
+ * twice, so its purity is checked again: since it was loaded it may have got other children or
+ * functions.
  * @param block as DJL made it
  * @param code what was known of it when it was loaded; taken on trust if it has no hash
  */

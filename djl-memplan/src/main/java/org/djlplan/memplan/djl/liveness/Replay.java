@@ -16,9 +16,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One forward pass along a plan: each array that comes into being is checked against the plan, and
- * what is due is closed. From the first difference on nothing more is closed, which is how DJL
- * runs.
+ * One forward pass that follows a plan: each created array is compared with the plan, and due
+ * arrays are closed. After the first difference nothing more is closed, as in DJL.
  */
 final class Replay implements CreationScope.Listener {
 

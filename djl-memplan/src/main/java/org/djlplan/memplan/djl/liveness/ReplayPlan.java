@@ -8,11 +8,10 @@ import java.util.List;
 import org.djlplan.memplan.source.block.LivenessTrace;
 
 /**
- * A trace in the form in which it is looked up while a block runs.
- *
+ * A trace in a form for fast lookup while a block runs.
  * <p>A plan is <em>borrowed</em> if it was recorded with inputs of other shapes: then only element
- * type and rank of each array are compared, which leaves it to the engine to refuse an array that
- * was closed too early.
+ * type and rank of each array are compared, and the engine rejects an array that was closed too
+ * early.
  */
 final class ReplayPlan {
 

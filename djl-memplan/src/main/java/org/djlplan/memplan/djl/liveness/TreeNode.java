@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
 
-/** A block in a tree of blocks, which runs with its children's arrays closed early. */
+/** A block in a tree of blocks, which closes its children's arrays early. */
 sealed interface TreeNode {
 
     /**
@@ -97,7 +97,7 @@ sealed interface TreeNode {
         }
     }
 
-    /** Children side by side, and a function that makes one result of theirs. */
+    /** Children side by side, and a function that combines their results. */
     record Branches(List<TreeNode> children, Function<List<NDList>, NDList> combine)
             implements TreeNode {
 
@@ -133,7 +133,7 @@ sealed interface TreeNode {
         }
     }
 
-    /** A block that is not looked into. */
+    /** A block whose children are not examined. */
     record Leaf(Block block) implements TreeNode {
 
         @Override

@@ -5,7 +5,9 @@ import org.djlplan.memplan.source.block.LivenessTrace;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The knowledge of a block's forward passes with inputs of certain types. Thread-safe. */
+/**
+ * The recording and the plan of a block's forward passes with inputs of certain types. Thread-safe.
+ */
 final class TypeState {
 
     private static final Logger logger = LoggerFactory.getLogger(TypeState.class);

@@ -14,12 +14,12 @@ import org.objectweb.asm.tree.InvokeDynamicInsnNode;
 import org.objectweb.asm.tree.MethodNode;
 
 /**
- * The calls that one method makes: each reaches the methods of all classes that the object may be
- * of, whose code is read, or those of which it is stated what they do ({@link StatedCalls}).
+ * The calls of one method: each reaches the methods of all possible classes of the object, whose
+ * code is analyzed, or methods with stated effects ({@link StatedCalls}).
  */
 final class Calls {
 
-    /** A method as a call names it. */
+    /** A method as named by a call. */
     record Callee(Class<?> owner, String name, String descriptor) {}
 
     private final CodeReader code;

@@ -30,11 +30,11 @@ import org.objectweb.asm.tree.InvokeDynamicInsnNode;
 import org.objectweb.asm.tree.MethodNode;
 
 /**
- * Follows the calls of a block's forward pass for inference through all code that may be reached,
- * from {@link Block#forward} on. Which code a virtual call may reach follows from the classes of
- * the objects that the block holds, and of those that the code makes (rapid type analysis, Bacon
- * and Sweeney 1996). Each method is read once per set of constant arguments, since {@code training}
- * decides much; all is read again until nothing new comes up.
+ * Analyzes all code that a block's forward pass for inference may reach, starting from {@link
+ * Block#forward}. The targets of a virtual call follow from the classes of the objects that the
+ * block references and that the code creates (rapid type analysis, Bacon and Sweeney 1996). Each
+ * method is analyzed once per set of constant arguments, because {@code training} often determines
+ * the path; all of them are analyzed again until nothing changes.
  */
 final class CodeReader {
 
@@ -50,10 +50,10 @@ final class CodeReader {
     private static final ImmutableList<String> CALLED_BY_JDK =
             ImmutableList.of("equals", "hashCode", "toString", "compareTo");
 
-    /** A method and what is known of its arguments. */
+    /** A method with the known constants among its arguments. */
     record Key(Class<?> owner, String method, String constants) {}
 
-    /** A lambda expression or method reference, and how many arguments of its body it brings. */
+    /** A lambda expression or method reference, and the number of captured arguments. */
     record Lambda(Class<?> host, Handle body, String type, Type[] captured, Type called) {}
 
     private final Block block;

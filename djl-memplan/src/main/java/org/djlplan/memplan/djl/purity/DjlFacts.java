@@ -20,9 +20,9 @@ import java.util.Set;
 import org.djlplan.memplan.djl.purity.Fact.Effect;
 
 /**
- * Facts about the methods of DJL's arrays, managers and lists, by their names: those of DJL 0.27 to
- * 0.35. A method that is in none of the tables is not known, and so not pure. DJL's blocks are in
- * no table; their code is read as anybody's.
+ * Facts about the methods of DJL's arrays, managers and lists, by name, for DJL 0.27 to 0.35. A
+ * method in none of the tables is unknown, and thus not pure. DJL's blocks are not in the tables;
+ * their code is analyzed like any other.
  */
 final class DjlFacts {
 

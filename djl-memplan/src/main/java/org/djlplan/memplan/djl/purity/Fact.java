@@ -3,15 +3,14 @@ package org.djlplan.memplan.djl.purity;
 import java.util.Optional;
 
 /**
- * A statement of what a method of the JDK or of DJL's arrays does, whose code is not read. Its
- * first operand is the object that it is called on or, of a static method, the first argument.
- *
+ * The stated effects of a method of the JDK or of DJL's arrays, whose code is not analyzed. Its
+ * first operand is the object on which it is called or, for a static method, the first argument.
  * @param effect what it does to its operands, and what it returns
  * @param finding what else it does, said of the class that calls it
  */
 record Fact(Effect effect, Optional<Finding> finding) {
 
-    /** The effect of a method on its operands, and its result. */
+    /** The effect of a method on its operands and its result. */
     enum Effect {
         /** Changes nothing; returns something that holds nothing of interest. */
         VALUE,

@@ -1,8 +1,7 @@
 package org.djlplan.memplan.djl.purity;
 
 /**
- * Something that a forward pass does, or may do, besides computing.
- *
+ * A possible side effect of a forward pass.
  * @param kind what follows from it
  * @param className the class whose code does it
  * @param what in plain words, to be read after the class's name

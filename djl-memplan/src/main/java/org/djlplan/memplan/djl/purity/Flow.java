@@ -27,8 +27,8 @@ import org.objectweb.asm.tree.analysis.Frame;
 import org.objectweb.asm.tree.analysis.Interpreter;
 
 /**
- * Runs one method on {@link Value}s instead of values: along all branches, but for those that a
- * constant rules out, until nothing changes any more.
+ * Runs one method on {@link Value}s instead of concrete values: along all branches, except those
+ * that a constant excludes, until nothing changes any more.
  */
 final class Flow extends Interpreter<Value> {
 

@@ -13,8 +13,8 @@ import java.util.stream.BaseStream;
 import org.djlplan.memplan.djl.purity.Fact.Effect;
 
 /**
- * Facts about the methods of the JDK that a block may call which is known to be pure. Functions
- * that they are handed are followed apart from this.
+ * Facts about methods of the JDK that a pure block may call. Functions passed to them are analyzed
+ * separately.
  */
 final class JdkFacts {
 

@@ -9,13 +9,13 @@ import org.djlplan.memplan.djl.purity.CodeReader.Lambda;
 import org.objectweb.asm.Type;
 
 /**
- * The objects that one method handles, each by its origin (see {@link Value}): what those hold that
- * the method makes, and which of them are functions. What happens to others goes to the method's
+ * The objects that one method uses, by origin (see {@link Value}): the content of objects that the
+ * method creates, and which of them are functions. Effects on other objects go to the method's
  * summary, for its callers.
  */
 final class MethodObjects {
 
-    /** A function as an object: its code, and the values that it brings. */
+    /** A function object: its code, and its captured values. */
     record Function(Lambda lambda, List<Value> captured) {}
 
     private final CodeReader code;

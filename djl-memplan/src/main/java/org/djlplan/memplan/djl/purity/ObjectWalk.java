@@ -24,9 +24,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.slf4j.Logger;
 
 /**
- * A walk through everything that objects hold in their fields, in collections, arrays and the like,
- * always in the same order. Arrays of the engine, models and what else is not the block's own are
- * seen but not entered.
+ * Visits everything that objects reference in their fields, collections, arrays and the like,
+ * always in the same order. Arrays of the engine, models and other objects that the block does not
+ * own are visited but not entered.
  */
 public final class ObjectWalk {
 

@@ -12,9 +12,9 @@ import org.djlplan.memplan.djl.purity.Calls.Callee;
 import org.objectweb.asm.Type;
 
 /**
- * Calls of methods of which it is stated what they do, rather than read: of the JDK and of DJL's
- * arrays. They are carried out on the caller's objects as the {@link Fact} says; functions that
- * they are handed are followed, as they may call them.
+ * Calls of methods with stated effects, whose code is not analyzed: methods of the JDK and of DJL's
+ * arrays. They are applied to the caller's objects according to their {@link Fact}; functions
+ * passed to them are analyzed, because they may call them.
  */
 final class StatedCalls {
 

@@ -5,8 +5,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The effects of a method on what it is handed, in terms of its arguments' origins. Only grows
- * while code is read.
+ * The effects of a method on its arguments, in terms of their origins. It only grows during the
+ * analysis.
  */
 final class Summary {
 
