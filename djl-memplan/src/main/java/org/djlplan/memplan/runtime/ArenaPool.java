@@ -18,16 +18,15 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.djlplan.memplan.events.Waits;
 
 /**
- * Arenas for inferences that run at the same time, whichever model they belong to: models that take
- * turns share one arena of the largest model's size instead of holding one each.
- *
- * <p>An arena that turns out too small for the next model is replaced, or grows, and is not added
- * to. Arenas larger than any model needs, and all of them when the last model is gone, are freed as
- * soon as they are idle. Those that grow are for inferences whose need nobody knows before: they
- * give back, in the background, what the last inferences did not use, and arrays that outlive their
- * inference may lie there, which nobody but such inferences can work around. Those of them that
- * overlap use one arena together where that is worth while: it then has to hold what is alive in
- * all of them at once, not the most that each of them ever holds.
+ * Arenas for inferences that run at the same time, of any models: models that take turns share one
+ * arena of the largest model's size instead of one each.
+ * <p>An arena that is too small for the next model is replaced, or grows. Arenas larger than any
+ * model needs, and all of them when the last model is gone, are freed as soon as they are idle.
+ * Growing arenas are for inferences whose need is not known in advance. Memory that recent
+ * inferences did not use is returned in the background. Arrays that outlive their inference may lie
+ * there, because such inferences can allocate around them. If such inferences overlap, they share
+ * one arena if that is worthwhile: it then holds the memory alive in all of them at once, not the
+ * sum of their peaks.
  */
 public final class ArenaPool {
 
@@ -144,7 +143,7 @@ public final class ArenaPool {
         return announce(ANY, true);
     }
 
-    /** The right to lease arenas of one size; closing it lets the pool shrink. */
+    /** The right to lease arenas of one size; closing it allows the pool to shrink. */
     public final class Need implements AutoCloseable {
 
         private final long bytes;

@@ -11,9 +11,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * Another process of this machine that is to disturb nobody: its priority, what it used of the
- * processors, and how long it had to wait for them. Everything is 0 where Linux does not tell. For
- * one thread at a time.
+ * A low-priority process of this machine: sets its priority, and reads how much processor time it
+ * used and how long it waited for processors. Everything is 0 if Linux does not report it. Not
+ * thread-safe.
  */
 public final class GuestProcess {
 

@@ -5,10 +5,9 @@ import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Gives the memory that the C library keeps of what was freed back to the system while many threads
- * predict: it keeps a heap for each of them, and a heap shrinks only from its end. In the
- * background; more often where that frees much, seldom where it does not, and no longer than there
- * are predictions.
+ * Returns freed memory of the C library to the system while many threads predict, because the
+ * library keeps a heap per thread, and a heap shrinks only from its end. It runs in the background,
+ * more often if much is returned, and stops when there are no predictions.
  */
 public final class HeapTrimmer {
 

@@ -10,8 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Short work that has time, such as freeing what nobody used for a while. Its one thread ends when
- * there is nothing to do: a thread keeps the class loader of its code.
+ * Runs short background work that is not urgent, such as freeing idle resources. Its only thread
+ * ends when there is no work, because a thread retains the class loader of its code.
  */
 public final class Later {
 

@@ -15,11 +15,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A model file mapped read-only, once per file however many models use it, and unmapped when the
- * last of them closes it.
- *
- * <p>A file replaced by rename leaves the mapping as it was. A file truncated in place would kill
- * any process that touches the mapping: {@link #intact()} notices it before that.
+ * A model file mapped read-only, once per file for any number of models, and unmapped when the last
+ * of them closes it.
+ * <p>A file replaced by rename leaves the mapping as it was. A file truncated in place would crash
+ * any process that reads the mapping; {@link #intact()} detects this in advance.
  */
 public final class MappedFile implements AutoCloseable {
 

@@ -1,6 +1,9 @@
 package org.djlplan.memplan.runtime;
 
-/** There is no memory for an arena, or none that this process may have; the message says why. */
+/**
+ * Signals that there is no memory for an arena, or that this process may not use it; the message
+ * says why.
+ */
 public final class NoArenaException extends IllegalStateException {
 
     private static final long serialVersionUID = 1L;

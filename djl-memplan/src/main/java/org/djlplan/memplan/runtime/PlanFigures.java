@@ -10,7 +10,7 @@ import org.djlplan.memplan.usage.PlanningProblem;
 import org.djlplan.memplan.usage.UsageRecord;
 import org.djlplan.memplan.usage.UsageRecords;
 
-/** The figures of a plan in use, as a report tells them. */
+/** The figures of a plan in use, for reports. */
 public final class PlanFigures {
 
     private PlanFigures() {}

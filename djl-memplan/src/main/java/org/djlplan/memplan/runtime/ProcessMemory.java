@@ -10,8 +10,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Memory figures of a process as Linux tells them in {@code /proc}; all are empty elsewhere, or
- * where the process may not read or write them.
+ * Reads memory figures of a process from Linux's {@code /proc}; all are empty elsewhere, or if the
+ * process may not access them.
  */
 public final class ProcessMemory {
 
@@ -61,8 +61,7 @@ public final class ProcessMemory {
     }
 
     /**
-     * Pages in memory by the kind of their mapping.
-     *
+     * Resident pages by the kind of their mapping.
      * @param fileBytes of files: libraries, mapped models
      * @param libraryBytes of these, of libraries
      * @param codeBytes of code that was made at run time
@@ -113,8 +112,7 @@ public final class ProcessMemory {
     }
 
     /**
-     * What the C library has allocated.
-     *
+     * Allocations of the C library.
      * @param takenBytes what it has of the system, in use or kept for later
      * @param usedBytes what of that is in use
      */

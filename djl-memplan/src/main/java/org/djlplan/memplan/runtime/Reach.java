@@ -2,7 +2,7 @@ package org.djlplan.memplan.runtime;
 
 import java.util.OptionalLong;
 
-/** Up to where the last predictions used an arena. */
+/** The extent to which recent predictions used an arena. */
 final class Reach {
 
     /** As many at least have to do without memory that is given back. */

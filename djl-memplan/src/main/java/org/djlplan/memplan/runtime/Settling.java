@@ -6,10 +6,11 @@ import java.util.Optional;
 import java.util.concurrent.Future;
 
 /**
- * Gives back to the system what loading a model leaves behind: pages of its file that nothing reads
- * again, such as weights that the engine converted, and what the C library keeps of freed memory. A
- * few times in the first half minute, each after twice the time, as Java's compiler, too, takes and
- * frees the most in it. In the background; what is needed again costs a page fault.
+ * Returns memory to the system that loading a model leaves behind: file pages that are not read
+ * again, such as weights that the engine converted, and freed memory that the C library keeps. This
+ * happens a few times in the first half minute, at doubling intervals, because Java's compiler,
+ * too, allocates and frees most in that time. It runs in the background; pages that are needed
+ * again cost a page fault.
  */
 public final class Settling implements AutoCloseable {
 

@@ -20,7 +20,9 @@ import java.util.concurrent.TimeoutException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Has others let go of our class loader, so that it can be collected. */
+/**
+ * Removes references of other code to djl-plan's class loader, so that it can be garbage-collected.
+ */
 final class Traces {
 
     private static final Logger logger = LoggerFactory.getLogger(Traces.class);

@@ -1,6 +1,6 @@
 package org.djlplan.memplan.runtime;
 
-/** The native library is not to be had on this machine; models run as stock. */
+/** Signals that there is no native library for this machine; models run as stock. */
 public final class UnsupportedPlatformException extends Exception {
 
     private static final long serialVersionUID = 1L;

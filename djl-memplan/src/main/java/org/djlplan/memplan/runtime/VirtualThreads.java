@@ -6,8 +6,8 @@ import java.lang.invoke.MethodType;
 import java.util.Optional;
 
 /**
- * Virtual threads, which Java has since 21: one may go on with another native thread in the middle
- * of a prediction, so its allocations cannot be told by the thread that makes them.
+ * Detects virtual threads, which exist since Java 21: one may continue on another native thread in
+ * the middle of a prediction, so its allocations cannot be identified by thread.
  */
 public final class VirtualThreads {
 

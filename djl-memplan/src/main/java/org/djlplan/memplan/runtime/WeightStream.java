@@ -13,8 +13,8 @@ import java.util.List;
 import org.djlplan.memplan.budget.Schedule;
 
 /**
- * Weights that are loaded from a file into an arena of the stream's own while a model runs. Not to
- * be changed or closed during an inference.
+ * Weights that are loaded from a file into the stream's own arena while a model runs. Must not be
+ * changed or closed during an inference.
  */
 public final class WeightStream implements AutoCloseable {
 
@@ -26,7 +26,7 @@ public final class WeightStream implements AutoCloseable {
     private final NativeLoader.Use use;
     private Pointer handle;
 
-    /** The way of a piece from the file to its place; by ordinal as in {@code djlplan.h}. */
+    /** How a piece is loaded from the file; by ordinal as in {@code djlplan.h}. */
     public enum Io {
         /** Copied from the page cache. */
         CACHED,

@@ -21,19 +21,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs forward passes on few threads, however many call: an engine and the C library keep memory
- * for every thread that ever ran one.
- *
- * <p>At most as many passes run at once as there are workers; other callers wait, first come, first
- * served; the models that they call take turns, so that no model waits behind another one's queue.
- * The first callers each have a <em>seat</em>: while nobody waits, their passes run in place, on
- * their own threads, so that few callers pay nothing. Passes of all others, and of these when
- * somebody waits, are handed over to worker threads, which end when they are idle. A seat is free
- * again when its thread has ended, or when another thread is the only one that calls.
- *
- * <p>A pass that begins inside another one runs in place. A caller waits uninterruptibly, as its
- * arrays are in use; it is interrupted afterwards. When no pass ends for a long time, because they
- * wait for passes of further threads, those that wait begin one by one all the same.
+ * Runs forward passes of any number of callers on few threads, because an engine and the C library
+ * keep memory for every thread that ever ran one.
+ * <p>At most as many passes run at once as there are workers. Other callers wait in order of
+ * arrival, and models take turns, so that no model waits behind another one's queue. The first
+ * callers each have a <em>seat</em>: while no caller waits, their passes run on their own threads,
+ * so that few callers have no overhead. All other passes, and passes of seated callers while others
+ * wait, are handed over to worker threads, which end when they are idle. A seat becomes free when
+ * its thread has ended, or when another thread is the only caller.
+ * <p>A nested pass runs on its caller's thread. A caller waits uninterruptibly, because its arrays
+ * are in use; its interrupt status is restored afterwards. If no pass ends for a long time, because
+ * passes wait for passes of other threads, the waiting passes start one by one.
  */
 public final class Workers {
 
@@ -68,7 +66,7 @@ public final class Workers {
     private WeakReference<Thread> lastHandedOver = new WeakReference<>(null);
     private int inARow;
 
-    /** A thread whose passes run in place, and when it called last. */
+    /** A thread whose passes run on itself, and the time of its last call. */
     private static final class Seat {
         private final WeakReference<Thread> thread;
         private long call;
@@ -120,9 +118,7 @@ public final class Workers {
         }
     }
 
-    /**
-     * The waiting passes, by model; the model at the front comes next, and then goes to the back.
-     */
+    /** The waiting passes, by model; the model at the front is next, and then moves to the back. */
     private static final class Queue {
         private final Map<Object, ArrayDeque<Pass<?>>> models = new LinkedHashMap<>();
         private int size;

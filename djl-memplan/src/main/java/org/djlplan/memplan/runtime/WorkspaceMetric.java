@@ -1,8 +1,7 @@
 package org.djlplan.memplan.runtime;
 
 /**
- * What a {@link WorkspacePool} holds at one moment.
- *
+ * The state of a {@link WorkspacePool} at one moment.
  * @param workspaces how many lie on its pages
  * @param workspaceBytes what they would take without it
  * @param files sets of pages

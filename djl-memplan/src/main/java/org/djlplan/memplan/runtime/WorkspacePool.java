@@ -16,20 +16,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Pages on which the workspaces of models lie together: memory that a delegate writes and reads
- * within one inference, and needs nothing of afterwards.
- *
+ * Pages that the workspaces of several models share. A workspace is memory that a delegate writes and reads within one inference, and does not need afterwards.
  * <pre>
  *   workspace A ─┐                        A and B take turns: the pages are as many as the larger
  *   workspace B ─┴─► pages 1              of the two needs
  *   workspace C ───► pages 2              C ran while pages 1 were taken
  * </pre>
- *
- * <p>A workspace lies on one set of pages, which one inference at a time may use. An inference that
- * finds its pages taken goes over to others that are free, or to new ones, and stays there. Moving
- * costs time: a workspace that has to move again and again gets pages for itself. Pages that no
- * workspace reaches any more are given back at once, so that all of them together are never more
- * than the workspaces would take alone.
+ * <p>A workspace lies on one set of pages, which one inference at a time may use. An inference whose pages are in use switches to free pages, or to new ones, and stays there. Switching costs time, so a workspace that switches repeatedly gets its own pages. Pages that no workspace needs any more are released at once, so that all of them together never exceed separate workspaces.
  */
 public final class WorkspacePool {
 
@@ -43,7 +36,7 @@ public final class WorkspacePool {
     /** Inferences between two moves that pay for one. */
     private static final int RUNS_FOR_A_MOVE = 32;
 
-    /** The memory of a delegate that may lie on any pages. */
+    /** The memory of a delegate that can be moved to any pages. */
     public interface Workspace {
 
         /** Returns its size in bytes: whole pages. */
