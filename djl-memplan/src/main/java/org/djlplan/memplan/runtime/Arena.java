@@ -5,8 +5,8 @@ import java.util.OptionalLong;
 import org.djlplan.memplan.machine.Machine;
 
 /**
- * Page-aligned memory that one inference at a time may use, or several whose allocations have no
- * places of their own. The lock of its pool guards its size and who may use it.
+ * Page-aligned memory for one inference at a time, or for several whose allocations are placed
+ * online. The lock of its pool guards its size and its users.
  */
 public final class Arena {
 
@@ -34,7 +34,7 @@ public final class Arena {
     private boolean abandoned;
     private boolean freed;
 
-    /** The memory of arenas that grow: the native library's, or what stands in for it. */
+    /** The memory of growing arenas: the native library's, or a fake in tests. */
     interface Memory {
 
         /** Makes the arena as large, if it can. Returns its size. */

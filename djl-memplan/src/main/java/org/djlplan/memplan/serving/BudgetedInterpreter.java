@@ -29,8 +29,8 @@ import org.djlplan.memplan.runtime.tflite.StreamedInterpreter;
 import org.djlplan.memplan.runtime.tflite.UnplannableException;
 
 /**
- * The one interpreter of a model that runs inside a budget: planned for an arena, measured once,
- * and planned again with what was measured. For one thread at a time.
+ * The only interpreter of a model in a budget: planned for an arena, measured once, and planned
+ * again with the measurements. Not thread-safe.
  */
 final class BudgetedInterpreter implements AutoCloseable {
 

@@ -18,7 +18,7 @@ import org.djlplan.memplan.thread.DaemonThreads;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Interpreters of one model for budgets and shapes of inputs. They share a thread. */
+/** Builds interpreters of one model for budgets and shapes of inputs. They share a thread. */
 final class BudgetedInterpreters implements AutoCloseable {
 
     private static final Logger logger = LoggerFactory.getLogger(BudgetedInterpreters.class);

@@ -11,9 +11,7 @@ import org.djlplan.memplan.spi.DelegationProvider.Terms;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Kernel selection inside a budget: on which terms a delegate runs operators of a streamed model.
- */
+/** The terms on which a delegate runs operators of a streamed model in a budget. */
 public final class BudgetedKernels {
 
     private static final Logger logger = LoggerFactory.getLogger(BudgetedKernels.class);
@@ -41,8 +39,7 @@ public final class BudgetedKernels {
     }
 
     /**
-     * An interpreter of which a delegate runs a part.
-     *
+     * An interpreter with a delegated part.
      * @param forBytes what that was selected for
      */
     record Chosen(BudgetedInterpreter interpreter, long forBytes) {}

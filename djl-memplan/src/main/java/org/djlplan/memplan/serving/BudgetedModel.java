@@ -28,9 +28,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A {@code .tflite} model with a budget. Where that has room for all that the stock engine would
- * take, and for what a delegate packs, the model is served as without one; else it is streamed. It
- * goes from one to the other between two predictions when the budget changes.
+ * A {@code .tflite} model with a budget. If the budget has room for all memory of the stock engine,
+ * and for the delegate's packed weights, the model is served as without a budget; otherwise it is
+ * streamed. It switches between the two, between two predictions, when the budget changes.
  */
 public final class BudgetedModel implements TfLiteModel {
 
@@ -57,7 +57,7 @@ public final class BudgetedModel implements TfLiteModel {
     private volatile TfLiteModel serving;
     private volatile boolean closed;
 
-    /** Serves a model as without streaming. */
+    /** Serves a model without streaming. */
     @FunctionalInterface
     public interface Whole {
 
@@ -69,7 +69,7 @@ public final class BudgetedModel implements TfLiteModel {
         TfLiteModel open(long budgetBytes) throws IOException, UnplannableException;
     }
 
-    /** Makes what follows a budget. */
+    /** Creates the resolver of a budget. */
     @FunctionalInterface
     public interface Resolvers {
 

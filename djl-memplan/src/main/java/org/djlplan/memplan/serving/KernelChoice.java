@@ -38,12 +38,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The choice of the operators of one streamed model that a delegate runs. They are selected by what
- * was measured in CPU kernels, then tried; and taken only if outputs agree, what the delegate was
- * seen to take leaves room for the rest, and predictions are faster. What was measured is kept.
- *
- * <p>The model predicts in CPU kernels meanwhile. Never do both interpreters have an arena, and
- * what the delegate keeps is taken off the arena of the CPU kernels.
+ * The choice of the operators of one streamed model that a delegate runs. They are selected by
+ * measured times of CPU kernels, then tried; they are used only if outputs agree, the delegate's
+ * measured memory leaves room for the rest, and predictions are faster. The measurements are
+ * stored.
+ * <p>Meanwhile the model predicts in CPU kernels. Only one of the two interpreters has an arena at
+ * a time, and the delegate's memory is subtracted from the arena of the CPU kernels.
  */
 final class KernelChoice implements AutoCloseable {
 

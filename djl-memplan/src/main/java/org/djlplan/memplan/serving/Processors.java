@@ -14,12 +14,10 @@ import org.djlplan.memplan.machine.Machine;
 import org.djlplan.memplan.machine.ProcessorTimes;
 
 /**
- * The processors that passes of all models of this JVM share: how many passes run, and what other
- * programs leave of them. Its lock guards all {@link ThreadGovernor}s, too.
- *
- * <p>A delegate's threads wait for each other actively. Where there are more of them than
- * processors, passes take 20 to 100 times as long; so passes with such threads begin one after
- * another where they do not fit beside each other.
+ * The processors that passes of all models of this JVM share: the number of running passes, and the
+ * processors that other programs leave idle. Its lock also guards all {@link ThreadGovernor}s.
+ * <p>A delegate's threads wait actively for each other. With more such threads than processors,
+ * passes take 20 to 100 times as long, so passes that do not fit together run one after another.
  */
 final class Processors {
 
@@ -90,8 +88,7 @@ final class Processors {
     }
 
     /**
-     * For how long something is not tried again that went wrong: longer each time if it goes wrong
-     * soon after that.
+     * The time for which a failed step is not tried again: longer each time if it fails again soon.
      */
     static final class Patience {
 

@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The candidates with which a model is served at present. One whose delegate refuses an interpreter
- * serves no longer; without the last one, everything runs in the CPU kernels.
+ * The candidates with which a model is currently served. A candidate whose delegate refuses an
+ * interpreter is removed; without any candidate, everything runs in the CPU kernels.
  */
 final class ServedCandidates implements InterpreterPool.Supply {
 

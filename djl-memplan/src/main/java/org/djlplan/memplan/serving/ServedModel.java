@@ -38,8 +38,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A {@code .tflite} model in service: predicts in planned arenas, each time with the candidate that
- * suits the load, and goes over to a better choice when there is one. For any number of threads;
- * may be closed twice and while predictions run, which then end normally.
+ * suits the load, and switches to a better choice when there is one. Thread-safe; may be closed
+ * twice and while predictions run, which then end normally.
  */
 public final class ServedModel implements TfLiteModel {
 
@@ -69,8 +69,7 @@ public final class ServedModel implements TfLiteModel {
     private final LongAdder unplanned = new LongAdder();
 
     /**
-     * The operators of a model that are delegated.
-     *
+     * The delegated operators of a model.
      * @param name of the delegate
      * @param engine its name and the version of its native library
      * @param delegates make the delegate of each interpreter

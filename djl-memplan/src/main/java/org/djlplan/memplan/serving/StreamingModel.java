@@ -26,10 +26,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A {@code .tflite} model that is streamed: its weights are loaded from a copy of the model while
- * it runs, into the arena in which its activations lie. One prediction at a time; others wait,
- * first come, first served. There is one interpreter: inputs of other shapes than those before have
- * another one take its place.
+ * A streamed {@code .tflite} model: its weights are loaded from a copy of the model while it runs,
+ * into the arena of its activations. One prediction runs at a time; others wait in order of
+ * arrival. There is one interpreter, which is replaced for inputs of other shapes.
  */
 final class StreamingModel implements TfLiteModel {
 
@@ -277,7 +276,7 @@ final class StreamingModel implements TfLiteModel {
                 });
     }
 
-    /** A change of what serves, in as many turns as it takes. */
+    /** A change of the served model that takes one or more turns. */
     @FunctionalInterface
     private interface Change {
 

@@ -10,8 +10,8 @@ import org.djlplan.memplan.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.runtime.tflite.TensorInfo;
 
 /**
- * A {@code .tflite} model in service. For any number of threads; may be closed twice and while
- * predictions run, which then end normally.
+ * A {@code .tflite} model in service. Thread-safe; may be closed twice and while predictions run,
+ * which then end normally.
  */
 public interface TfLiteModel extends AutoCloseable {
 

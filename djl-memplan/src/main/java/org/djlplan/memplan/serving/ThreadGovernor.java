@@ -9,15 +9,14 @@ import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationChoice.Origin;
 
 /**
- * Decides at the beginning of each prediction with which candidate of a choice it runs: with one
- * thread, or the fewest there are, unless more pay under the load that is there.
- *
- * <p>It begins with the fewest. A candidate of more threads serves once it was quiet for a while:
- * no more passes at once, of any model, than can have as many threads each, and processors that
- * others leave idle. It serves no longer, at once, when passes overlap or others use the
- * processors; and when predictions take longer than with the fewest threads, which is told by a
- * cumulative sum of what they lost (Page 1954, Continuous inspection schemes). How long it is not
- * tried again after that grows while it goes wrong again.
+ * Decides at the beginning of each prediction with which candidate of a choice it runs: the one
+ * with the fewest threads, unless more threads are faster under the current load.
+ * <p>It begins with the fewest. A candidate with more threads serves after a quiet period, in which
+ * all passes at once, of any model, could have had that many threads each on processors that other
+ * programs left idle. It stops serving as soon as passes overlap or other programs use the
+ * processors, or when predictions take longer than with the fewest threads, which a cumulative sum
+ * detects (Page 1954, Continuous inspection schemes). The time until it is tried again grows with
+ * each repeated failure.
  */
 final class ThreadGovernor {
 
@@ -47,7 +46,7 @@ final class ThreadGovernor {
     private double lossNanos;
     private volatile Gear serving;
 
-    /** A candidate, and how long its predictions take. */
+    /** A candidate with the time of its predictions. */
     static final class Gear {
 
         private final Candidate candidate;

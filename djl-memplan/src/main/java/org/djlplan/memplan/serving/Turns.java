@@ -6,9 +6,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.djlplan.memplan.thread.DaemonThreads;
 
 /**
- * One thing at a time with a model: predictions, first come, first served; changes; and work in the
- * background, which takes a turn for each of its steps, so that no prediction waits for more than
- * one of them. A change ends the work before it begins.
+ * Serializes the work on a model: predictions, in order of arrival; changes; and background work,
+ * which takes a turn for each of its steps, so that no prediction waits for more than one of them.
+ * A change cancels the background work before it begins.
  */
 final class Turns {
 

@@ -1,8 +1,8 @@
 package org.djlplan.memplan.serving;
 
 /**
- * Thrown by the prediction that shows that a model cannot be planned: its file has placeholders for
- * shapes, so nobody could know before. The engine's own block is to run it.
+ * Thrown by the first prediction if it shows that a model cannot be planned: its file has
+ * placeholder shapes, so this could not be known before. The engine's own block must run it.
  */
 public final class UnplannedModelException extends IllegalStateException {
 

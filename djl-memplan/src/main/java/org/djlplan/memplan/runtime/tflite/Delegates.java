@@ -139,7 +139,7 @@ public final class Delegates {
         return factory instanceof OfEngine;
     }
 
-    /** Makes the delegates that are part of the engine. */
+    /** Creates the delegates that are part of the engine. */
     private record OfEngine(boolean isTransient) implements DelegateFactory {
 
         @Override
@@ -166,7 +166,7 @@ public final class Delegates {
                 : Optional.empty();
     }
 
-    /** A delegate of unknown origin. */
+    /** A custom delegate. */
     private record Guarded(NativeDelegate inner, long handle, AtomicBoolean open)
             implements NativeDelegate {
 
@@ -203,8 +203,7 @@ public final class Delegates {
     }
 
     /**
-     * A delegate made by the native library.
-     *
+     * A delegate created by the native library.
      * @param ofEngine whether it is part of the engine
      * @param packed its weights, if they are not its own
      */

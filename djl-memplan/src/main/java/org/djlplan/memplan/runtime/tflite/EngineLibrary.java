@@ -12,8 +12,7 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The engine's native library as it is loaded in this process.
- *
+ * The engine's native library that is loaded in this process.
  * @param file where it was loaded from
  * @param version of TensorFlow Lite, as it tells itself
  */

@@ -10,14 +10,13 @@ import org.djlplan.memplan.runtime.Arena;
 import org.djlplan.memplan.spi.NativeDelegate;
 
 /**
- * An interpreter of the engine whose tensors lie where we say. For one thread at a time.
- *
- * <p>This is all that interpreters and pools need of the engine: another version of its library, or
- * a test, stands in for it here.
+ * An interpreter of the engine whose tensors lie where djl-plan places them. Not thread-safe.
+ * <p>This is all that interpreters and pools need from the engine; another version of its library,
+ * or a test, can implement it.
  */
 public interface EngineSession extends AutoCloseable {
 
-    /** Makes the sessions of one model. */
+    /** Creates the sessions of one model. */
     @FunctionalInterface
     interface Source {
 
@@ -76,9 +75,8 @@ public interface EngineSession extends AutoCloseable {
     }
 
     /**
-     * A node as the engine describes it. Ids as the engine has them: −1 stands for an optional
-     * input that is absent.
-     *
+     * A node as described by the engine. Ids are the engine's: −1 stands for an absent optional
+     * input.
      * @param id of an operator its index in the file
      * @param builtinCode the engine's code of the kind of operator
      * @param inPlace the inputs where its output may lie, if the engine tells
@@ -112,8 +110,7 @@ public interface EngineSession extends AutoCloseable {
     }
 
     /**
-     * A tensor as the engine describes it.
-     *
+     * A tensor as described by the engine.
      * @param typeCode the engine's code of the element type
      * @param allocation who allocates it
      * @param variable whether it keeps state between inferences
@@ -164,8 +161,7 @@ public interface EngineSession extends AutoCloseable {
     boolean place(int[] ids, long[] offsets, long arenaBytes);
 
     /**
-     * Places of tensors that the native library found by itself.
-     *
+     * Places of tensors that the native library chose itself.
      * @param arenaBytes how large an arena they need
      * @param outputOffsets where in it each output lies, −1 for one in the engine's memory
      */

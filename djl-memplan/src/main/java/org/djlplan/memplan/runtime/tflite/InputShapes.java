@@ -7,7 +7,9 @@ import java.util.ArrayList;
 import java.util.List;
 import org.djlplan.memplan.graph.ElementType;
 
-/** The shapes that a model is run with, by the values and shapes that its user gives. */
+/**
+ * The shapes with which a model runs, derived from the values and shapes that the caller passes.
+ */
 public final class InputShapes {
 
     private InputShapes() {}

@@ -20,7 +20,7 @@ import org.djlplan.memplan.usage.UsageRecord;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Builds interpreters of one model: planned for their input shapes; or stock where that fails. */
+/** Builds interpreters of one model: planned for their input shapes, or stock if that fails. */
 public final class InterpreterFactory {
 
     private static final Logger logger = LoggerFactory.getLogger(InterpreterFactory.class);
@@ -57,7 +57,7 @@ public final class InterpreterFactory {
     private final AtomicBoolean planNext = new AtomicBoolean();
     private volatile Optional<String> leftToEngine = Optional.empty();
 
-    /** A plan in the form that the native library takes. */
+    /** A plan in the format of the native library. */
     private static final class Placement {
 
         private final EvaluatedPlan plan;

@@ -19,10 +19,10 @@ import org.djlplan.memplan.runtime.Later;
 import org.djlplan.memplan.spi.Candidate;
 
 /**
- * The interpreters of one model, of all candidates that serve. Each is used by one thread at a
- * time, and never more than the limit are in use at once. There are not more than that, either, but
- * for one of each candidate beyond the first, and one while the pool goes over to other candidates.
- * Those that nobody used for a while are closed, except the model's last one.
+ * The interpreters of one model, for all candidates that serve. Each is used by one thread at a
+ * time, and no more than the limit are in use at once. No more than the limit exist, either, except
+ * one for each candidate beyond the first, and one while the pool switches to other candidates.
+ * Idle interpreters are closed after some time, except the model's last one.
  */
 public final class InterpreterPool implements AutoCloseable {
 

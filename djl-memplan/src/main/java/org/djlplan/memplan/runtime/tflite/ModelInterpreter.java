@@ -16,8 +16,8 @@ import org.djlplan.memplan.spi.NativeDelegate;
 
 /**
  * An interpreter of the engine with its delegate, allocated for certain input shapes and, unless it
- * is a stock one, with a plan of its tensors; it may be allocated for others later. For one thread
- * at a time.
+ * is a stock one, with a plan of its tensors; it can be reallocated for other shapes. Not
+ * thread-safe.
  */
 public final class ModelInterpreter implements AutoCloseable {
 
@@ -36,15 +36,14 @@ public final class ModelInterpreter implements AutoCloseable {
     private long lastNanos;
 
     /**
-     * What the engine allocated for the shapes of the inputs.
-     *
+     * The engine's allocation for the shapes of the inputs.
      * @param shapes of the inputs
      * @param nodes that the session executes
      * @param io inputs and outputs
      * @param description what does not change until there are other shapes
      * @param need the right to lease arenas for the plan; empty if no tensor needs a place
      * @param grows whether these are other shapes than in the file, and the arena is one for inputs
-     *     of any shape
+     * of any shape
      */
     private record Allocated(
             List<List<Integer>> shapes,
@@ -66,11 +65,10 @@ public final class ModelInterpreter implements AutoCloseable {
 
     /**
      * The properties of an interpreter that do not change while it has the same shapes.
-     *
      * @param inputs the model's inputs
      * @param outputs its outputs
      * @param plan the plan; empty for a stock interpreter, and for shapes that were not there often
-     *     enough
+     * enough
      * @param unplannedReason why it is a stock interpreter; empty if it is not
      * @param ownBytes bytes of the engine's own arena
      * @param arenaBytes bytes of the arena that it leases, 0 for a stock interpreter

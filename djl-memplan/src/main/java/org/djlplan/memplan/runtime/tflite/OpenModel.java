@@ -27,8 +27,8 @@ import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.NativeDelegate;
 
 /**
- * A model file that was mapped, verified and handed to the engine, which reads only what our reader
- * found sound. To be closed once, after the last session of it.
+ * A model file that was mapped, verified and passed to the engine. Must be closed once, after its
+ * last session.
  */
 public final class OpenModel implements AutoCloseable {
 

@@ -3,8 +3,7 @@ package org.djlplan.memplan.runtime.tflite;
 import java.nio.ByteBuffer;
 
 /**
- * The value of one output. The memory is its own: neither an interpreter nor an arena uses it.
- *
+ * The value of one output. It has separate memory, which no interpreter or arena uses.
  * @param info name, type and shape
  * @param data a buffer on the heap, in native byte order
  */

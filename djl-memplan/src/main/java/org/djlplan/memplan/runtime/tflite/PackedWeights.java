@@ -12,9 +12,9 @@ import org.djlplan.memplan.graph.Tensor;
 import org.djlplan.memplan.machine.Machine;
 
 /**
- * The weights of one model as XNNPACK packs them, once for all delegates that are given the same
- * operators. Each has its own workspace and threads, so that they may run at once. The first one
- * packs; those that are made meanwhile pack for themselves.
+ * The packed weights of one model, which XNNPACK packs once for all delegates with the same
+ * operators. Each delegate has its own workspace and threads, so that they can run at once. The
+ * first delegate packs; delegates created meanwhile pack their own weights.
  */
 final class PackedWeights {
 
@@ -82,7 +82,7 @@ final class PackedWeights {
         return Optional.of(new Share(operators, packed));
     }
 
-    /** The use of packed weights by one delegate, from before it is made until it is gone. */
+    /** The use of packed weights by one delegate, from before its creation until it is freed. */
     final class Share implements AutoCloseable {
 
         private final SortedSet<Integer> operators;

@@ -5,8 +5,8 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Gives pages of models back to the system again and again while a delegate packs what it reads
- * there: both at once would take twice the memory.
+ * Repeatedly releases pages of models while a delegate packs the weights that it reads there,
+ * because both together would take twice the memory.
  */
 final class PageRelease {
 

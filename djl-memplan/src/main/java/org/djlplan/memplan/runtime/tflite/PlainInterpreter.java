@@ -11,7 +11,7 @@ import org.djlplan.memplan.graph.Tensor;
 import org.djlplan.memplan.runtime.tflite.EngineSession.Allocation;
 import org.djlplan.memplan.runtime.tflite.EngineSession.LiveTensor;
 
-/** An interpreter of the engine in the engine's own memory. For one thread at a time. */
+/** An interpreter of the engine in the engine's own memory. Not thread-safe. */
 final class PlainInterpreter implements AutoCloseable {
 
     private final EngineSession session;

@@ -15,9 +15,9 @@ import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.machine.Machine;
 
 /**
- * A model that runs in the engine's own memory, with as many interpreters as were needed at once:
- * at most one for each processor, and one only if the model keeps state between predictions. For
- * any number of threads; may be closed twice and while predictions run, which then end normally.
+ * A model that runs in the engine's own memory, with as many interpreters as predictions ran at
+ * once: at most one per processor, and only one if the model keeps state between predictions.
+ * Thread-safe; may be closed twice and while predictions run, which then end normally.
  */
 public final class PlainModel implements AutoCloseable {
 

@@ -3,7 +3,7 @@ package org.djlplan.memplan.runtime.tflite;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 
-/** The planner of one model, as the runtime sees it. */
+/** The planner of one model, as called by the runtime. */
 @FunctionalInterface
 public interface PlanFinder {
 

@@ -15,12 +15,12 @@ import org.djlplan.memplan.runtime.Arena;
 import org.djlplan.memplan.runtime.tflite.EngineSession.LiveTensor;
 
 /**
- * The inputs and outputs of an allocated session: in the engine's memory, but for the outputs that
- * a plan has a place for.
+ * The inputs and outputs of an allocated session: in the engine's memory, except outputs that a
+ * plan places.
  */
 final class SessionTensors {
 
-    /** An output and where it lies: in the engine's memory, or at an offset in the arena. */
+    /** An output and its place: in the engine's memory, or at an offset in the arena. */
     private record Output(TensorInfo info, Optional<ByteBuffer> memory, long offsetBytes) {}
 
     private final ImmutableList<TensorInfo> inputInfos;

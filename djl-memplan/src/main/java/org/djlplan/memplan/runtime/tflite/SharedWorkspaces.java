@@ -6,8 +6,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Whether XNNPACK's workspaces can be shared in this process: from TensorFlow Lite 2.20 on, where
- * nobody used XNNPACK before us.
+ * Determines whether XNNPACK's workspaces can be shared in this process: from TensorFlow Lite 2.20
+ * on, if XNNPACK was not used before djl-plan.
  */
 final class SharedWorkspaces {
 

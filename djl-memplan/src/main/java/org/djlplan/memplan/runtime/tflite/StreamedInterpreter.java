@@ -25,7 +25,7 @@ import org.djlplan.memplan.spi.NativeDelegate;
 
 /**
  * An interpreter of the engine whose weights are loaded while it runs: activations, temporaries and
- * pieces of the weights lie in one arena, as a {@link Schedule} says. For one thread at a time.
+ * pieces of the weights lie in one arena, according to a {@link Schedule}. Not thread-safe.
  */
 public final class StreamedInterpreter implements AutoCloseable {
 

@@ -5,13 +5,12 @@ import java.util.List;
 import org.djlplan.memplan.budget.Schedule;
 import org.djlplan.memplan.runtime.WeightStream;
 
-/** A session whose constants are loaded while it runs. For one thread at a time. */
+/** A session whose constants are loaded while it runs. Not thread-safe. */
 interface StreamedSession extends EngineSession {
 
     /**
-     * A tensor that a kernel derives from a constant in its first inference, and reads in its place
-     * from then on.
-     *
+     * A tensor that a kernel derives from a constant in its first inference, and reads instead of
+     * the constant from then on.
      * @param step the kernel's place in execution order
      */
     record Derived(int step, int tensor, int constant) {}

@@ -23,7 +23,7 @@ import org.djlplan.memplan.runtime.Arena;
 import org.djlplan.memplan.runtime.WeightStream;
 import org.djlplan.memplan.spi.NativeDelegate;
 
-/** One interpreter of the engine, reached through the native library. */
+/** One interpreter of the engine, called through the native library. */
 final class TfLiteSession implements StreamedSession {
 
     /** Bytes of a {@code struct djlplan_binding}. */
@@ -328,7 +328,7 @@ final class TfLiteSession implements StreamedSession {
         return times;
     }
 
-    /** A native function that writes at most as many numbers as there is room for. */
+    /** A native function that writes numbers up to a limit. */
     private interface Numbers {
         long write(Pointer session, int[] out, long capacity);
     }

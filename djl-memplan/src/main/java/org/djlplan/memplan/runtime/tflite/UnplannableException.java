@@ -1,6 +1,6 @@
 package org.djlplan.memplan.runtime.tflite;
 
-/** A model, platform or engine version cannot be planned; the message says why. */
+/** Signals that a model, platform or engine version cannot be planned; the message says why. */
 public final class UnplannableException extends Exception {
 
     private static final long serialVersionUID = 1L;

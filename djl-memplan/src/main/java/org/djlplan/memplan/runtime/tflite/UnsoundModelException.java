@@ -1,9 +1,9 @@
 package org.djlplan.memplan.runtime.tflite;
 
 /**
- * A model, or the shapes or values of its inputs, would have the engine compute with sizes or
- * positions that its kernels do not check: outside of a tensor, of no elements, or of more than
- * this machine has memory for. The message says what, and at which operator. No kernel ran with it.
+ * Signals that a model, or the shapes or values of its inputs, would make the engine compute with
+ * sizes or positions that its kernels do not check: outside a tensor, of no elements, or beyond
+ * this machine's memory. The message names the value and the operator. No kernel ran with it.
  */
 public final class UnsoundModelException extends IllegalStateException {
 

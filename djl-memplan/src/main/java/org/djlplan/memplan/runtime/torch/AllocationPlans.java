@@ -13,8 +13,8 @@ import org.djlplan.memplan.source.block.LivenessTrace;
 import org.djlplan.memplan.source.trace.AllocationTrace;
 
 /**
- * Plans the allocations of one model's predictions, and keeps what is known of them between runs of
- * a JVM.
+ * Plans the allocations of one model's predictions, and stores its knowledge across runs of the
+ * JVM.
  */
 public interface AllocationPlans {
 
@@ -44,7 +44,7 @@ public interface AllocationPlans {
     /** Waits until everything is written, but not for long. */
     void flush();
 
-    /** What recordings of some shapes tell of others. Thread-safe. */
+    /** Predictions for shapes from recordings of other shapes. Thread-safe. */
     interface OfShapes {
 
         /**
@@ -62,7 +62,7 @@ public interface AllocationPlans {
         void learn(ImmutableLongArray shape, AllocationTrace trace);
     }
 
-    /** The plans of predictions that allocate in the same way. */
+    /** The plans of predictions with the same allocations. */
     interface OfInputs {
 
         /** Returns when an imperative block's arrays are closed, if it is known. */

@@ -14,12 +14,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The allocations that predictions with inputs of certain types make, always the same ones in the
- * same order: noted once, planned in the background by {@link AllocationPlans}, and placed from
- * then on. Before that they get places by {@link OnlineArenas}.
- *
- * <p>When several predictions in a row allocate otherwise, they are recorded again; each time it
- * takes twice as many, so that a model whose allocations depend on its data costs next to nothing.
+ * The allocations of predictions with inputs of certain types, which are always the same in the
+ * same order: recorded once, planned in the background by {@link AllocationPlans}, and placed from
+ * then on. Before that, {@link OnlineArenas} places them.
+ * <p>If several predictions in a row allocate differently, they are recorded again, after twice as
+ * many predictions each time, so that a model with data-dependent allocations costs almost nothing.
  */
 final class AllocationSequence implements AutoCloseable {
 
@@ -50,7 +49,7 @@ final class AllocationSequence implements AutoCloseable {
     private int divergences;
     private int patience = FIRST_PATIENCE;
 
-    /** Counts what happened to the predictions of a model. */
+    /** Counts the results of the predictions of a model. */
     static final class Tally {
 
         final LongAdder predictions = new LongAdder();
@@ -119,7 +118,7 @@ final class AllocationSequence implements AutoCloseable {
         }
     }
 
-    /** What is not done while somebody waits for a prediction. */
+    /** Work that is done while no caller waits for a prediction. */
     @FunctionalInterface
     interface Background {
 
@@ -260,7 +259,7 @@ final class AllocationSequence implements AutoCloseable {
                                                                 plan))));
     }
 
-    /** A prediction without a plan that is noted, to be planned. */
+    /** A prediction without a plan that is recorded for planning. */
     private final class Recording implements OnlineArenas.Ending {
 
         private Optional<AllocationTrace> trace = Optional.empty();

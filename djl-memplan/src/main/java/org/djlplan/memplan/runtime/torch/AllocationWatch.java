@@ -8,8 +8,8 @@ import org.djlplan.memplan.runtime.Arena;
 import org.djlplan.memplan.source.trace.AllocationTrace;
 
 /**
- * Gives the allocations of a model's predictions places: the native library, or what stands in for
- * it.
+ * Places the allocations of a model's predictions; implemented by the native library, or by a fake
+ * in tests.
  */
 interface AllocationWatch extends AutoCloseable {
 
@@ -40,7 +40,9 @@ interface AllocationWatch extends AutoCloseable {
      */
     Placing take(QuickPlan plan);
 
-    /** A plan as predictions use it. Runs that use it keep it; closing it is then deferred. */
+    /**
+     * A plan in use by predictions. Runs that use it keep it alive; closing it is then deferred.
+     */
     interface Placing extends AutoCloseable {
 
         /**
@@ -52,7 +54,7 @@ interface AllocationWatch extends AutoCloseable {
         void close();
     }
 
-    /** One prediction. Finished exactly once, after the pause. */
+    /** One prediction. Must be finished exactly once, after the pause. */
     interface Run {
 
         /**
@@ -71,8 +73,7 @@ interface AllocationWatch extends AutoCloseable {
     }
 
     /**
-     * The fate of a prediction's allocations.
-     *
+     * The result of a prediction's allocations.
      * @param placed got their planned place
      * @param refused got another than their planned place, as it was still in use
      * @param diverged came after the first that did not fit what was planned

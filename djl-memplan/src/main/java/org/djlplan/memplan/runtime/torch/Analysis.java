@@ -13,13 +13,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes plans of what predictions allocated, one after the other in a thread that ends when it is
- * idle. What finds it too busy is not planned: it comes back.
- *
- * <p>The thread waits for a second after work was offered, and between two plans for three times as
- * long as the first took: predictions need the processors, most of all in a model's first seconds,
- * when planning would also make work for Java's compilers. A caller of {@link #await} ends the
- * pauses.
+ * Plans the allocations of predictions, one plan after another, in a thread that ends when it is
+ * idle. Work that finds the thread too busy is dropped; it will be offered again.
+ * <p>The thread waits for a second after work was offered, and between two plans for three times
+ * the duration of the first, because predictions need the processors, above all in a model's first
+ * seconds, when planning would also cause work for Java's compilers. A caller of {@link #await}
+ * ends the pauses.
  */
 final class Analysis {
 

@@ -13,7 +13,7 @@ import org.djlplan.memplan.runtime.Arena;
 import org.djlplan.memplan.source.trace.Allocation;
 import org.djlplan.memplan.source.trace.AllocationTrace;
 
-/** Gives allocations places by the native library. */
+/** Places allocations through the native library. */
 final class NativeWatch implements AllocationWatch {
 
     private final Pointer escapes;

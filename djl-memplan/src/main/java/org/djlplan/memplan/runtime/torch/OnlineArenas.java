@@ -7,8 +7,8 @@ import org.djlplan.memplan.runtime.Arena;
 import org.djlplan.memplan.runtime.ArenaPool;
 
 /**
- * Predictions of one model for which there is no plan: each allocation gets the lowest place that
- * is free, in an arena that grows as far as it has to.
+ * Predictions of one model without a plan: each allocation gets the lowest free place, in an arena
+ * that grows as necessary.
  */
 final class OnlineArenas implements AutoCloseable {
 
@@ -25,7 +25,7 @@ final class OnlineArenas implements AutoCloseable {
         need = pool.announceAny();
     }
 
-    /** What is done when the allocations of a prediction are over. */
+    /** Runs when the allocations of a prediction have ended. */
     @FunctionalInterface
     interface Ending {
 

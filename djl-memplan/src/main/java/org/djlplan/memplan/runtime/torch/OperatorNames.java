@@ -10,9 +10,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The operators that make the allocations of predictions, and the shapes of what they return, as
- * libtorch tells them to its own profiler: for one prediction at a time, and for reports alone, as
- * each operator takes longer meanwhile.
+ * The operators that make the allocations of predictions, and the shapes of their results, as
+ * reported to libtorch's profiler: for one prediction at a time, and only for reports, because it
+ * slows down each operator.
  */
 public final class OperatorNames {
 

@@ -7,11 +7,11 @@ import org.djlplan.memplan.runtime.ProcessMemory.Mappings;
 import org.djlplan.memplan.runtime.ProcessMemory.NativeHeap;
 
 /**
- * The memory that a model takes beside its weights and its arena: pages of the engine's libraries
- * that are in memory once its kernels ran, small weights, what kernels keep. It is looked at after
- * each of the first predictions, then less and less often, as something may come late. What other
- * threads of the process allocate meanwhile is counted, too, as nobody tells them apart: enough to
- * make a window smaller, not to refuse a model. Not thread-safe.
+ * Measures a model's memory beside its weights and its arena: pages of the engine's libraries that
+ * its kernels use, small weights, and data that kernels keep. It measures after each of the first
+ * predictions, then less and less often, because memory may grow late. It includes allocations of
+ * other threads of the process, which cannot be separated; so it may make a window smaller, but
+ * never causes a model to be refused. Not thread-safe.
  */
 final class OtherMemory {
 
@@ -41,8 +41,7 @@ final class OtherMemory {
     private int next = 1;
 
     /**
-     * What the process had before a model was loaded.
-     *
+     * The memory of the process before a model was loaded.
      * @param ownBytes as {@link #ownBytes} has them
      * @param libraryBytes as {@link #libraryBytes} has them
      */

@@ -10,10 +10,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Lets forward passes through libtorch end before the JVM does. The C library's {@code exit()}
- * destroys what libtorch's kernels use, even if a thread runs them: the process would die of
- * SIGSEGV. So a shutdown hook waits until no pass is under way. It refuses no pass that begins
- * meanwhile, as a service may still answer. After the wait, or at its limit, it has the native
- * library end the process without destructors if a pass is under way then.
+ * destroys data that libtorch's kernels use, even if a thread runs them, so the process would crash
+ * with SIGSEGV. So a shutdown hook waits until no pass runs. It rejects no pass that begins
+ * meanwhile, because a service may still answer requests. If a pass still runs at the time limit,
+ * the hook makes the native library end the process without destructors.
  */
 final class Passes {
 
@@ -41,7 +41,7 @@ final class Passes {
         }
     }
 
-    /** One pass that the native library does not count itself. */
+    /** A pass that the native library does not count itself. */
     static final class Pass {
 
         private final NativeLoader.Use use;

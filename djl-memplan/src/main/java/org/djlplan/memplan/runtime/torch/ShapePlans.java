@@ -20,13 +20,14 @@ import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.source.trace.AllocationTrace;
 
 /**
- * Predictions of one model with inputs of shapes that have no plan of their own: placed where
- * recordings of other shapes tell what they allocate, else recorded if that would tell of others.
- *
+ * Predictions of one model with inputs of shapes without a plan of their own: planned if recordings
+ * of other shapes predict their allocations, otherwise recorded if that would help to predict
+ * others.
  * <p>A plan is made before the prediction, on its thread, if that takes at most one part in {@link
- * #MOST_COST} of the prediction's time. Both are measured: planning in the background, and of
- * predictions the least time for a byte that they allocate. A prediction has its arena to itself
- * then; where predictions overlap, they share one online, which holds less than one arena for each.
+ * #MOST_COST} of the prediction's time. Both times are estimates: planning is timed in the
+ * background, and for predictions the shortest time per allocated byte is used. A planned
+ * prediction has its own arena; overlapping predictions share one online, which takes less memory
+ * than one arena each.
  */
 final class ShapePlans implements AutoCloseable {
 
@@ -149,8 +150,8 @@ final class ShapePlans implements AutoCloseable {
     }
 
     /**
-     * Inputs of the same types and ranks that are 1 in the same dimensions: of one structure,
-     * mostly.
+     * Inputs of the same types and ranks that are 1 in the same dimensions, mostly with one
+     * structure.
      */
     private final class OfTypes {
 
@@ -416,7 +417,7 @@ final class ShapePlans implements AutoCloseable {
             recording = false;
         }
 
-        /** A prediction that is noted, to tell of other shapes. */
+        /** A prediction that is recorded to predict other shapes. */
         private final class Recording implements OnlineArenas.Ending {
 
             private final ImmutableLongArray shape;

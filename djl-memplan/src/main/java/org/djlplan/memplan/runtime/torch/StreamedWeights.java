@@ -36,12 +36,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The weights of one model that has a byte budget. A first prediction with inputs of certain types
- * shows which pieces of the weights it uses when; later ones find them loaded in time, and not much
- * more. One prediction of the model runs at a time; others wait.
- *
- * <p>What a prediction uses is known by the allocations that it makes. One that allocates otherwise
- * than its kind did reads weights as it touches them, and is watched anew after a few times.
+ * The weights of one model with a byte budget. A first prediction with inputs of certain types
+ * shows which pieces of the weights it uses at which time; for later ones these are loaded in time,
+ * and little more. One prediction of the model runs at a time; others wait.
+ * <p>The weights that a prediction needs next are derived from its allocations. A prediction that
+ * allocates differently reads weights on access, and is recorded again after a few times.
  */
 public final class StreamedWeights implements AutoCloseable {
 
@@ -80,7 +79,7 @@ public final class StreamedWeights implements AutoCloseable {
     private boolean warned; // guarded by turn
     private volatile boolean closed;
 
-    /** The conditions on which the allocations of predictions depend. */
+    /** The conditions that determine the allocations of predictions. */
     private record Kind(ImmutableList<ArrayType> inputs, int threads) {}
 
     /** Where traces are kept. */
@@ -97,7 +96,7 @@ public final class StreamedWeights implements AutoCloseable {
         }
     }
 
-    /** What is known of one kind of predictions. */
+    /** The recorded data of one kind of predictions. */
     private static final class Streamed {
 
         private Optional<WeightTrace> trace = Optional.empty();

@@ -8,7 +8,7 @@ import org.djlplan.memplan.runtime.UnsupportedPlatformException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** libtorch's CPU allocator, once it is ours. */
+/** libtorch's CPU allocator, once djl-plan has intercepted it. */
 public final class TorchAllocator {
 
     private static final Logger logger = LoggerFactory.getLogger(TorchAllocator.class);

@@ -74,7 +74,7 @@ public final class TorchMemory implements AutoCloseable {
     private final Recurrence<Kind> recurrence = new Recurrence<>();
     private final TorchPrediction.Guard guard = TorchPrediction.Guard.handing(this::stop);
 
-    /** The conditions on which the allocations of predictions depend. */
+    /** The conditions that determine the allocations of predictions. */
     private record Kind(ImmutableList<ArrayType> inputs, int threads) {
 
         static Kind of(List<ArrayType> inputs) {

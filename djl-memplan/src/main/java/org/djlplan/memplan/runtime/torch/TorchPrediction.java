@@ -7,8 +7,8 @@ import org.djlplan.memplan.runtime.NativeLoader;
 
 /**
  * One prediction on one thread. Between its beginning and {@link #pause()} the thread's allocations
- * get places in an arena; frees count until {@link #finish()}, so that arrays which are closed
- * after the call still belong to it.
+ * get places in an arena; frees are recorded until {@link #finish()}, so that arrays closed after
+ * the call still belong to it.
  */
 public final class TorchPrediction {
 
@@ -32,7 +32,7 @@ public final class TorchPrediction {
         void end(AllocationWatch.Run run, boolean failed);
     }
 
-    /** Wraps an ending, so that what goes wrong there is no concern of who predicts. */
+    /** Wraps an ending, so that its errors do not affect the caller of the prediction. */
     @FunctionalInterface
     interface Guard {
 

@@ -1,10 +1,9 @@
 package org.djlplan.memplan.runtime.torch;
 
 /**
- * The settings of a thread in libtorch on which a forward pass depends: how many threads work on an
- * operator, whether gradients are recorded, whether the executor of TorchScript optimizes. A pass
- * that runs on another thread than its caller's takes the caller's along.
- *
+ * The libtorch settings of a thread that affect a forward pass: the number of threads per operator,
+ * whether gradients are recorded, and whether the TorchScript executor optimizes. A pass on another
+ * thread than its caller's uses the caller's settings.
  * @param packed as in {@code djlplan.h}; −1 where libtorch is not as we know it
  */
 public record TorchSettings(long packed) {

@@ -17,11 +17,10 @@ import org.djlplan.memplan.runtime.SystemError;
 import org.djlplan.memplan.runtime.UnsupportedPlatformException;
 
 /**
- * The weights of one model in a file without a name: written as the engine loads them, and in
- * memory only as far as a prediction needs them. A weight that is touched at another time is read
- * from the file, which takes longer and changes nothing else.
- *
- * <p>The memory of a weight is there until the engine frees it, even after {@link #close}.
+ * The weights of one model in an unnamed file: written as the engine loads them, and in memory only
+ * as far as a prediction needs them. A weight that is used at an unexpected time is read from the
+ * file, which is slow but correct.
+ * <p>The memory of a weight stays valid until the engine frees it, even after {@link #close}.
  */
 public final class WeightFile implements AutoCloseable {
 
@@ -47,8 +46,7 @@ public final class WeightFile implements AutoCloseable {
     private boolean closed;
 
     /**
-     * What became of a prediction.
-     *
+     * The result of a prediction.
      * @param asPlanned whether it allocated as its schedule says
      * @param waitedNanos how long it waited for loads
      * @param loadedBytes what was loaded for it
@@ -175,7 +173,10 @@ public final class WeightFile implements AutoCloseable {
         return blocks.build();
     }
 
-    /** A plan as predictions use it. Closed while one uses it, it ends with that. */
+    /**
+     * A plan in use by predictions. If it is closed while a prediction uses it, it is freed after
+     * that prediction.
+     */
     static final class Schedule implements AutoCloseable {
 
         private final Pointer schedule;
