@@ -111,7 +111,7 @@ final class Background implements Choosing {
         if (isClosed()) {
             return;
         }
-        deliver(request.cpu("what was kept is not of this delegate"));
+        deliver(request.cpu("the stored result does not match this delegate"));
         if (measured) {
             begin(kept -> true);
         }
@@ -129,7 +129,7 @@ final class Background implements Choosing {
         try {
             return measurement.confirms(kept);
         } catch (CandidateException | RuntimeException | LinkageError e) {
-            logger.debug("{} stays with what was kept", request.model().file(), e);
+            logger.debug("{} stays with the stored result", request.model().file(), e);
             return true;
         }
     }
@@ -164,7 +164,8 @@ final class Background implements Choosing {
                 schedule(() -> attempt(attempts), patience.poll());
             } else {
                 logger.info(
-                        "Another process measures {} for long; it stays as it is",
+                        "Another process has been measuring {} for a long time; its choice does"
+ + " not change",
                         request.model().file());
             }
         } catch (InterruptedException e) {
@@ -182,7 +183,7 @@ final class Background implements Choosing {
             deliver(measurement.unmeasured(why));
         } else {
             logger.info(
-                    "{} stays with what was verified: {}",
+                    "{} stays with the verified operators: {}",
                     request.model().file(),
                     why.getMessage());
         }

@@ -118,8 +118,8 @@ public record DelegationOptions(
                         DelegationKey.PROFILE_FROM,
                         NONE,
                         DelegationOptions::location,
-                        "the path of a folder or an archive, not a URL; put what `djlplan tune`"
-                                + " kept into the model's folder or archive"),
+                        "the path of a folder or an archive, not a URL; put the result of "
+ + "`djlplan tune` into the model's folder or archive"),
                 value(
                         options,
                         DelegationKey.ON_MISSING,

@@ -88,8 +88,8 @@ final class KeptAnswers implements CandidateRunner {
                 known.putAll(before.candidates());
             } else if (before.partitions().isPresent()) {
                 logger.warn(
-                        "{}: what was measured before an interruption is of other partitions than"
-                                + " the delegate reports; it is measured anew",
+                        "{}: the partial results of an interrupted measurement do not match the"
+ + " partitions that the delegate reports; it is measured again",
                         model);
             }
             keep();

@@ -74,12 +74,12 @@ public final class MeasuredDelegation implements DelegationProvider {
                 kept = measurement.kept();
             }
         } catch (IOException | RuntimeException e) {
-            logger.warn("What was measured of {} cannot be looked up", model.file(), e);
+            logger.warn("The stored results of {} cannot be read", model.file(), e);
             if (parsed.onMissing() == OnMissing.FAIL) {
                 throw new UnusableOptionException(
                         DelegationKey.ON_MISSING.key() + "=fail: nothing can be looked up: " + e);
             }
-            return new Settled(request.cpu("what was measured cannot be looked up"));
+            return new Settled(request.cpu("stored results cannot be read"));
         }
         if (parsed.pinned()) {
             Optional<DelegationChoice> stays =

@@ -135,8 +135,8 @@ final class Measurement {
         Optional<Mark> mark = failedAttempts();
         if (mark.isPresent() && mark.get().attempts() >= mostAttempts()) {
             throw new UnmeasurableException(
-                    "measuring it before ended with a kill, as it does when a container is out of"
-                            + " memory; `djlplan tune` measures it nonetheless");
+                    "an earlier measurement was killed, as happens when a container runs "
+ + "out of memory; `djlplan tune` measures it anyway");
         }
         long needed =
                 request.model().neededBytes()

@@ -47,7 +47,7 @@ final class Pinned {
         }
         return switch (options.onMissing()) {
             case FAIL -> throw new UnusableOptionException(missing());
-            case CPU -> Optional.of(request.cpu("nothing is kept for this hardware"));
+            case CPU -> Optional.of(request.cpu("no result is stored for this hardware"));
             case MEASURE -> Optional.empty();
         };
     }
@@ -68,12 +68,14 @@ final class Pinned {
                 return true;
             }
             logger.warn(
-                    "What is kept of {} is not of this delegate's partitions and is not used",
+                    "The stored result of {} does not match this delegate's partitions and "
+ + "is not used",
                     request.model().file());
             return false;
         } catch (CandidateException | RuntimeException | LinkageError e) {
             logger.warn(
-                    "{}: the delegate cannot be asked, and what is kept is not used: {}",
+                    "{}: the delegate cannot report its partitions, so the stored result is"
+ + " not used: {}",
                     request.model().file(),
                     e.toString());
             return false;
@@ -84,7 +86,9 @@ final class Pinned {
         List<String> places = new ArrayList<>();
         options.profileFrom().ifPresent(from -> places.add(from.toString()));
         places.add(request.model().file().resolveSibling(".djlplan").toString());
-        return "%s=fail: nothing is kept of %s for %s; looked in %s. `djlplan tune --into=FOLDER %s`, with the options of this load, makes it on a machine of the same kind"
+        return "%s=fail: no result of %s is stored for %s; searched %s. `djlplan tune "
+ + "--into=FOLDER %s`, with the options of this load, makes it on a "
+ + "machine of the same kind"
                 .formatted(
                         DelegationKey.ON_MISSING.key(),
                         tables.key().model(),

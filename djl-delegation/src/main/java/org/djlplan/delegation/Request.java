@@ -114,7 +114,7 @@ record Request(
                 entry.candidate(),
                 List.of(),
                 DelegationChoice.Origin.VERIFIED,
-                "all that the delegate takes, while others are measured",
+                "everything that the delegate supports, while other sets are measured",
                 agreements(entry));
     }
 

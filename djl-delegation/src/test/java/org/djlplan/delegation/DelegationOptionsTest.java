@@ -101,7 +101,7 @@ class DelegationOptionsTest {
                 "enabled | maybe | true or false",
                 "objective | speed | latency, memory or balanced",
                 "profileFrom | '' | the path of a folder or an archive, not a URL",
-                "profileFrom | file:choices.zip | not a URL; put what `djlplan tune` kept into the",
+                "profileFrom | file:choices.zip | not a URL; put the result of `djlplan tune` into the",
                 "profileFrom | file:///choices/job.zip | into the model's folder or archive",
                 "profileFrom | https://host/job.zip | into the model's folder or archive",
                 "profileFrom | HTTP://a b/c.zip | into the model's folder or archive",

@@ -208,7 +208,7 @@ class PinnedTest extends PinnedFixture {
         Choosing choosing = from(zip, "delegation.onMissing", "cpu");
         assertEquals(CPU, choosing.first().candidate());
         assertEquals(1, log.lines("WARN").size(), log.lines()::toString);
-        assertTrue(log.lines("WARN").get(0).contains("of no use"), log.lines()::toString);
+        assertTrue(log.lines("WARN").get(0).contains("cannot be used"), log.lines()::toString);
     }
 
     /** Where threads are set, the number of cores is no part of the key, and once was. */

@@ -314,7 +314,7 @@ public final class SharedBudget {
         try {
             divide(bytes);
         } catch (BudgetTooSmallException e) {
-            logger.warn("budgets stay as they are: {}", e.getMessage());
+            logger.warn("budgets are unchanged: {}", e.getMessage());
         }
     }
 

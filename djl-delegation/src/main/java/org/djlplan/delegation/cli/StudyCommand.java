@@ -32,13 +32,15 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "study",
         description = {
-            "Measure what every partition of a TensorFlow Lite model takes in the CPU kernels and in"
-                    + " the delegate, and how fast every set of partitions is; show which feature"
-                    + " of partitions predicts best what pays, and what TensorFlow Lite's own rule"
-                    + " (the N partitions with most operators) would choose beside a usual run of"
-                    + " djlplan tune. Nothing is kept.",
-            "Of more than ten partitions not all sets are measured, but each partition alone,"
-                    + " everything but each, and the rule's choices."
+            "Measure the time of every partition of a TensorFlow Lite model in the "
+ + "CPU kernels and in the delegate, and of every set of partitions. Show "
+ + "which feature of partitions predicts best what is worth delegating, "
+ + "and compare the choice of TensorFlow Lite's own rule (the N partitions"
+ + " with most operators) with a usual run of djlplan tune. Nothing is "
+ + "stored.",
+            "With more than ten partitions, only some sets are measured: each "
+ + "partition alone, everything but each partition, and the rule's "
+ + "choices."
         })
 public final class StudyCommand implements CliCommand {
 
@@ -61,15 +63,15 @@ public final class StudyCommand implements CliCommand {
             paramLabel = "TIME",
             defaultValue = "5m",
             description =
-                    "After how much time no more sets are begun, such as 90s or 10m; the usual run"
-                            + " before them has 10s at most (default: ${DEFAULT-VALUE}).")
+                    "Time after which no more sets are started, such as 90s or 10m; the "
+ + "usual run before them takes 10s at most (default: ${DEFAULT-VALUE}).")
     private String budget;
 
     @Option(
             names = "--rounds",
             paramLabel = "N",
             defaultValue = "20",
-            description = "How many turns each set gets (default: ${DEFAULT-VALUE}).")
+            description = "Number of turns of each set (default: ${DEFAULT-VALUE}).")
     private int rounds;
 
     @Option(
@@ -78,8 +80,8 @@ public final class StudyCommand implements CliCommand {
             arity = "0..1",
             fallbackValue = "",
             description =
-                    "Write a page with charts, that needs nothing else (default of FILE: the"
-                            + " model's name with -study.html, in the working directory).")
+                    "Write a self-contained page with charts (default of FILE: the model's "
+ + "name with -study.html, in the working directory).")
     private String chart;
 
     @Option(names = "--json", description = "Print one JSON object.")

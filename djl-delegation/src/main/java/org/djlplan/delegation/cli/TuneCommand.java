@@ -43,12 +43,12 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "tune",
         description = {
-            "Measure which operators of a TensorFlow Lite model are best left to the delegate, and"
-                    + " keep the result next to the model, where loads with the same options find"
-                    + " it: without options, those of an application that sets none. What was"
-                    + " measured before is replaced.",
-            "Candidates run in a process of their own. If none could be measured, nothing is kept and"
-                    + " the exit code is 1."
+            "Measure which operators of a TensorFlow Lite model run best in the "
+ + "delegate, and store the result next to the model. Loads with the same "
+ + "options use it; without options, those of an application that sets "
+ + "none. An earlier result is replaced.",
+            "Candidates run in a child process. If none could be measured, nothing "
+ + "is stored and the exit code is 1."
         })
 public final class TuneCommand implements CliCommand {
 
@@ -61,26 +61,26 @@ public final class TuneCommand implements CliCommand {
     @Option(
             names = "--exhaustive",
             description =
-                    "Measure every union of partitions (of more than ten, those of the ten largest)"
-                            + " equally often, for studies. Kept only if the objective is latency,"
-                            + " all unions were measured, and the set that is kept so far is one of"
-                            + " them: otherwise a usual run may know better, as it also looks into"
-                            + " partitions.")
+                    "Measure every union of partitions (of more than ten, those of the ten "
+ + "largest) equally often, for studies. The result is stored only if the "
+ + "objective is latency, all unions were measured, and the stored set is "
+ + "one of them: otherwise a usual run may be better, because it also "
+ + "splits partitions.")
     private boolean exhaustive;
 
     @Option(
             names = "--show",
             description =
-                    "Print all that is kept of the model, and measure nothing; exits with 1 if there"
-                            + " is nothing.")
+                    "Print all stored results of the model without measuring; exits with 1 "
+ + "if there are none.")
     private boolean show;
 
     @Option(
             names = "--explain",
             description =
-                    "Also tell of each operator whether it is delegated, and if not, why; of"
-                            + " consecutive ones with the same reason in one line, unless --all is"
-                            + " given.")
+                    "Also print for each operator whether it is delegated, and if not, why;"
+ + " one line for consecutive operators with the same reason, unless --all"
+ + " is given.")
     private boolean explain;
 
     @Option(names = "--all", description = "With --explain: a line for each operator.")
@@ -111,7 +111,7 @@ public final class TuneCommand implements CliCommand {
         Optional<Boolean> measured =
                 Cancellation.cancellable(
                         () -> tuneAll(models, settings, into, output),
-                        () -> complain("cancelled; what was not measured to the end is not kept"));
+                        () -> complain("cancelled; unfinished measurements are not stored"));
         if (measured.isPresent()) {
             output.end();
         }
@@ -203,7 +203,7 @@ public final class TuneCommand implements CliCommand {
         }
         List<Kept<ProfileTable>> all = ProfileStore.list(file, TfLiteModels.cacheFolder());
         if (all.isEmpty()) {
-            complain("nothing that was measured of " + file + " is kept");
+            complain("no measurement of " + file + " is stored");
             return ExitCode.SOFTWARE;
         }
         Output output = new Output(TfLiteModels.graph(file), file);

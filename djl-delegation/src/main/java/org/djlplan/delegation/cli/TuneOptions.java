@@ -46,22 +46,22 @@ final class TuneOptions {
             names = "-o",
             paramLabel = "KEY=VALUE",
             description =
-                    "An option with which the model will be loaded, such as memplan.threads=2; the"
-                            + " result is found by loads with the same ones.")
+                    "An option with which the model will be loaded, such as "
+ + "memplan.threads=2; loads with the same options use the result.")
     private Map<String, String> arguments = new LinkedHashMap<>();
 
     @Option(
             names = "--objective",
             paramLabel = "NAME",
             description =
-                    "What to make small: latency, memory, or balanced, the product of both (default:"
-                            + " latency).")
+                    "The figure to minimize: latency, memory, or balanced, the product of "
+ + "both (default: latency).")
     private String objective;
 
     @Option(
             names = "--max-memory",
             paramLabel = "SIZE",
-            description = "What the model may take at most, such as 64MB.")
+            description = "Memory limit of the model, such as 64MB.")
     private String maxMemory;
 
     @Option(
@@ -69,9 +69,9 @@ final class TuneOptions {
             paramLabel = "N",
             split = ",",
             description =
-                    "Threads per prediction, or auto to choose them as well; several, such as 1,2, are measured and kept one after the other"
-                            + " (default: as for a model that is loaded with these -o: auto, where"
-                            + " none sets threads).")
+                    "Threads per prediction, or auto to choose the number as well; several "
+ + "numbers, such as 1,2, are measured and stored one after another "
+ + "(default: the number that the -o options set, otherwise auto).")
     private List<String> threads = new ArrayList<>();
 
     @Option(
@@ -89,17 +89,17 @@ final class TuneOptions {
             names = "--tolerance",
             paramLabel = "X",
             description =
-                    "Largest relative error of floating-point outputs against the CPU kernels'; a"
-                            + " set beyond it is not used (default: auto, what roundings may"
-                            + " move in this model).")
+                    "Largest accepted relative error of floating-point outputs, compared "
+ + "with the CPU kernels' (default: auto, as much as roundings can change "
+ + "the outputs of this model).")
     private String tolerance;
 
     @Option(
             names = "--into",
             paramLabel = "FOLDER",
             description =
-                    "Also keep the result in this folder, in the form that delegation.profileFrom"
-                            + " reads; a result for the same hardware and options is replaced.")
+                    "Also store the result in this folder, for delegation.profileFrom; a "
+ + "result for the same hardware and options is replaced.")
     private Path into;
 
     /** For picocli. */

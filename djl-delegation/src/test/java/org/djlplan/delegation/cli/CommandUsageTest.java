@@ -135,7 +135,7 @@ class CommandUsageTest {
     @Test
     void show_nothingKept_saysSo() {
         assertEquals(1, tune("--show", model));
-        assertTrue(err.contains("nothing that was measured of " + model + " is kept"), err);
+        assertTrue(err.contains("no measurement of " + model + " is stored"), err);
     }
 
     @Test

@@ -185,7 +185,7 @@ public final class ChildProcess implements AutoCloseable {
                         + (limit.isPresent()
                                 ? " (the limit is %.0f MB)".formatted(limit.getAsLong() / MEGA)
                                 : "")
-                        + "; djlplan size MODEL tells how much is enough",
+                        + "; djlplan size MODEL measures how much is enough",
                 End.OUT_OF_MEMORY);
     }
 

@@ -55,6 +55,6 @@ final class ReplyLine {
         } catch (NullPointerException e) {
             // A failure without a message: an invalid reply.
         }
-        return Optional.of(new Answer.Lost("answered what is no answer", ChildProcess.End.OTHER));
+        return Optional.of(new Answer.Lost("sent an invalid answer", ChildProcess.End.OTHER));
     }
 }

@@ -32,7 +32,8 @@ public final class BenchPlannerCommand implements Callable<Integer> {
     @Parameters(
             paramLabel = "FILE.csv",
             arity = "0..*",
-            description = "Usage records (id,lower,upper,size); without, problems are generated.")
+            description = "Usage records (id,lower,upper,size); without files, problems are "
+ + "generated.")
     private List<Path> files = new ArrayList<>();
 
     @Option(
@@ -57,8 +58,8 @@ public final class BenchPlannerCommand implements Callable<Integer> {
             paramLabel = "N",
             defaultValue = "5",
             description =
-                    "Of how many times after a warm-up to print the median (default: 5); fewer"
-                            + " where they take 10 seconds together.")
+                    "Number of runs after a warm-up for the median (default: 5); fewer if "
+ + "they take more than 10 seconds together.")
     private int repeat;
 
     @Option(
@@ -67,21 +68,21 @@ public final class BenchPlannerCommand implements Callable<Integer> {
             converter = DurationConverter.class,
             defaultValue = "200ms",
             description =
-                    "How long each strategy runs before it is timed (default: 200ms); much sooner,"
-                            + " its code is not compiled yet.")
+                    "How long each strategy runs before it is timed, so that its code is "
+ + "compiled (default: 200ms).")
     private Duration warmUp;
 
     @Option(
             names = "--techniques",
             description =
-                    "Instead, search each file for a plan that fits --capacity, with all techniques"
-                            + " of the search and without each.")
+                    "Instead, search each file for a plan that fits --capacity, with all "
+ + "techniques of the search and with each switched off.")
     private boolean techniques;
 
     @Option(
             names = "--capacity",
             paramLabel = "BYTES",
-            description = "What plans have to fit into; for --techniques.")
+            description = "The capacity in bytes that plans must fit into; for --techniques.")
     private Long capacityBytes;
 
     @Option(

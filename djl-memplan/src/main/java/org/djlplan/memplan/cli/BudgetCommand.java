@@ -23,13 +23,14 @@ import picocli.CommandLine.TypeConversionException;
         name = "budget",
         defaultValueProvider = FewPairs.class,
         description = {
-            "Run a model inside byte budgets beside the stock engine: peak of resident memory above"
-                    + " the idle runtime, latency in turns with stock's, stalls, and the smallest"
-                    + " budget.",
-            "Warm is with the weights in the page cache, cold with the pages of the model's files"
-                    + " dropped before each prediction. Where memory control groups can be made"
-                    + " (root), the model also runs in one that is limited to the idle runtime, the"
-                    + " budget and 5 %% of it, and is charged for cached pages of files.",
+            "Run a model with byte budgets and compare it with the stock engine: "
+ + "peak of resident memory above the idle runtime, latency in turns with "
+ + "stock's, stalls, and the smallest budget.",
+            "Warm means with the weights in the page cache, cold with the pages of "
+ + "the model's files dropped before each prediction. If memory control "
+ + "groups can be created (root), the model also runs in a group that is "
+ + "limited to the idle runtime, the budget and 5 %% of the budget, and is"
+ + " also charged for file pages.",
             "Exits with 1 when a budget is exceeded by more than 5 %%, or outputs differ from"
                     + " stock's (PyTorch: by more than 1e-6)."
         })
@@ -52,8 +53,8 @@ final class BudgetCommand implements Callable<Integer> {
             defaultValue = "1/2,1/4,1/8,1/16",
             converter = WantedConverter.class,
             description =
-                    "Budgets, in this order: parts of stock (1/8, 12.5%%) or sizes (64MB) (default:"
-                            + " ${DEFAULT-VALUE}).")
+                    "Budgets, in this order: fractions of stock's peak (1/8, 12.5%%) or "
+ + "sizes (64MB) (default: ${DEFAULT-VALUE}).")
     private List<BudgetSweep.Wanted> budgets = new ArrayList<>();
 
     @Option(
@@ -66,8 +67,8 @@ final class BudgetCommand implements Callable<Integer> {
     @Option(
             names = "--delegation",
             description =
-                    "Let XNNPACK run what pays inside each budget (TensorFlow Lite). Outputs are"
-                            + " then not stock's bytes.")
+                    "Let XNNPACK run the operators that save time in each budget "
+ + "(TensorFlow Lite). Outputs are then not stock's bytes.")
     private boolean delegation;
 
     @Option(names = "--json", description = "Print one JSON object.")

@@ -21,20 +21,19 @@ import picocli.CommandLine.Spec;
         name = "compare",
         description = {
             "Run a model as stock, planned and delegated, each in its own process, and compare.",
-            "Planned is with planned memory only, which gives the same bytes. Delegated is what an"
-                    + " application gets of the one line with djl-delegation, on TFLite: what runs"
-                    + " in the delegate is measured first, if nothing is kept that was measured"
-                    + " before.",
-            "Exits with 1 when planned outputs are not identical to stock's, or delegated ones"
-                    + " differ by more than the limit: delegation.tolerance, or more where the CPU"
-                    + " kernels themselves are as noisy.",
+            "Planned means with memory planning only, which gives the same bytes. "
+ + "Delegated, on TFLite, is what an application gets with djl-delegation;"
+ + " delegation is measured first if no result is stored.",
+            "Exits with 1 when planned outputs are not identical to stock's, or "
+ + "delegated ones differ by more than the limit: delegation.tolerance, or"
+ + " more if the CPU kernels themselves are as noisy.",
             "Without --threads, stock is DJL untouched; with it, stock is a bare TFLite interpreter"
                     + " with as many threads (on current DJL: our engine TFLite, unplanned), or"
                     + " DJL's PyTorch engine with as many for both.",
-            "On PyTorch, one more planned process runs first, which records the plan, compares its"
-                    + " predictions with stock ones (memplan.verify), and stores the plan"
-                    + " (in .djlplan next to the model's file): the figures are those of processes"
-                    + " that find it there."
+            "On PyTorch, one more planned process runs first, which records the "
+ + "plan, compares its predictions with stock ones (memplan.verify), and "
+ + "stores the plan (in .djlplan next to the model's file). The figures "
+ + "are those of processes that use the stored plan."
         })
 final class CompareCommand implements Callable<Integer> {
 
@@ -60,10 +59,10 @@ final class CompareCommand implements Callable<Integer> {
             paramLabel = "N",
             defaultValue = "1",
             description =
-                    "Do all of it N times with new processes and report medians; --json has each"
-                            + " run, too. How often memory is given back to the system and got"
-                            + " again is decided by chance per process (default:"
-                            + " ${DEFAULT-VALUE}).")
+                    "Repeat everything N times with new processes and report medians; "
+ + "--json has each run, too. Repetitions matter because how often memory "
+ + "is returned to the system varies by chance from process to process "
+ + "(default: ${DEFAULT-VALUE}).")
     private int fresh;
 
     @Option(
@@ -72,13 +71,13 @@ final class CompareCommand implements Callable<Integer> {
             split = ",",
             converter = Rival.Converter.class,
             description =
-                    "Run stock with these, too, each in its own process: allocators: tuned-malloc"
-                            + " (the C library's, told by MALLOC_MMAP_THRESHOLD_ and"
-                            + " MALLOC_TRIM_THRESHOLD_ to keep blocks up to 1 GiB), jemalloc"
-                            + " (libjemalloc.so.2, preloaded; left out where it is not installed)."
-                            + " Linux only. djl-0.27: with DJL 0.27.0 and its TFLite engine as the"
-                            + " distribution has them; djl-0.27=PATH: from that folder of jars or"
-                            + " that class path. TFLite only.")
+                    "Also run stock with these, each in its own process. Allocators: "
+ + "tuned-malloc (the C library's, set by MALLOC_MMAP_THRESHOLD_ and "
+ + "MALLOC_TRIM_THRESHOLD_ to keep blocks up to 1 GiB), jemalloc "
+ + "(libjemalloc.so.2, preloaded; left out if it is not installed). Linux "
+ + "only. djl-0.27: with DJL 0.27.0 and its TFLite engine as the "
+ + "distribution has them; djl-0.27=PATH: from that folder of jars or that"
+ + " class path. TFLite only.")
     private Set<Rival> against = new LinkedHashSet<>();
 
     @Option(
@@ -86,8 +85,8 @@ final class CompareCommand implements Callable<Integer> {
             paramLabel = "X",
             defaultValue = "0",
             description =
-                    "Relative error of the outputs that is all right besides (default:"
-                            + " ${DEFAULT-VALUE}).")
+                    "Relative error of the outputs that is accepted in addition (default: "
+ + "${DEFAULT-VALUE}).")
     void setTolerance(double tolerance) {
         if (!(tolerance >= 0)) {
             throw new ParameterException(
@@ -100,7 +99,7 @@ final class CompareCommand implements Callable<Integer> {
 
     @Option(
             names = "--only-delegation",
-            description = "Leave out the run with planned memory only. TFLite only.")
+            description = "Leave out the run with memory planning only. TFLite only.")
     private boolean onlyDelegation;
 
     @Override

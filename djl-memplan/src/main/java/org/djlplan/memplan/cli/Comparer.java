@@ -128,7 +128,7 @@ final class Comparer {
                                                             () -> contestant(rival, environment))),
                             () ->
                                     messages.println(
-                                            rival.name() + " is not to be had here: left out"));
+                                            rival.name() + " is not available here and left out"));
         }
         return others.build();
     }

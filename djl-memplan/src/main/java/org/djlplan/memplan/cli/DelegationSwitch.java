@@ -18,8 +18,8 @@ final class DelegationSwitch {
     @Option(
             names = "--no-delegation",
             description =
-                    "Plan memory only; all bytes are those of stock. (As in an application with"
-                            + " delegation.enabled=false.)")
+                    "Plan memory only; outputs are stock's bytes. (As in an application "
+ + "with delegation.enabled=false.)")
     private boolean off;
 
     /** For picocli. */

@@ -28,10 +28,10 @@ final class MeasuringNews implements Progress {
     public synchronized void reset(String message, long max, String trailingMessage) {
         if (!told) {
             messages.println(
-                    "nothing that was measured of "
+                    "no measurement of "
                             + model
-                            + " is kept: it is measured first, which takes some seconds; every load"
-                            + " finds the result");
+                            + " is stored: it is measured first, which takes some seconds; every load"
+ + " uses the result");
             messages.flush();
             told = true;
         }

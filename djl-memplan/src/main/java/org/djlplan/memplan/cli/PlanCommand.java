@@ -70,24 +70,25 @@ public final class PlanCommand implements Callable<Integer> {
             paramLabel = "NAME",
             defaultValue = PlanRun.Choice.ALL,
             description = {
-                "One strategy; 'best' for the best of those that models are loaded with; or 'all'"
-                        + " (the default), shared objects as well."
+                "One strategy; 'best' for the best of the strategies that loads use; or"
+ + " 'all' (the default), which includes shared objects."
             })
     private String strategy;
 
     @Option(
             names = "--parallel",
             description =
-                    "Also plan, by strategies of its own, for an engine that runs independent branches"
-                            + " at once, and tell what that costs; --out and --capacity are then about"
-                            + " that plan.")
+                    "Also plan, by special strategies, for an engine that runs independent "
+ + "branches at once, and print how much larger that plan is; --out and "
+ + "--capacity then refer to that plan.")
     private boolean parallel;
 
     @Option(
             names = "--capacity",
             paramLabel = "BYTES",
             description =
-                    "Search until a plan fits, not for the smallest; exit with 1 if none is found.")
+                    "Search for a plan that fits, not for the smallest; exit with 1 if none"
+ + " is found.")
     private Long capacityBytes;
 
     @Option(
@@ -96,8 +97,8 @@ public final class PlanCommand implements Callable<Integer> {
             defaultValue = "10s",
             converter = DurationConverter.class,
             description =
-                    "How long to search for a smaller plan where the strategies' best is not proved"
-                            + " minimal: 30s, 500ms, or 0s for not at all (default: 10s).")
+                    "How long to search for a smaller plan if the best one is not proved "
+ + "minimal: 30s, 500ms, or 0s for no search (default: 10s).")
     private Duration timeLimit;
 
     @Option(
@@ -110,7 +111,8 @@ public final class PlanCommand implements Callable<Integer> {
     @Option(
             names = "--out",
             paramLabel = "PLAN.csv",
-            description = "Write the best plan; shared objects only as offsets, end to end.")
+            description = "Write the best plan; shared objects are written as offsets, end to "
+ + "end.")
     private Path out;
 
     @Option(names = "--json", description = "Print one JSON object.")

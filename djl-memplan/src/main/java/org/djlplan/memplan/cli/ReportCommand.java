@@ -41,11 +41,11 @@ import picocli.CommandLine.Spec;
         name = "report",
         defaultValueProvider = FewPairs.class,
         description = {
-            "Show the memory of a model over time, planned by every strategy: one page that needs"
-                    + " nothing else, pictures, or data.",
-            "A .tflite model is opened in the engine; of a PyTorch model the allocations of a"
-                    + " prediction are recorded; a .csv of usage records is taken as it is. Two"
-                    + " files made by --json are compared."
+            "Show the memory of a model over time, planned by every strategy: one "
+ + "self-contained page, pictures, or data.",
+            "A .tflite model is opened in the engine; for a PyTorch model the "
+ + "allocations of a prediction are recorded; a .csv of usage records is "
+ + "used unchanged. Two files made by --json are compared."
         })
 final class ReportCommand implements Callable<Integer> {
 
@@ -69,9 +69,9 @@ final class ReportCommand implements Callable<Integer> {
             names = "--view",
             paramLabel = "VIEW",
             description =
-                    "Where tensors come from: file or live (.tflite), block or recording (zoo:,"
-                            + " block:) (default: live, or file if the engine does not open the"
-                            + " model; recording).")
+                    "Where tensors come from: file or live (.tflite), block or recording "
+ + "(zoo:, block:) (default: live, or file if the engine cannot open the "
+ + "model; recording for PyTorch).")
     private Optional<View> view = Optional.empty();
 
     @Option(
@@ -86,8 +86,8 @@ final class ReportCommand implements Callable<Integer> {
             names = "--predictors",
             paramLabel = "N",
             description =
-                    "Also predict on N threads at once, and show the workers over time and what the"
-                            + " memory is for.")
+                    "Also predict on N threads at once, and show the workers over time and "
+ + "the memory by purpose.")
     private int predictors;
 
     @Mixin private DelegationSwitch delegation = new DelegationSwitch();
@@ -98,14 +98,14 @@ final class ReportCommand implements Callable<Integer> {
             split = ",",
             converter = BudgetCommand.WantedConverter.class,
             description =
-                    "Also run it inside these budgets, such as 1/2,1/4,24MB; --iterations says how"
-                            + " often.")
+                    "Also run the model with these budgets, such as 1/2,1/4,24MB; "
+ + "--iterations sets how often.")
     private List<BudgetSweep.Wanted> budgets = new ArrayList<>();
 
     @Option(
             names = "--with",
             paramLabel = "MODEL",
-            description = "Also show another model, which would share the arena; once per model.")
+            description = "Also show another model that would share the arena; may be repeated.")
     private List<String> others = new ArrayList<>();
 
     @Option(
@@ -114,8 +114,8 @@ final class ReportCommand implements Callable<Integer> {
             defaultValue = "10s",
             converter = DurationConverter.class,
             description =
-                    "How long to search for a smaller plan where the strategies' best is not proved"
-                            + " minimal (default: ${DEFAULT-VALUE}).")
+                    "How long to search for a smaller plan if the best one is not proved "
+ + "minimal (default: ${DEFAULT-VALUE}).")
     private Duration timeLimit = Duration.ZERO;
 
     @Override

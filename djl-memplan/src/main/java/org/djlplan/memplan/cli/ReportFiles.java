@@ -27,8 +27,8 @@ final class ReportFiles {
             names = "--html",
             paramLabel = "FILE",
             description =
-                    "Write one page that needs nothing else (default, if no other file is asked for:"
-                            + " the model's name and -report.html, in the current folder).")
+                    "Write a self-contained page (default, if no other file is requested: "
+ + "the model's name and -report.html, in the current folder).")
     private Optional<Path> html = Optional.empty();
 
     @Option(

@@ -19,12 +19,12 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "run",
         description = {
-            "Run a model as the one line in an application does, or as stock, with random inputs and"
-                    + " measure it.",
-            "On TFLite what runs in the delegate is what is kept of earlier measurements; without,"
-                    + " the CPU kernels run.",
-            "On PyTorch the first planned run of a model records its plan and stores it, which its"
-                    + " figures show; further runs find it."
+            "Run a model with djl-plan as an application does, or as stock, with "
+ + "random inputs and measure it.",
+            "On TFLite the stored delegation result is used; without one, the CPU "
+ + "kernels run.",
+            "On PyTorch the first planned run of a model records and stores its "
+ + "plan, which affects its figures; further runs use the stored plan."
         })
 final class RunCommand implements Callable<Integer> {
 
@@ -47,7 +47,8 @@ final class RunCommand implements Callable<Integer> {
     private boolean json;
 
     private String hint() {
-        return "nothing that was measured of %1$s is kept: an application measures it in the background, `djlplan tune %1$s` at once"
+        return "no measurement of %1$s is stored: an application measures it in the "
+ + "background, `djlplan tune %1$s` at once"
                 .formatted(options.modelName());
     }
 

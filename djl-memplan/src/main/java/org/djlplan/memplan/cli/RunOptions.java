@@ -60,8 +60,9 @@ final class RunOptions {
             paramLabel = "D,D,…[:TYPE]",
             converter = InputSpec.Converter.class,
             description =
-                    "Shape of an input, such as 1,3,224,224 or 1,128:int64; once per input (default:"
-                            + " what a TFLite model says, the network's own for zoo:NAME).")
+                    "Shape of an input, such as 1,3,224,224 or 1,128:int64; once per input "
+ + "(default: the shapes in a TFLite model, the network's own for "
+ + "zoo:NAME).")
     private List<InputSpec> inputs = new ArrayList<>();
 
     @Option(
@@ -186,7 +187,7 @@ final class RunOptions {
                                         spec.commandLine(),
                                         "the name of "
                                                 + model
-                                                + " tells no engine: give --engine"));
+                                                + " does not show the engine: use --engine"));
     }
 
     ImmutableList<InputSpec> inputs() {

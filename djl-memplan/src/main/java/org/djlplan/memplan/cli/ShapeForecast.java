@@ -75,7 +75,7 @@ final class ShapeForecast implements AutoCloseable {
         return bytes.orElseThrow(
                 () ->
                         new Failure(
-                                "what is known of this model does not tell of "
+                                "the known shapes of this model do not determine "
                                         + inputs
                                         + ": name shapes to predict, mostly three or four that"
                                         + " differ in each dimension, such as --learn 2,16:int64"

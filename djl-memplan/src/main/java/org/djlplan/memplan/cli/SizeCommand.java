@@ -26,13 +26,14 @@ import picocli.CommandLine.TypeConversionException;
 @Command(
         name = "size",
         description = {
-            "Say what a container needs to serve a model: as stock, in planned memory, and inside"
-                    + " budgets; as a Kubernetes limit, options of the JVM, Spark's"
-                    + " spark.executor.memoryOverhead and djl-serving's required_memory_mb.",
-            "Measured in memory control groups of these sizes where such can be made (root), else"
-                    + " predicted of what the process takes without a limit.",
-            "A twentieth is in reserve. What the application itself takes beside its heap is not"
-                    + " known here."
+            "Measure how large a container must be to serve a model: as stock, with"
+ + " memory planning, and with budgets. Print it as a Kubernetes limit, "
+ + "JVM options, Spark's spark.executor.memoryOverhead and djl-serving's "
+ + "required_memory_mb.",
+            "The sizes are tested in memory control groups if these can be created "
+ + "(root), otherwise predicted from a run without a limit.",
+            "They include a reserve of a twentieth. The application's own native "
+ + "memory is unknown and not included."
         })
 final class SizeCommand implements Callable<Integer> {
 
@@ -54,8 +55,8 @@ final class SizeCommand implements Callable<Integer> {
             defaultValue = "1/4",
             converter = BudgetCommand.WantedConverter.class,
             description =
-                    "Budgets: parts of stock (1/8, 12.5%%) or sizes (64MB) (default:"
-                            + " ${DEFAULT-VALUE}); the least one is added.")
+                    "Budgets: fractions of stock's peak (1/8, 12.5%%) or sizes (64MB) "
+ + "(default: ${DEFAULT-VALUE}); the smallest possible one is added.")
     private List<BudgetSweep.Wanted> budgets = new ArrayList<>();
 
     @Option(
@@ -70,8 +71,8 @@ final class SizeCommand implements Callable<Integer> {
             names = "--forecast",
             paramLabel = ShapeForecast.LEARN_LABEL,
             description =
-                    "Inputs of one prediction of a TorchScript model that is not run: predicted of"
-                            + " --input-shape, which is; may be repeated.")
+                    "Inputs of one prediction of a TorchScript model that is not run, but "
+ + "predicted from the run with --input-shape; may be repeated.")
     private List<String> forecasts = new ArrayList<>();
 
     @Option(

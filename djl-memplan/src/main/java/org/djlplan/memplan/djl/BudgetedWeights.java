@@ -147,7 +147,7 @@ final class BudgetedWeights {
         try {
             file.endLoad();
         } catch (IOException e) {
-            logger.warn("weights are not kept in a file: {}", e.toString());
+            logger.warn("weights are not stored in a file: {}", e.toString());
             file.close();
             return Optional.empty();
         }

@@ -76,7 +76,7 @@ public final class ModelPlanning {
         if (!GivenOptions.isPlanOption(key)) {
             throw new IllegalArgumentException(
                     key
-                            + " is no option of djl-plan: those start with "
+                            + " is not an option of djl-plan; its options start with "
                             + OptionKey.PREFIX
                             + " or "
                             + PlanOptions.DELEGATION_PREFIX);

@@ -257,7 +257,8 @@ final class PyTorchPlanning {
         }
         if (options.liveness() == Liveness.AUTO) {
             logger.info(
-                    "Intermediates of {} are left to DJL, as it is not known to be pure: {}",
+                    "Intermediates of {} are left to DJL, because it is not known to be "
+ + "pure: {}",
                     model.getName(),
                     reason);
         } else if (mode != options.liveness()) {

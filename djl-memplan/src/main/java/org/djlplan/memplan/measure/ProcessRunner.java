@@ -338,7 +338,7 @@ public final class ProcessRunner implements CandidateRunner {
             } catch (RuntimeException e) {
                 endProcess();
                 throw new CandidateException(
-                        Kind.CRASHED, "the process answered what is no answer: " + e);
+                        Kind.CRASHED, "the process sent an invalid answer: " + e);
             }
         }
         requireOpen();

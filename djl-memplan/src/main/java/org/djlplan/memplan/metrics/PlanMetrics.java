@@ -96,7 +96,7 @@ public final class PlanMetrics implements MeterBinder {
                                         "djlplan.memory.bytes",
                                         model,
                                         read -> memory.figure(read, figure))
-                                .description("Memory of the process by what it is for")
+                                .description("Memory of the process by purpose")
                                 .baseUnit("bytes")
                                 .tags(tags.and("part", part))
                                 .register(registry));

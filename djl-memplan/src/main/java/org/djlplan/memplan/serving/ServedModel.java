@@ -49,7 +49,7 @@ public final class ServedModel implements TfLiteModel {
     private static final Duration IDLE_AFTER = Duration.ofSeconds(30);
 
     private static final String WAITS =
-            "the shapes in its file are placeholders: it is not measured for those of its inputs";
+            "the shapes in its file are placeholders, so it cannot be measured";
 
     private final OpenModel model;
 
@@ -200,7 +200,7 @@ public final class ServedModel implements TfLiteModel {
      */
     public void switchTo(DelegationChoice choice) {
         if (stateful) {
-            logger.info("{} keeps state: it stays with what it has", model.graph().name());
+            logger.info("{} keeps state, so its delegation does not change", model.graph().name());
             return;
         }
         try {
@@ -224,7 +224,7 @@ public final class ServedModel implements TfLiteModel {
             record();
         } catch (UnplannableException | RuntimeException e) {
             logger.warn(
-                    "{} stays with what it has: {}",
+                    "{} keeps its previous delegation: {}",
                     model.graph().name(),
                     UnplannableException.reason(e));
         } finally {

@@ -88,7 +88,7 @@ public final class BackgroundStore<T> implements Store<T> {
         synchronized (waiting) {
             Waiting<T> before = waiting.get(key);
             if (before == null && waiting.size() >= MOST_WAITING) {
-                logger.debug("A value of {} is not kept: too many are waiting", key.model());
+                logger.debug("A value of {} is not stored: too many are waiting", key.model());
                 return;
             }
             boolean offered = value.offered() && (before == null || before.offered());
@@ -112,7 +112,7 @@ public final class BackgroundStore<T> implements Store<T> {
                     inner.save(key, value.value());
                 }
             } catch (RuntimeException | Error e) {
-                logger.warn("The value of {} cannot be kept", key.model(), e);
+                logger.warn("The value of {} cannot be stored", key.model(), e);
             }
             next = after(key, value);
         }

@@ -185,7 +185,7 @@ public final class FolderStore<T> implements Store<T> {
                 }
                 if (result instanceof StoredFile.OtherVersion<T> other && reported.add(file)) {
                     logger.info(
-                            "{} has version {} of the format, not {}; to be made anew",
+                            "{} has version {} of the format, not {}; it will be made again",
                             file,
                             other.version(),
                             codec.version());
@@ -193,7 +193,7 @@ public final class FolderStore<T> implements Store<T> {
             }
         } catch (IOException | RuntimeException e) {
             if (reported.add(file)) {
-                logger.warn("{} is of no use ({}); to be made anew", file, reason(e));
+                logger.warn("{} cannot be used ({}); it will be made again", file, reason(e));
             }
         }
         return Optional.empty();
@@ -211,7 +211,7 @@ public final class FolderStore<T> implements Store<T> {
             }
             if (written.notBeside().isPresent() && reported.add(folders.beside())) {
                 logger.info(
-                        "A {} is kept in {}, not beside the model ({})",
+                        "A {} is stored in {}, not beside the model ({})",
                         codec.kind(),
                         folders.cache(),
                         reason(written.notBeside().get()));
@@ -219,7 +219,7 @@ public final class FolderStore<T> implements Store<T> {
         } catch (IOException | RuntimeException e) {
             if (reported.add(folders.cache())) {
                 logger.warn(
-                        "The {} of {} cannot be kept ({})", codec.kind(), key.model(), reason(e));
+                        "The {} of {} cannot be stored ({})", codec.kind(), key.model(), reason(e));
             }
         }
     }

@@ -183,7 +183,7 @@ public final class KeptCopies {
                     return found;
                 }
                 if (loud) {
-                    logger.warn("{} is not what was made from {}; to be made anew", file, model);
+                    logger.warn("{} differs from the file that was made from {}; it will be made again", file, model);
                 }
             }
         }

@@ -156,7 +156,7 @@ public final class KeptElsewhere<T> {
         } catch (IOException | RuntimeException e) {
             if (!reported.getAndSet(true)) {
                 logger.warn(
-                        "The {} of {} in {} is of no use ({})",
+                        "The {} of {} in {} cannot be used ({})",
                         codec.kind(),
                         key.model(),
                         location,

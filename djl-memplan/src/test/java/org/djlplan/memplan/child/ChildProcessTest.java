@@ -65,7 +65,7 @@ class ChildProcessTest {
             assertEquals(ChildProcess.End.OUT_OF_MEMORY, lost.end());
             assertEquals(
                     "was killed by the system, as memory had run out;"
-                            + " djlplan size MODEL tells how much is enough",
+                            + " djlplan size MODEL measures how much is enough",
                     lost.how());
         }
     }

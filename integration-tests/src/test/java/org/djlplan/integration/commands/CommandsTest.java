@@ -107,7 +107,7 @@ class CommandsTest {
         };
         Result first = djlplan(line);
         assertEquals(0, first.exitCode(), first.err());
-        assertTrue(first.err().contains("is kept: it is measured first"), first.err());
+        assertTrue(first.err().contains("is stored: it is measured first"), first.err());
         assertNoNews(first);
         JsonObject comparison = first.json();
         assertTrue(comparison.get("identical").getAsBoolean());
@@ -122,7 +122,7 @@ class CommandsTest {
 
         // The budget is no part of the key: this is what an application finds without options.
         Result run = djlplan("run", "--json", "--iterations", "2", model);
-        assertFalse(run.err().contains("is kept"), run.err());
+        assertFalse(run.err().contains("is stored"), run.err());
         assertEquals(delegation, run.json().getAsJsonObject("delegation"));
         Result table = djlplan("compare", "--only-delegation", "--iterations", "2", model);
         assertEquals(0, table.exitCode(), table.err());

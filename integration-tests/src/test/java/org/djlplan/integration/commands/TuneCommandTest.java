@@ -253,7 +253,7 @@ class TuneCommandTest {
         Files.writeString(file, text.substring(0, text.length() / 2));
         Result damaged = show();
         assertEquals(1, damaged.exitCode());
-        assertTrue(damaged.err().contains(file.getFileName() + " is of no use"), damaged.err());
+        assertTrue(damaged.err().contains(file.getFileName() + " cannot be used"), damaged.err());
         JsonObject after =
                 onlyTable(djlplan("tune", "--json", "--threads=1", BUDGET, model.toString()));
         assertEquals(List.of(file), kept());

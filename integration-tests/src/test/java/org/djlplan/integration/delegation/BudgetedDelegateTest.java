@@ -186,7 +186,7 @@ class BudgetedDelegateTest {
             assertEquals(0, report(model).delegatedOperators());
             assertEquals(expected, run(model));
             assertEquals(1, log.ours("WARN").size(), () -> log.lines().toString());
-            assertTrue(log.ours("WARN").get(0).contains("made anew"), log.lines().toString());
+            assertTrue(log.ours("WARN").get(0).contains("made again"), log.lines().toString());
         }
         unused = selected();
         assertFalse(Files.readString(damaged).contains("9999"));

@@ -141,7 +141,7 @@ final class Fields {
                 return value;
             }
         } catch (ArithmeticException e) {
-            throw new ReportFormatException(where, "is no whole number of 64 bits");
+            throw new ReportFormatException(where, "is not a 64-bit integer");
         }
         throw new ReportFormatException(where, "is negative");
     }

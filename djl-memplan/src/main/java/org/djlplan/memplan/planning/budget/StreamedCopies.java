@@ -197,7 +197,7 @@ public final class StreamedCopies {
         if (least.bytes() > arenaBytes) {
             TfLiteOperator operator = model.main().operators().get(least.operator());
             throw new BudgetTooSmallException(
-                    "operator %d (%s) alone needs %.1f MB, sliced as far as it can be"
+                    "operator %d (%s) alone needs %.1f MB, even in the smallest slices"
                             .formatted(
                                     least.operator(),
                                     model.codeOf(operator).name(),
@@ -229,11 +229,11 @@ public final class StreamedCopies {
             mapping.releasePages();
             boolean same = copy.equalsExceptLargeBuffers(sliced.file(), WeightUse.PAGE_BYTES);
             if (!same) {
-                logger.warn("{} is not made from {}; to be made anew", found.file(), original);
+                logger.warn("{} was not made from {}; it will be made again", found.file(), original);
             }
             return same;
         } catch (IOException | UnsupportedPlatformException e) {
-            logger.warn("{} cannot be used ({}); to be made anew", found.file(), e.toString());
+            logger.warn("{} cannot be used ({}); it will be made again", found.file(), e.toString());
             return false;
         }
     }

@@ -44,7 +44,8 @@ public record EngineLibrary(Path file, String version) {
     public static EngineLibrary loaded() throws UnplannableException {
         if (!Files.isReadable(MAPPINGS)) {
             throw new UnplannableException(
-                    MAPPINGS + " cannot be read, which tells where TensorFlow Lite is loaded from");
+                    MAPPINGS + " cannot be read, so the path of the loaded TensorFlow Lite library is "
+ + "unknown");
         }
         Path file =
                 find(MAPPINGS)
@@ -57,7 +58,7 @@ public record EngineLibrary(Path file, String version) {
                     open(file).getFunction("TfLiteVersion").invokeString(new Object[0], false);
             return new EngineLibrary(file, version);
         } catch (LinkageError e) {
-            throw new UnplannableException("TensorFlow Lite tells no version: " + e.getMessage());
+            throw new UnplannableException("TensorFlow Lite does not report its version: " + e.getMessage());
         }
     }
 

@@ -154,7 +154,7 @@ final class AllocationSequence implements AutoCloseable {
         try {
             plans.kept().ifPresent(this::install);
         } catch (RuntimeException | VirtualMachineError e) {
-            logger.warn("a stored plan of {} is made anew: {}", name, e.toString());
+            logger.warn("a stored plan of {} is made again: {}", name, e.toString());
         }
     }
 

@@ -428,7 +428,7 @@ public final class StreamedWeights implements AutoCloseable {
     private void tell(WeightFile.Figures figures) {
         if (figures.errno() != 0) {
             logger.debug(
-                    "{}: weights were read as they were used: {}",
+                    "{}: weights were read on access: {}",
                     model,
                     SystemError.text(figures.errno()));
         }
@@ -450,8 +450,8 @@ public final class StreamedWeights implements AutoCloseable {
         if (trace.isEmpty()) {
             if (!told) {
                 logger.warn(
-                        "{}: weights are read as they are used: the system does not tell which"
-                                + " pages of them are in memory",
+                        "{}: weights are read on access, because the system does not report "
+ + "which of their pages are in memory",
                         model);
             }
             told = true;

@@ -352,7 +352,7 @@ class FolderIsDataTest {
             assertNotEquals("STORED", report(model).origin());
             assertPredicts(model, 1);
             List<String> told =
-                    log.ours("WARN").stream().filter(l -> l.contains("of no use")).toList();
+                    log.ours("WARN").stream().filter(l -> l.contains("cannot be used")).toList();
             assertEquals(1, told.size(), log.ours("WARN").toString());
             assertTrue(told.get(0).contains("other partitions than the delegate reports"));
         }

@@ -94,7 +94,7 @@ class TorchFreshJvmTest {
         try (LogCapture log = LogCapture.echoing()) {
             assertPredicts(RECORDED);
             assertEquals(1, log.ours("WARN").size(), log.ours("WARN").toString());
-            assertTrue(log.ours("WARN").get(0).contains("made anew"));
+            assertTrue(log.ours("WARN").get(0).contains("made again"));
         }
         assertPredicts(PLANNED_AT_ONCE);
     }
