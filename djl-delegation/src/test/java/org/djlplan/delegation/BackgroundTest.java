@@ -135,7 +135,7 @@ class BackgroundTest extends ProviderFixture {
     }
 
     @Test
-    void choose_cannotBeMeasuredAgain_staysWithWhatWasKept() throws Exception {
+    void choose_cannotBeMeasuredAgain_keepsStoredChoice() throws Exception {
         ProfileStore.of(model).save(key(), TABLE.with(Optional.of("others disturbed it")));
         Patience patience = new Patience(SHORT.delay(), SHORT.grace(), SHORT.poll(), () -> true);
         model.processes = false;
@@ -147,7 +147,7 @@ class BackgroundTest extends ProviderFixture {
     }
 
     @Test
-    void choose_measuredAgainBesideOtherWork_staysWithWhatWasKept() throws Exception {
+    void choose_remeasuredOnBusyMachine_keepsStoredChoice() throws Exception {
         ProfileTable disturbed = TABLE.with(Optional.of("others disturbed it"));
         ProfileStore.of(model).save(key(), disturbed);
         Patience patience = new Patience(SHORT.delay(), SHORT.grace(), SHORT.poll(), () -> true);
@@ -330,7 +330,7 @@ class BackgroundTest extends ProviderFixture {
 
     /** Nothing of it has run here. */
     @Test
-    void choose_untrustedDelegateThatIsNotUsed_isNotAsked() throws Exception {
+    void choose_unusedUntrustedDelegate_isNotLoaded() throws Exception {
         model.trusted = false;
         ProfileStore.of(model).save(key(), SampleTables.cpu(model.reported));
         choose((request, runner, progress, verified) -> fail());

@@ -126,7 +126,7 @@ class DelegationOptionsTest {
                 "tolerance | NaN | a number from 0 to 1",
                 "tolerance | 1% | a number from 0 to 1",
             })
-    void parse_wrongValue_namesKeyValueAndWhatIsAllowed(String key, String value, String allowed) {
+    void parse_wrongValue_namesKeyValueAndValidForms(String key, String value, String allowed) {
         Map<String, String> options = Map.of("delegation." + key, value);
         String message =
                 assertThrows(
@@ -155,7 +155,7 @@ class DelegationOptionsTest {
     }
 
     @Test
-    void threadCandidates_given_isThatNumber() {
+    void threadCandidates_given_isOnlyThatNumber() {
         assertEquals(List.of(3), DelegationOptions.threadCandidates(3, 8));
     }
 }

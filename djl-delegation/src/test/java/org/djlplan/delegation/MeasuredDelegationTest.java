@@ -125,7 +125,7 @@ class MeasuredDelegationTest extends ProviderFixture {
     }
 
     @Test
-    void choose_modelReplacedWhileItIsMeasured_keepsNothing() throws IOException {
+    void choose_modelReplacedWhileMeasured_storesNothing() throws IOException {
         assertCpu(
                 first(
                         (request, runner, progress, verified) -> {
@@ -146,7 +146,7 @@ class MeasuredDelegationTest extends ProviderFixture {
     }
 
     @Test
-    void choose_blocking_handsOnWhatWasAskedFor() {
+    void choose_blocking_passesTheRequestOn() {
         model.threads = 2;
         Progress given = new ProgressBar();
         provider(
@@ -235,7 +235,7 @@ class MeasuredDelegationTest extends ProviderFixture {
     }
 
     @Test
-    void choose_noProcessAnyMore_staysWithWhatWasVerified() {
+    void choose_processLost_keepsVerifiedChoice() {
         first((request, runner, progress, verified) -> TABLE, "blocking");
         model.obstacle = Optional.of("no program java");
         DelegationChoice choice =
@@ -314,7 +314,7 @@ class MeasuredDelegationTest extends ProviderFixture {
     }
 
     @Test
-    void choose_interruptedBefore_findsWhatIsKept() {
+    void choose_interruptedBefore_usesStoredResults() {
         first((request, runner, progress, verified) -> TABLE, "blocking");
         Thread.currentThread().interrupt();
         DelegationChoice choice =
@@ -324,7 +324,7 @@ class MeasuredDelegationTest extends ProviderFixture {
     }
 
     @Test
-    void choose_damagedTable_isToldOnceAndMeasuredAnew() throws IOException {
+    void choose_damagedTable_warnsOnceAndMeasuresAgain() throws IOException {
         first((request, runner, progress, verified) -> TABLE, "blocking");
         try (Stream<Path> files = Files.list(model.file().resolveSibling(".djlplan"))) {
             Path file = files.filter(f -> f.toString().endsWith("json")).findFirst().orElseThrow();

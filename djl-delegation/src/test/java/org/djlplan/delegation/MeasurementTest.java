@@ -78,7 +78,7 @@ class MeasurementTest {
     }
 
     @Test
-    void renew_notToBeKept_leavesWhatIsThere() throws Exception {
+    void renew_resultNotStored_keepsExistingTable() throws Exception {
         Measurement measurement = measuring(FIRST);
         assertEquals(Optional.of(FIRST), measurement.renew(PATIENCE_NANOS, table -> false));
         assertEquals(Optional.empty(), measurement.kept());
@@ -135,7 +135,7 @@ class MeasurementTest {
     }
 
     @Test
-    void profile_excluded_isOfferedWhatIsLeft() throws Exception {
+    void profile_excludedOperators_offersTheRest() throws Exception {
         List<List<Set<Integer>>> seen = new ArrayList<>();
         Measurement measurement =
                 new Measurement(

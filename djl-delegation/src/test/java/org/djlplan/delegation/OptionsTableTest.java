@@ -76,7 +76,7 @@ class OptionsTableTest {
     }
 
     @Test
-    void options_all_haveAKeyOfTheirOwnAndSayWhatTheyAre() {
+    void options_all_haveUniqueKeysAndDescriptions() {
         List<Option> all = options().toList();
         assertTrue(all.size() <= MOST, all.size() + " options; a user reads at most " + MOST);
         assertEquals(all.size(), all.stream().map(Option::key).distinct().count());

@@ -86,7 +86,7 @@ class PinnedTest extends PinnedFixture {
     }
 
     @Test
-    void choose_nothingThere_isWhatIsBesideTheModelWithoutSwitching() throws Exception {
+    void choose_emptyLocation_usesTableBesideModelWithoutSwitching() throws Exception {
         ProfileStore.of(model)
                 .save(key(List.of(2)), TABLE.with(Optional.of("others disturbed it")));
         Path empty = Files.createDirectory(folder.resolve("empty"));
@@ -97,7 +97,7 @@ class PinnedTest extends PinnedFixture {
     }
 
     @Test
-    void choose_onMissingFail_saysWhatWasLookedForAndHowToMakeIt() throws IOException {
+    void choose_onMissingFail_namesMissingResultAndCommand() throws IOException {
         Path empty = Files.createDirectory(folder.resolve("empty"));
         String message =
                 assertThrows(
@@ -197,7 +197,7 @@ class PinnedTest extends PinnedFixture {
     }
 
     @Test
-    void choose_damagedArchive_isToldOnceAndMissing() throws IOException {
+    void choose_damagedArchive_warnsOnceAndCountsAsMissing() throws IOException {
         Path tuned = keptElsewhere(TABLE, key(List.of(2)));
         try (Stream<Path> files = Files.list(tuned.resolve(".djlplan"))) {
             for (Path file : files.filter(f -> f.toString().endsWith(".json")).toList()) {

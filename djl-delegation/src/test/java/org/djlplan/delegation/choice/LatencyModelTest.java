@@ -55,7 +55,7 @@ class LatencyModelTest {
     }
 
     @Test
-    void nanos_withMixedNeighboursMeasured_isWhatWasMeasured() {
+    void nanos_mixedNeighboursMeasured_equalsMeasurement() {
         Run first =
                 new Run(
                         Set.of(0),

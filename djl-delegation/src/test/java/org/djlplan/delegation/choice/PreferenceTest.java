@@ -30,7 +30,7 @@ class PreferenceTest {
     }
 
     @Test
-    void eligible_withLimit_isWhatKeepsToIt() {
+    void eligible_withLimit_hasCandidatesWithinIt() {
         Contender small = contender(0, 10 * MB);
         Contender large = contender(1, 30 * MB);
         Preference limited = preference(Objective.LATENCY, OptionalLong.of(20 * MB));
@@ -39,7 +39,7 @@ class PreferenceTest {
     }
 
     @Test
-    void eligible_forMemory_isWhatTakesAsLittleAsTheLeast() {
+    void eligible_memoryGoal_hasCandidatesNearTheMinimum() {
         Contender least = contender(0, 10 * MB);
         Contender asLittle = contender(1, 10 * MB + 200_000);
         Contender more = contender(2, 11 * MB);

@@ -93,7 +93,7 @@ class RaceTest {
     }
 
     @Test
-    void hurry_takesOutWhatSeemsMuchSlower() {
+    void hurry_muchSlowerContender_isRemoved() {
         Race race = race(ONE, TWO, THREE);
 
         round(race, Map.of(ONE, 1_000_000L, TWO, 1_050_000L, THREE, 1_110_000L));
@@ -150,7 +150,7 @@ class RaceTest {
     }
 
     @Test
-    void winner_allWithdrawn_isNone() {
+    void winner_allWithdrawn_isEmpty() {
         Race race = race(CPU);
 
         race.withdraw(CPU);

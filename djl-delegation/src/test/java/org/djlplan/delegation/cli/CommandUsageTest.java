@@ -125,7 +125,7 @@ class CommandUsageTest {
     }
 
     @Test
-    void tune_noModelInTheFile_saysSo() {
+    void tune_noModelInTheFile_failsWithMessage() {
         assertEquals(1, tune(model));
         assertFalse(err.isBlank());
         assertEquals(1, study(model));
@@ -133,7 +133,7 @@ class CommandUsageTest {
     }
 
     @Test
-    void show_nothingKept_saysSo() {
+    void show_noStoredResult_reportsNone() {
         assertEquals(1, tune("--show", model));
         assertTrue(err.contains("no measurement of " + model + " is stored"), err);
     }

@@ -20,14 +20,14 @@ class KeyFactsTest {
     }
 
     @Test
-    void loads_whatIsUsual_needsNoOptions() {
+    void loads_defaultFacts_needNoOptions() {
         assertEquals(Map.of(), loads());
         assertEquals(Map.of(), loads("cores", "1", "threads", "1"));
         assertEquals(Map.of("memplan.threads", "1"), KeyFacts.loads(Map.of("threads", "1")));
     }
 
     @Test
-    void loads_whatIsNot_isAnOptionEach() {
+    void loads_nonDefaultFacts_areOptions() {
         assertEquals(
                 Map.of(
                         "memplan.threads", "2",

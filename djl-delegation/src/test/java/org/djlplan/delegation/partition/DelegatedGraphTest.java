@@ -211,7 +211,7 @@ class DelegatedGraphTest {
     }
 
     @Property(tries = 300)
-    void partitionsWithout_anything_isWhatTheEngineMakesOfTheRest(
+    void partitionsWithout_anyOperators_equalsTheEnginesPartitions(
             @ForAll Delegable model, @ForAll Random random) {
         Graph graph = model.graph();
         Set<Integer> excluded = new HashSet<>();

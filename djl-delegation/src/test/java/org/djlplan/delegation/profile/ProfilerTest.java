@@ -80,7 +80,7 @@ class ProfilerTest {
     }
 
     @Test
-    void profile_countsWhatItRan() throws InterruptedException {
+    void profile_anyModel_countsInferences() throws InterruptedException {
         SimulatedRunner runner = runner(truth(2, 9, 3));
 
         ProfileTable table = profile(runner, settings(LATENCY));

@@ -37,7 +37,7 @@ class YoloReplayTest {
     }
 
     @Test
-    void truth_agreesWithWhatIsPublished() {
+    void truth_tables_agreeWithPublishedOnes() {
         for (int p = 0; p < YoloTruth.ONE_MILLIS.size(); p++) {
             assertEquals(YoloTruth.ONE_MILLIS.get(p), millis(TRUTH.union(Set.of(p))), 0.01);
         }

@@ -162,7 +162,7 @@ class ForgedTableTest {
     }
 
     @Test
-    void load_buffersThatNobodyAskedFor_isRefused() throws IOException {
+    void load_unrequestedTransientBuffers_isRefused() throws IOException {
         Candidate some = new Candidate(ImmutableSortedSet.of(0, 1), 2).withTransientBuffers();
         ProfileTable forged = table(some, measured(some, 1, CLOSE));
         assertTrue(refusal(forged).contains("buffers that nobody asked for"));
@@ -291,7 +291,7 @@ class ForgedTableTest {
     }
 
     @Test
-    void loadAnswers_notOfTheRequest_areToldOnceAndNone() {
+    void loadAnswers_notOfTheRequest_warnsOnceAndReturnsNone() {
         NodeTime both = new NodeTime(SOME.operators(), true, 3);
         NodeTime alone = new NodeTime(ImmutableSortedSet.of(3), false, 3);
         assertTrue(believes(SOME, known(CLOSE, both, alone)));
@@ -313,7 +313,7 @@ class ForgedTableTest {
     }
 
     @Test
-    void load_lighterSetThatIsNotAccepted_isNotBelieved() {
+    void load_unacceptedLighterSet_isRejected() {
         Candidate one = new Candidate(SOME.operators(), 1);
         for (double difference : new double[] {2e-6, 1e-3}) {
             List<OutputError> errors = List.of(new OutputError(ElementType.FLOAT32, difference));

@@ -175,7 +175,7 @@ class ExplanationTest {
     }
 
     @Test
-    void of_memoryAskedFor_saysWhatItTakes() {
+    void of_memoryGoal_printsMemory() {
         goal = new Goal(Objective.MEMORY, OptionalLong.empty());
         measured(set(), 1, 9, 1_000_000);
         measured(ALL, 1, 2, 4_500_000);
@@ -235,7 +235,7 @@ class ExplanationTest {
 
     /** Where not one element but all together are too far; the noise moves the limit. */
     @Test
-    void of_outputsDifferOnTheWhole_saysSo() {
+    void of_outputsDifferInNorm_isReported() {
         tolerance = Tolerance.AUTO;
         measured(set(), 9);
         wrong(

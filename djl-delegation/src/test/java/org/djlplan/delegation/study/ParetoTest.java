@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 class ParetoTest {
 
     @Test
-    void front_isWhatIsNotBeatenInBoth() {
+    void front_candidates_hasThoseNotBeatenInBoth() {
         Entry.Measured fast = measured(1, 10, 50);
         Entry.Measured beaten = measured(2, 11, 50);
         Entry.Measured between = measured(3, 15, 30);

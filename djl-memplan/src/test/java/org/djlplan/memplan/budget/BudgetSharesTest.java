@@ -34,7 +34,7 @@ class BudgetSharesTest {
     }
 
     @Test
-    void of_lessThanTheLeast_saysWhatWouldDo() {
+    void of_belowMinimum_namesTheMinimum() {
         BudgetTooSmallException e =
                 assertThrows(
                         BudgetTooSmallException.class,

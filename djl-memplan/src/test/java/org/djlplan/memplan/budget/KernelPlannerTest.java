@@ -122,7 +122,7 @@ class KernelPlannerTest {
     }
 
     @Test
-    void problem_withDelegatedSteps_hasNeitherTheirWeightsNorWhatTheyTouch() {
+    void problem_withDelegatedSteps_excludesTheirWeightsAndTensors() {
         StreamingProblem rest = GRAPH.problem(costs(1), Set.of(3, 4));
         assertEquals(STEPS - 2, rest.weights().size());
         List<Integer> placed =

@@ -72,7 +72,7 @@ class KernelSelectionTest {
     }
 
     @Test
-    void within_littleRoom_takesWhatSavesMostTimePerByte() {
+    void within_littleRoom_prefersMostTimeSavedPerByte() {
         Graph graph = chain(List.of(320, 32, 32, 320), List.of(1, 1, 1, 1));
         KernelSelection selection = new KernelSelection(graph, millis(9, 8, 8, 9), steps(4));
         assertEquals(Set.of(1, 2), selection.within(80 << 10).steps());

@@ -70,7 +70,7 @@ class ResidencyPlannerTest {
 
     /** Pieces of one step, which are worth as much, stay in the order of their numbers. */
     @Test
-    void plan_spareWindow_pinsWhatComputesLeastPerByte() {
+    void plan_spareWindow_pinsLeastComputePerByte() {
         ResidencyPlanner planner =
                 new ResidencyPlanner(
                         List.of(use(0, 0, 0, 1), use(1, 1, 1, 1), use(2, 2, 2, 1), use(3, 3, 3, 1)),

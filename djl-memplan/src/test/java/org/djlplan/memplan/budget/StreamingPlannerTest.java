@@ -81,7 +81,7 @@ class StreamingPlannerTest {
     }
 
     @Test
-    void plan_budgetTooSmall_namesTheOperatorAndWhatWouldDo() {
+    void plan_budgetTooSmall_namesOperatorAndMinimum() {
         BudgetTooSmallException thrown =
                 assertThrows(BudgetTooSmallException.class, () -> plan(CHAIN, 4 * PAGE - 1));
         assertEquals(4 * PAGE, thrown.leastBytes());
@@ -162,7 +162,7 @@ class StreamingPlannerTest {
 
     /** Its plan is made again, as nothing better is found with more. */
     @Test
-    void plan_strategyUnluckyWithMore_isThatForLess() throws BudgetTooSmallException {
+    void plan_worsePlanForLargerBudget_reusesSmallerBudgetsPlan() throws BudgetTooSmallException {
         StreamingStrategy unlucky =
                 new StreamingStrategy() {
                     @Override

@@ -49,7 +49,7 @@ class WeightTraceTest {
     }
 
     @Test
-    void constructor_whatCannotBe_isRefused() {
+    void constructor_invalidValues_isRefused() {
         assertThrows(
                 IllegalArgumentException.class,
                 () -> new WeightTrace(PIECES, steps(0), steps(0), List.of(), List.of()));

@@ -45,7 +45,7 @@ class ChildProcessTest {
     }
 
     @Test
-    void await_killedBySomebody_isNotOutOfMemory() throws Exception {
+    void await_killedByOtherProcess_isNotOutOfMemory() throws Exception {
         writeKills(3);
         try (ChildProcess process = killed("kill -9 $$")) {
             Answer.Lost lost = assertInstanceOf(Answer.Lost.class, process.await(LONG));
@@ -56,7 +56,7 @@ class ChildProcessTest {
 
     /** What it wrote before it was killed is no reason. */
     @Test
-    void await_killedForMemory_saysSoInOneSentence() throws Exception {
+    void await_killedForMemory_reportsItInOneSentence() throws Exception {
         writeKills(3);
         String vmstat = folder.resolve("proc/vmstat").toString();
         String script = "echo warning >&2; echo oom_kill 4 > " + vmstat + "; kill -9 $$";
@@ -71,7 +71,7 @@ class ChildProcessTest {
     }
 
     @Test
-    void await_killedWhereNobodyCounts_isPerhapsOutOfMemory() throws Exception {
+    void await_killedWithoutKillCounter_isPerhapsOutOfMemory() throws Exception {
         try (ChildProcess process = killed("kill -9 $$")) {
             Answer.Lost lost = assertInstanceOf(Answer.Lost.class, process.await(LONG));
             assertEquals(ChildProcess.End.OUT_OF_MEMORY, lost.end());
@@ -100,7 +100,7 @@ class ChildProcessTest {
     private final LastWords words = new LastWords();
 
     @Test
-    void lastWords_nothing_saysSo() {
+    void lastWords_noOutput_reportsNone() {
         assertEquals("(none)", words.summary());
         assertEquals(List.of(), words.lines());
     }

@@ -197,7 +197,7 @@ class BenchPlannerCommandTest {
     }
 
     @Test
-    void techniques_ofTooLargeAFile_sayWhatIsAdmitted() throws IOException {
+    void techniques_tooLargeFile_namesTheLimit() throws IOException {
         StringBuilder text = new StringBuilder("id,lower,upper,size\n");
         for (int i = 0; i < 2001; i++) {
             text.append(i).append(',').append(i).append(',').append(i + 1).append(",64\n");

@@ -113,7 +113,7 @@ class BudgetTableTest {
     }
 
     @Test
-    void complaints_killedInItsGroup_saysSo() {
+    void complaints_killedInGroup_reportsKill() {
         BudgetTable table = table(row(60 * MB, Optional.empty(), OutputDifference.NONE));
         assertTrue(table.text().contains("  killed  "), table.text());
         assertEquals(
@@ -130,7 +130,7 @@ class BudgetTableTest {
     }
 
     @Test
-    void complaints_otherOutputs_dependOnWhatIsAllowed() {
+    void complaints_differentOutputs_dependOnLimit() {
         OutputDifference little =
                 new OutputDifference(
                         false, true, List.of(new OutputDifference.Output("float32", 5e-7, 1e-6)));

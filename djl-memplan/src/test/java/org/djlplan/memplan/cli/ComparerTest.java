@@ -38,7 +38,7 @@ class ComparerTest {
     }
 
     @Test
-    void time_severalRounds_alternatesAndTellsTheTimeLeft() {
+    void time_severalRounds_alternatesAndPrintsRemainingTime() {
         time(4, 2, process("stock", 3), process("planned", 1));
         assertEquals(List.of("stock 2", "planned 2", "planned 2", "stock 2"), turns);
         assertEquals(

@@ -248,7 +248,7 @@ class ComparisonTest {
     }
 
     @Test
-    void complaints_stockLosesATensor_nameWhatOutputsAreComparedWith() {
+    void complaints_stockLosesATensor_nameTheReference() {
         Variant off =
                 new Variant(RunMode.PLANNED, planned, floats(1e-7), List.of(Limit.IDENTICAL), TYPES);
         Comparison lost =

@@ -28,7 +28,7 @@ class InputSpecTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"7", "1,128:int64", "1,3,4:float32", "2:boolean"})
-    void text_parsed_isWhatWasRead(String text) {
+    void text_parsed_isTheSameText(String text) {
         assertEquals(text, InputSpec.parse(text).text());
     }
 

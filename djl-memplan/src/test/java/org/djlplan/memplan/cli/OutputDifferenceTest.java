@@ -92,7 +92,7 @@ class OutputDifferenceTest {
     }
 
     @Test
-    void agrees_quantized_byOneStepWhateverTheLimit() throws IOException {
+    void agrees_quantized_acceptsOneStepForAnyLimit() throws IOException {
         OutputDifference one = between(bytes(3), bytes(4));
         assertTrue(one.agrees(List.of(new Limit(0, 1))));
         assertEquals("1 step", one.text());

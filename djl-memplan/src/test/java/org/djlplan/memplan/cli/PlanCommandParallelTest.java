@@ -30,7 +30,7 @@ class PlanCommandParallelTest extends CommandTest {
     }
 
     @Test
-    void plan_parallel_tellsThePrice() {
+    void plan_parallel_printsTheCost() {
         assertEquals(0, run(BranchyGraphs.branches(3, 3), "--json", "--parallel", model));
         // The best serial plan keeps the ends of two branches while the third runs.
         assertEquals(256, json().getAsJsonObject("best").get("totalBytes").getAsLong());

@@ -74,7 +74,7 @@ class PlanCommandSearchTest {
     }
 
     @Test
-    void plan_noTime_leavesWhatTheStrategiesFound() {
+    void plan_noSearchTime_returnsStrategiesPlan() {
         assertEquals(0, run("--time-limit", "0s"));
         assertTrue(best().get("totalBytes").getAsLong() > OPTIMUM);
         assertFalse(best().get("provedMinimal").getAsBoolean());

@@ -89,7 +89,7 @@ class PlanCommandTest extends CommandTest {
     }
 
     @Test
-    void plan_csvAsJson_tellsThePapersFigures() {
+    void plan_csvAsJson_hasThePapersFigures() {
         assertEquals(0, run("--json", csv));
         JsonObject json = json();
         assertEquals(8, json.get("records").getAsInt());
@@ -149,7 +149,7 @@ class PlanCommandTest extends CommandTest {
     }
 
     @Test
-    void plan_csvAsJson_tellsSharedObjectsBesidesOffsets() {
+    void plan_csvAsJson_hasSharedObjectsAndOffsets() {
         assertEquals(0, run("--json", csv));
         JsonObject improved = result(json(), "shared-greedy-by-size-improved");
         assertEquals("shared-objects", improved.get("layout").getAsString());
@@ -175,7 +175,7 @@ class PlanCommandTest extends CommandTest {
     }
 
     @Test
-    void plan_oneOffsetStrategy_tellsNoSharedObjects() {
+    void plan_oneOffsetStrategy_hasNoSharedObjects() {
         assertEquals(0, run("--json", "--strategy", "greedy-by-size", csv));
         assertFalse(json().has("bestSharedObjects"));
         assertEquals(128, json().get("sharedObjectsLowerBoundBytes").getAsLong());

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 class PlannedLoadingTest {
 
     @Test
-    void check_whatOnlyTheApplicationMaySet_isTaken() {
+    void check_applicationOnlyOption_isAccepted() {
         assertDoesNotThrow(
                 () ->
                         PlannedLoading.check(

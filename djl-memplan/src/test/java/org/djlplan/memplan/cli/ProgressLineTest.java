@@ -24,7 +24,7 @@ class ProgressLineTest {
     }
 
     @Test
-    void update_afterSomeSeconds_tellsHowLongTheRestTakes() {
+    void update_afterSomeSeconds_printsRemainingTime() {
         long[] seconds = {100};
         ProgressLine timed =
                 new ProgressLine.OnTerminal(

@@ -203,7 +203,7 @@ class ReportCommandTest extends CommandTest {
 
     /** Whatever number of the map is wrong, the comparison above would tell. */
     @Test
-    void numbers_anyOfThemWrong_areTold() throws IOException {
+    void numbers_anyWrong_isReported() throws IOException {
         assertEquals(0, report(csv, "--json", data), err::toString);
         JsonObject plan = planned(csv);
         for (String name : NUMBERS) {
@@ -278,7 +278,7 @@ class ReportCommandTest extends CommandTest {
     }
 
     @Test
-    void report_wrongUse_isTold() {
+    void report_wrongUse_isReported() {
         assertEquals(2, report(csv, "--view", "LIVE"));
         assertEquals(2, report(csv, "--runs", "3"));
         assertEquals(2, report(data));
@@ -353,7 +353,7 @@ class ReportCommandTest extends CommandTest {
     }
 
     @Test
-    void compare_damagedReport_saysWhereInOneLine() throws IOException {
+    void compare_damagedReport_namesPositionInOneLine() throws IOException {
         assertEquals(0, report(csv, "--json", data), err::toString);
         Path damaged = folder.resolve("damaged.json");
         Files.writeString(damaged, Files.readString(data).replace("\"first\":1,", "\"first\":-1,"));

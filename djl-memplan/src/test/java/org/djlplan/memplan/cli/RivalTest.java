@@ -39,7 +39,7 @@ class RivalTest {
     }
 
     @Test
-    void check_oldDjlWithoutAPlace_asksForOne() throws Exception {
+    void check_oldDjlWithoutPath_requiresPath() throws Exception {
         Rival rival = new Rival.Converter().convert("djl-0.27");
         Exception e =
                 assertThrows(IllegalArgumentException.class, () -> rival.check(EngineKind.TFLITE));

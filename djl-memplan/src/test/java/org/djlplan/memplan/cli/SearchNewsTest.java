@@ -18,7 +18,7 @@ class SearchNewsTest {
             new ProgressLine.OnTerminal(new PrintWriter(terminal), () -> 0);
 
     @Test
-    void tell_partOfTheTime_tellsWhatIsLeftAtMost() {
+    void tell_partOfTheTime_printsRemainingTime() {
         SearchNews.tell(line, Duration.ofMillis(2500), LIMIT);
         SearchNews.tell(line, Duration.ofSeconds(11), LIMIT);
         assertEquals(
@@ -28,7 +28,7 @@ class SearchNewsTest {
     }
 
     @Test
-    void start_nobodyWatchesOrNoTimeLimit_tellsNothing() {
+    void start_noTerminalOrTimeLimit_printsNothing() {
         assertTrue(SearchNews.start(Optional.empty(), Optional.of(LIMIT)).isEmpty());
         assertTrue(SearchNews.start(Optional.of(line), Optional.empty()).isEmpty());
     }

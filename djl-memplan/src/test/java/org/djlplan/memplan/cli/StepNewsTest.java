@@ -26,7 +26,7 @@ class StepNewsTest {
     }
 
     @Test
-    void next_onTerminal_tellsTheTimeLeftOnceItIsKnown() {
+    void next_onTerminal_printsRemainingTimeOnceKnown() {
         try (StepNews news = onTerminal(4)) {
             news.next("stock");
             seconds += 4;
@@ -44,7 +44,7 @@ class StepNewsTest {
     }
 
     @Test
-    void next_moreStepsThanThought_tellsNoTime() {
+    void next_moreStepsThanExpected_printsNoTime() {
         try (StepNews news = onTerminal(1)) {
             news.next("stock");
             seconds += 60;
@@ -54,7 +54,7 @@ class StepNewsTest {
     }
 
     @Test
-    void next_nobodyWatches_writesLines() {
+    void next_noTerminal_writesLines() {
         try (StepNews news = new StepNews(messages, 2, Optional.empty(), this::nanos)) {
             news.next("stock");
             seconds += 60;

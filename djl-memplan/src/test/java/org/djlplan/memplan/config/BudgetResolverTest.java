@@ -45,7 +45,7 @@ class BudgetResolverTest {
     }
 
     @Test
-    void bytes_auto_isWhatTheContainerHasLeft() {
+    void bytes_auto_isTheContainersFreeMemory() {
         assertEquals(100 * MB, resolver(new Budget.Auto()).bytes(0));
     }
 

@@ -136,7 +136,7 @@ class PlanOptionsTest {
         "memplan.sharedBudget, 25%, none or a size such as 256MB",
         "memplan.liveness, block, 'auto, op or off'",
     })
-    void parse_wrongValue_saysKeyAndValueAndWhatIsWanted(String key, String value, String wanted) {
+    void parse_wrongValue_namesKeyValueAndExpectedForm(String key, String value, String wanted) {
         assertEquals(key + "=" + value + ": must be " + wanted, problem(Map.of(key, value)));
     }
 
@@ -184,7 +184,7 @@ class PlanOptionsTest {
                 "5 percent",
                 "half"
             })
-    void parse_wrongBudget_saysWhatIsAllowed(String value) {
+    void parse_wrongBudget_listsValidForms(String value) {
         assertEquals(
                 "memplan.budget="
                         + value

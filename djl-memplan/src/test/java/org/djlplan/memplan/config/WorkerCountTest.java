@@ -23,14 +23,14 @@ class WorkerCountTest {
     }
 
     @Test
-    void forThreads_number_isThatNumberWhateverTheEngineDoes() {
+    void forThreads_fixedNumber_ignoresEngineThreads() {
         assertEquals(7, new WorkerCount(7).forThreads(4));
         assertFalse(new WorkerCount(7).isAuto());
         assertTrue(new WorkerCount(0).isOff());
     }
 
     @Test
-    void interpretersAndArenas_number_areAsMany() {
+    void interpretersAndArenas_fixedNumber_matchIt() {
         int many = 3 * CORES;
         assertEquals(many, new WorkerCount(many).interpreters());
         assertEquals(many, new WorkerCount(many).arenas());

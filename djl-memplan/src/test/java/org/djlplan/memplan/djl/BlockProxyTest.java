@@ -126,7 +126,7 @@ class BlockProxyTest {
     }
 
     @Test
-    void otherMethods_whatTheOriginalThrows_comesOutAsItIs() {
+    void otherMethods_originalThrows_propagatesException() {
         UnsupportedOperationException thrown =
                 assertThrows(
                         UnsupportedOperationException.class,

@@ -53,7 +53,7 @@ class ModelDelegationTest {
     }
 
     @Test
-    void of_noEngine_isCpuWithOneWarningAndAsksNobody() {
+    void of_noEngine_isCpuWithOneWarning() {
         try (LogCapture log = new LogCapture();
                 ModelDelegation delegation =
                         new ModelDelegation(new Unasked(), OPTIONS, Optional.empty())) {

@@ -71,7 +71,7 @@ class ScopedTranslatorTest {
 
     /** Equality has two directions. */
     @Test
-    void equals_whatIsNotWrapped_isFalse() {
+    void equals_unwrappedTranslator_isFalse() {
         Translator<String, String> translator = wrapped("a");
         assertFalse(translator.equals(null));
         assertNotEquals(translator, new Labelled("a"));

@@ -101,7 +101,7 @@ class LearntShapesTest {
     }
 
     @Test
-    void guess_oneRecording_tellsOnlyOfItself() {
+    void guess_oneRecording_knowsOnlyItsShape() {
         LearntShapes learnt = learnt(at -> at.get(0), shape(2, 9));
         assertEquals(Optional.of(2L), guess(learnt, 2, 9));
         assertEquals(Optional.empty(), guess(learnt, 2, 10));
@@ -215,7 +215,7 @@ class LearntShapesTest {
      * contradicts a recording is never told, and what no formula fits is told no more.
      */
     @Test
-    void guess_formulasThatFitAndThenFail_neverContradictWhatWasRecorded() {
+    void guess_formulasThatFailLater_neverContradictRecordings() {
         Random random = new Random(20);
         int wrong = 0;
         for (int round = 0; round < 2000; round++) {
@@ -236,7 +236,7 @@ class LearntShapesTest {
 
     /** As real models are: every size has an exact formula. */
     @Test
-    void guess_fourRecordingsOfExactFormulas_nearlyAllAreKnownAndNoneIsWrong() {
+    void guess_fourRecordingsOfExactFormulas_knowsNearlyAllWithoutError() {
         Random random = new Random(21);
         int known = 0;
         int all = 0;

@@ -79,13 +79,13 @@ class QuickPlannerTest {
     }
 
     @Test
-    void plan_moreThanALongHolds_isNone() {
+    void plan_sizesExceedLong_isEmpty() {
         Allocation huge = new Allocation(Long.MAX_VALUE / 2, 0, OptionalInt.of(1));
         assertTrue(QuickPlanner.plan(guess(new AllocationTrace(List.of(huge)))).isEmpty());
     }
 
     @Test
-    void isValid_twoInOnePlace_isNot() {
+    void isValid_overlappingAllocations_isFalse() {
         AllocationTrace trace =
                 new AllocationTrace(
                         List.of(

@@ -138,7 +138,7 @@ class MachineTest {
     }
 
     @Test
-    void memoryRoom_version2_filePagesThatNobodyMappedAreFree() throws IOException {
+    void memoryRoom_version2_countsUnmappedFilePagesAsFree() throws IOException {
         write("proc/self/cgroup", "0::/app\n");
         write(
                 "proc/self/mountinfo",

@@ -47,7 +47,7 @@ class ProcessorTimesTest {
     }
 
     @Test
-    void read_missingEmptyOrOddFiles_tellsNothing() throws Exception {
+    void read_missingEmptyOrOddFiles_isEmpty() throws Exception {
         ProcessorTimes times = new ProcessorTimes(root);
         assertEquals(Optional.empty(), times.read());
         write("self/status", "Name:\ta\n");

@@ -64,7 +64,7 @@ class MeasuringJvmTest {
     }
 
     @Test
-    void limit_ownDelegate_keepsTheEnvironmentWithoutWhatConfiguresJvmsAndLogging() {
+    void limit_customDelegate_removesOnlyJvmAndLoggingVariables() {
         Map<String, String> environment = new HashMap<>(System.getenv());
         environment.put("VENDOR_GPU", "7");
         environment.put("JAVA_TOOL_OPTIONS", "-javaagent:agent.jar");

@@ -88,7 +88,7 @@ class TemporaryFolderTest {
     }
 
     @Test
-    void create_link_staysWithWhatItLeadsTo() throws IOException {
+    void create_linkToFolder_keepsLinkAndTarget() throws IOException {
         Path target = leftBehind("precious");
         Path link = Files.createSymbolicLink(parent.resolve("djlplan-measuring-1-1-9"), target);
         createAndClose();
@@ -97,7 +97,7 @@ class TemporaryFolderTest {
     }
 
     @Test
-    void create_linkInsideAFolder_isDeletedWithoutWhatItLeadsTo() throws IOException {
+    void create_linkInsideAFolder_deletesLinkNotTarget() throws IOException {
         Path target = leftBehind("precious");
         Path folder = leftBehind("djlplan-measuring-1-1-9");
         Files.createSymbolicLink(folder.resolve("link"), target);

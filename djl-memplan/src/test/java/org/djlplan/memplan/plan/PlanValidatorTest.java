@@ -143,7 +143,7 @@ class PlanValidatorTest {
     }
 
     @Test
-    void describe_everyRule_saysItInOneSentence() {
+    void describe_everyRule_isOneSentence() {
         List<String> names = List.of("a", "b");
         assertEquals(
                 "a and b overlap in time and space", new Violation.Overlap(0, 1).describe(names));

@@ -57,13 +57,13 @@ class AllocationPlanningTest {
     }
 
     @Test
-    void plan_newTrace_isThatOfTheStrategiesAndNotStoredYet() {
+    void plan_newTrace_isMadeByStrategiesAndNotStoredYet() {
         assertEquals(64, plans().plan(TRACE).plan().arenaBytes());
         assertEquals(Optional.empty(), store.load(KEY));
     }
 
     @Test
-    void kept_storedPlan_isUsedAsItIs() {
+    void load_storedPlan_isUsedUnchanged() {
         storeNaivePlan();
         assertEquals(128, plans().kept().orElseThrow().plan().arenaBytes());
     }
@@ -94,7 +94,7 @@ class AllocationPlanningTest {
     }
 
     @Test
-    void cameBack_whatWasKept_isNothingNew() {
+    void markRecurring_storedPlan_isAlreadyRecurring() {
         AllocationPlans.OfInputs first = plans();
         assertTrue(first.cameBack());
         assertFalse(first.cameBack());

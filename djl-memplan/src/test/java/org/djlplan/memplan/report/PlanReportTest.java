@@ -100,7 +100,7 @@ class PlanReportTest {
     }
 
     @Test
-    void unplanned_anyReason_saysSo() {
+    void unplanned_anyReason_reportsIt() {
         PlanReport report = PlanReport.unplanned("PyTorch", "no such platform");
         assertFalse(report.planned());
         assertEquals(

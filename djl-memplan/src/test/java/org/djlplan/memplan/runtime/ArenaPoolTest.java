@@ -47,7 +47,7 @@ class ArenaPoolTest {
     }
 
     @Test
-    void freeIdle_somebodyNeedsMemory_leavesWhatIsInUseAndMakesTheRestAnew() {
+    void freeIdle_memoryNeeded_keepsUsedAndRebuildsTheRest() {
         try (Need need = pool.announce(SMALL)) {
             Arena unused = use(need);
             pool.freeIdle();
@@ -116,7 +116,7 @@ class ArenaPoolTest {
     }
 
     @Test
-    void close_theLargestNeed_freesWhatNobodyElseNeeds() {
+    void close_largestModel_freesUnneededArena() {
         Need small = pool.announce(SMALL);
         Need large = pool.announce(LARGE);
         assertTrue(use(large).bytes() >= LARGE);
@@ -155,7 +155,7 @@ class ArenaPoolTest {
     }
 
     @Test
-    void lease_waitIsOver_givesMemoryOfItsOwn() throws Exception {
+    void lease_waitTimesOut_allocatesSeparateMemory() throws Exception {
         try (Need need = pool.announce(SMALL)) {
             Lease first = need.lease(1, Duration.ZERO);
             for (Duration wait : List.of(Duration.ZERO, Duration.ofMillis(1))) {
@@ -395,7 +395,7 @@ class ArenaPoolTest {
     }
 
     @Test
-    void abandon_arraysStay_itIsNoneOfThePoolAnyMore() {
+    void abandon_arraysStayOpen_poolForgetsArena() {
         try (Need need = pool.announce(SMALL)) {
             Lease lease = need.tryLease(1, Duration.ZERO).orElseThrow();
             Arena kept = lease.arena();
@@ -408,7 +408,7 @@ class ArenaPoolTest {
     }
 
     @Test
-    void close_largestNeedIsOver_givesBackWhatOthersDoNotNeed() {
+    void close_largestNeed_freesUnneededMemory() {
         try (Need any = pool.announceAny()) {
             try (Need large = pool.announce(LARGE, true)) {
                 reach(large, LARGE);
@@ -432,7 +432,7 @@ class ArenaPoolTest {
     }
 
     @Test
-    void lease_noMemory_throwsAndTakesNobodysPlace() throws Exception {
+    void lease_noMemory_throwsAndReleasesItsPlace() throws Exception {
         try (Need small = pool.announce(SMALL);
                 Need large = pool.announce(LARGE)) {
             assertTrue(use(small).bytes() >= SMALL);

@@ -39,7 +39,7 @@ class SettlingTest {
     }
 
     @Test
-    void close_beforeItIsDue_releasesNothing() throws Exception {
+    void close_beforeFirstRelease_releasesNothing() throws Exception {
         Settling settling = new Settling(this::release, Duration.ofMillis(50));
         settling.begin();
         settling.close();

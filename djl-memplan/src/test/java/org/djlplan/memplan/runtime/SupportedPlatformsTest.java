@@ -42,7 +42,7 @@ class SupportedPlatformsTest {
     }
 
     @Test
-    void warnIfUnsupported_windows_warnsOnceAndNamesWhatIsSupported() {
+    void warnIfUnsupported_windows_warnsOnceAndListsSupportedPlatforms() {
         try (LogCapture log = new LogCapture()) {
             SupportedPlatforms.warnIfUnsupported();
             pretend("Windows 11", "amd64");

@@ -230,7 +230,7 @@ class WorkersTest {
     }
 
     @Test
-    void run_errorOnAWorker_isThrownAsItIs() throws Exception {
+    void run_errorOnAWorker_isRethrown() throws Exception {
         where(one);
         StackOverflowError error = new StackOverflowError();
         assertSame(

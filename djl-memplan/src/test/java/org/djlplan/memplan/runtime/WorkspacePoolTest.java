@@ -129,7 +129,7 @@ class WorkspacePoolTest {
     }
 
     @Test
-    void close_largest_givesBackWhatOthersDoNotReach() {
+    void close_largest_freesPagesBeyondTheOthers() {
         try (Resident unused = join(new FakeWorkspace(2))) {
             Resident large = join(new FakeWorkspace(5));
             assertEquals(5 * PAGE, memory.total());
@@ -235,7 +235,7 @@ class WorkspacePoolTest {
     }
 
     @Test
-    void take_movesToPagesOfItsOwn_waitsForNobodyAnyMore() {
+    void take_movedToOwnPages_neverWaits() {
         FakeWorkspace workspace = new FakeWorkspace(2);
         try (Resident one = join(new FakeWorkspace(1));
                 Resident other = join(workspace)) {

@@ -61,7 +61,7 @@ class DequantizeTest {
     }
 
     @Test
-    void constants_whatIsNotPlain_isLeftAlone() {
+    void constants_notPlain_areUnchanged() {
         int packed = model.constant(TestModel.FLOAT16, halves(1, 2, 3), 3);
         // Seen by the caller, computed, by channel, of subnormal results, without a scale.
         int shown = unpack(packed, 3);

@@ -40,7 +40,7 @@ class SlicePlannerTest {
     }
 
     @Test
-    void decisions_whatFits_isLeftWhole() {
+    void decisions_fittingLayers_stayWhole() {
         TfLiteFile file = convolution(14, 3, 256, 256);
         long patches = 14L * 14 * 9 * 256 * Float.BYTES;
         long weights = 9L * 256 * 256 * Float.BYTES;

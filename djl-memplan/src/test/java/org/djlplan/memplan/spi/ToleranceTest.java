@@ -69,7 +69,7 @@ class ToleranceTest {
     }
 
     @Test
-    void admits_hardLimit_isThatWhateverTheNoise() {
+    void admits_hardLimit_ignoresNoise() {
         Tolerance hard = Tolerance.of(1e-5);
         assertTrue(hard.admits(floats(9e-6, 1)));
         assertFalse(hard.admits(floats(1.1e-5, 1)));
@@ -86,7 +86,7 @@ class ToleranceTest {
     }
 
     @Test
-    void admits_quantized_asFarAsTheirOwnNoise() {
+    void admits_quantized_upToTheirOwnNoise() {
         OutputError error = steps(9, .2, 1);
         assertFalse(Tolerance.AUTO.admits(error));
         assertFalse(Tolerance.AUTO.refuses(error));

@@ -60,7 +60,7 @@ class CpuFeaturesTest {
     }
 
     @Test
-    void of_nothingTold_isTheArchitecture() throws IOException {
+    void of_noModelName_isTheArchitecture() throws IOException {
         assertEquals("amd64", of(""));
         assertEquals("amd64", of("processor\t: 0\n"));
         assertEquals("aarch64", CpuFeatures.of("aarch64", folder.resolve("missing")));

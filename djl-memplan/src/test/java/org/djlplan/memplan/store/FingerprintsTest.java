@@ -237,7 +237,7 @@ class FingerprintsTest {
     }
 
     @Test
-    void of_fileChangesOnceWhileItIsRead_isThatOfTheNewContent() throws IOException {
+    void of_fileChangesOnceWhileRead_isOfTheNewContent() throws IOException {
         int[] reads = {0};
         Fingerprints changing =
                 new Fingerprints(

@@ -97,7 +97,7 @@ class FolderStoreTest extends PlanStoreFixture {
     }
 
     @Test
-    void load_otherVersion_isToldWithoutWarning() throws IOException {
+    void load_otherVersion_isLoggedWithoutWarning() throws IOException {
         Path file = saved();
         JsonObject older = StoredText.of(KEY, small());
         older.addProperty("version", 0);

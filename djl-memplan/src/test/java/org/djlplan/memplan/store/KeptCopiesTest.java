@@ -145,7 +145,7 @@ class KeptCopiesTest extends PlanStoreFixture {
     }
 
     @Test
-    void findOrMake_anotherFileOfTheModel_removesWhatAKilledOneLeft() throws Exception {
+    void findOrMake_anotherFileOfTheModel_removesRemainsOfKilledProcess() throws Exception {
         Process maker = startMaker();
         KeptCopies.Found unused = made(OTHER_KEY, "another");
         assertEquals(1, temporaries().size(), "it is being written");
@@ -207,14 +207,14 @@ class KeptCopiesTest extends PlanStoreFixture {
     }
 
     @Test
-    void findOrMake_folderCopied_isTakenAsItIs() throws IOException {
+    void findOrMake_folderCopied_usesTheCopy() throws IOException {
         KeptCopies.Found found = made(KEY, "here");
         Files.setLastModifiedTime(found.file(), FileTime.from(1, TimeUnit.SECONDS));
         assertEquals("here", Files.readString(made(KEY, "anew").file()));
     }
 
     @Test
-    void findOrMake_moreThanTheQuota_removesWhatWasUsedLongestAgo() throws Exception {
+    void findOrMake_overQuota_removesLeastRecentlyUsed() throws Exception {
         String half = "w".repeat((int) QUOTA_BYTES / 2);
         Path first = made(KEY, half).file();
         Path second = made(OTHER_KEY, half).file();

@@ -56,7 +56,7 @@ class KeptFoldersTest extends PlanStoreFixture {
     }
 
     @Test
-    void save_nowhereToKeep_isToldOnce() throws IOException {
+    void save_noWritableFolder_warnsOnce() throws IOException {
         Files.createFile(beside);
         Files.createFile(cache);
         store.save(KEY, small());
@@ -67,7 +67,7 @@ class KeptFoldersTest extends PlanStoreFixture {
     }
 
     @Test
-    void save_cacheIsUnusable_isKeptBesideTheModel() throws IOException {
+    void save_cacheUnusable_storesBesideTheModel() throws IOException {
         Files.createFile(cache);
         saved();
         assertKept(store);
@@ -159,7 +159,7 @@ class KeptFoldersTest extends PlanStoreFixture {
     }
 
     @Test
-    void all_damagedOrRenamed_isLeftOutAndTold() throws IOException {
+    void all_damagedOrRenamed_isSkippedAndLogged() throws IOException {
         Path file = saved();
         Path other = beside.resolve("resnet18-0123456789abcdef.json");
         Files.copy(file, other);

@@ -73,7 +73,7 @@ class LinksTest extends PlanStoreFixture {
     }
 
     @Test
-    void load_folderIsALink_readsNothingAndSaysSoOnce() throws IOException {
+    void load_folderIsALink_readsNothingAndWarnsOnce() throws IOException {
         Path elsewhere = Files.createDirectory(folder.resolve("elsewhere"));
         FolderStore.at(new PlanCodec(), elsewhere, cache).save(KEY, small());
         Files.createSymbolicLink(beside, elsewhere.resolve(".djlplan"));

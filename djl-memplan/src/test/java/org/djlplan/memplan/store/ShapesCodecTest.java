@@ -57,7 +57,7 @@ class ShapesCodecTest {
     }
 
     @Test
-    void load_saved_tellsTheSame() throws Exception {
+    void load_saved_predictsTheSame() throws Exception {
         store().save(KEY, learnt());
         ImmutableLongArray shape = ImmutableLongArray.of(8, 74);
         LearntShapes loaded = store().load(KEY).orElseThrow();

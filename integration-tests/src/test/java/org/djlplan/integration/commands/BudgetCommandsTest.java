@@ -50,7 +50,7 @@ class BudgetCommandsTest {
     }
 
     @Test
-    void budget_several_tellsWhatEachTakesBesideStock() throws Exception {
+    void budget_several_printsMemoryOfEachAndStock() throws Exception {
         Result result =
                 djlplan(
                         "budget",
@@ -122,7 +122,7 @@ class BudgetCommandsTest {
     }
 
     @Test
-    void commands_whatTheyCannotUse_isAUsageError() throws Exception {
+    void commands_unusableArguments_areUsageErrors() throws Exception {
         String file = model.toString();
         List<String[]> wrong =
                 List.of(

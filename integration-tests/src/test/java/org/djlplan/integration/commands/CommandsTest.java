@@ -161,7 +161,7 @@ class CommandsTest {
     }
 
     @Test
-    void compare_noDelegationModule_saysSoAndHasTwoColumns() throws Exception {
+    void compare_noDelegationModule_warnsAndHasTwoColumns() throws Exception {
         Result result =
                 DjlPlanProcess.runWithout(
                         "djl-delegation", folder, "compare", "--iterations", "2", model);
@@ -217,7 +217,7 @@ class CommandsTest {
 
     @Tag("long")
     @Test
-    void demo_noPyTorch_saysSoAndShowsTfLite() throws Exception {
+    void demo_noPyTorch_warnsAndShowsTfLite() throws Exception {
         Result result = demo(DjlPlanProcess.runWithout("pytorch-engine", folder, demoLine()));
         assertTrue(result.err().contains("PyTorch engine is not on the class path"), result.err());
         assertTrue(report().get("pyTorch").isJsonNull());
@@ -247,7 +247,7 @@ class CommandsTest {
     }
 
     @Test
-    void run_processKilled_saysSoAndExitsWith1() throws Exception {
+    void run_processKilled_reportsKillAndExitsWith1() throws Exception {
         DjlPlanProcess parent =
                 DjlPlanProcess.start(folder, "run", "--stock", "--iterations", "10000000", model);
         ProcessHandle child = awaitTimingChild(parent.process());

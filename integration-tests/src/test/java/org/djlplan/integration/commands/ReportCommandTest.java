@@ -44,7 +44,7 @@ class ReportCommandTest extends ReportTests {
     /** Three predict at once: never more are busy or wait, and each has run. */
     @Tag("long")
     @Test
-    void predictors_showTheWorkers_andWhatTheMemoryIsFor() throws Exception {
+    void predictors_option_showsWorkersAndMemoryByPurpose() throws Exception {
         Path model = net();
         JsonObject report =
                 report(

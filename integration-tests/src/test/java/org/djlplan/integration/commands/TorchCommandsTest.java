@@ -97,7 +97,7 @@ class TorchCommandsTest {
     }
 
     @Test
-    void plan_torchScriptFile_tellsOfAShapeThatIsNotRun() throws Exception {
+    void plan_torchScriptFile_predictsShapeThatIsNotRun() throws Exception {
         String file = file("embedding");
         String[] line = {"plan", file, "--json", "--input-shape", "7,300:int64"};
         Result unknown = djlplan(line);
@@ -164,7 +164,7 @@ class TorchCommandsTest {
 
     @Tag("long")
     @Test
-    void compare_allAllocatorsTwice_hasEachRunAndNullForWhatIsAbsent() throws Exception {
+    void compare_allAllocatorsTwice_hasEachRunAndNullForMissing() throws Exception {
         Result result =
                 djlplan(
                         "compare",
@@ -226,7 +226,7 @@ class TorchCommandsTest {
     }
 
     @Test
-    void run_classThatIsNoBlock_saysSo() throws Exception {
+    void run_classThatIsNoBlock_failsWithMessage() throws Exception {
         Result result = djlplan("run", "--input-shape", "1", "block:java.lang.String");
         assertEquals(1, result.exitCode());
         assertTrue(result.err().contains("block:java.lang.String is no block"), result.err());
@@ -235,7 +235,7 @@ class TorchCommandsTest {
 
     @Tag("long")
     @Test
-    void run_noModelZoo_saysWhatIsMissing() throws Exception {
+    void run_noModelZoo_namesMissingJar() throws Exception {
         Result result = DjlPlanProcess.runWithout("model-zoo", folder, "run", "zoo:lenet");
         assertEquals(1, result.exitCode());
         assertTrue(result.err().contains("needs ai.djl:model-zoo"), result.err());
@@ -247,7 +247,7 @@ class TorchCommandsTest {
     }
 
     @Test
-    void run_noPyTorch_saysSo() throws Exception {
+    void run_noPyTorch_failsWithMessage() throws Exception {
         Result result = DjlPlanProcess.runWithout("pytorch-engine", folder, "run", "zoo:tiny");
         assertEquals(1, result.exitCode());
         assertTrue(result.err().contains("PyTorch engine is not on the class path"), result.err());

@@ -211,7 +211,7 @@ class TuneCommandTest {
 
     /** The model alone is on another machine of this kind, and the folder beside it. */
     @Test
-    void tune_into_isWhatAJobIsPinnedTo() throws Exception {
+    void tune_intoFolder_pinsJobsThatUseIt() throws Exception {
         Path into = folder.resolve("tuned");
         Result result = djlplan("tune", "--threads=1", BUDGET, "--into=" + into, model.toString());
         assertEquals(0, result.exitCode(), result.err());

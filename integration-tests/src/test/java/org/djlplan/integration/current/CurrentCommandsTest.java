@@ -139,7 +139,7 @@ class CurrentCommandsTest {
     /** What belongs to whom when a part of a model is delegated. */
     @Test
     @Tag("long")
-    void report_severalPredictors_saysWhatEachOwnerTakes() throws Exception {
+    void report_severalPredictors_listsMemoryByOwner() throws Exception {
         Path model = TestModels.built("mobilenet_v2");
         Path file = Files.copy(model, folder.resolve("model.tflite"));
         Path data = folder.resolve("data.json");

@@ -101,7 +101,7 @@ class EngineFaultsTest {
     }
 
     @Test
-    void load_readOnlyCache_saysSo() throws Exception {
+    void load_readOnlyCache_failsWithMessage() throws Exception {
         try (TmpFs readOnly =
                 TmpFs.mount(Files.createDirectory(folder.resolve("fixed")), "1m,ro")) {
             String message = failure("-DENGINE_CACHE_DIR=" + readOnly.folder());
@@ -111,7 +111,7 @@ class EngineFaultsTest {
     }
 
     @Test
-    void load_libraryPathThatIsNone_saysWhatWasGiven() throws Exception {
+    void load_invalidLibraryPath_namesThePath() throws Exception {
         Path absent = folder.resolve("libtensorflowlite_jni.so");
         String given = "-DTFLITE_LIBRARY_PATH=" + absent;
         assertContains(failure(given), "TFLITE_LIBRARY_PATH=" + absent + ": no file");

@@ -373,7 +373,7 @@ class OwnEngineTest {
     }
 
     @Test
-    void predict_wrongInput_saysWhatTheModelHas() throws Exception {
+    void predict_wrongInput_namesExpectedShape() throws Exception {
         try (ZooModel<NDList, NDList> model =
                         criteria(TestModels.built("chains")).build().loadModel();
                 Predictor<NDList, NDList> predictor = model.newPredictor();
@@ -465,7 +465,7 @@ class OwnEngineTest {
     }
 
     @Test
-    void engine_tellsTheLibrarysVersion_andLeavesTheDefaultToOthers() {
+    void engine_loaded_reportsLibraryVersionAndIsNotDefault() {
         Engine engine = Engine.getEngine("TFLite");
         assertTrue(engine.getVersion().startsWith("2.2"), engine.getVersion());
         String expected = Engine.hasEngine("PyTorch") ? "PyTorch" : "TFLite";

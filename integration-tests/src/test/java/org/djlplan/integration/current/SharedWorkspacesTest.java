@@ -269,7 +269,7 @@ class SharedWorkspacesTest {
     }
 
     @Test
-    void close_oneOfThem_givesBackWhatTheOthersDoNotReach() throws Exception {
+    void close_oneWorkspace_freesPagesBeyondTheOthers() throws Exception {
         try (Group group = Group.of(SMALL, Delegates.XNNPACK)) {
             for (Expected model : group.models()) {
                 long before = metric().workspaceBytes();

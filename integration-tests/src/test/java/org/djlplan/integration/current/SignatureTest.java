@@ -95,7 +95,7 @@ class SignatureTest {
     }
 
     @Test
-    void load_copyThatIsNone_isMadeAnew() throws Exception {
+    void load_invalidCopy_isMadeAgain() throws Exception {
         load(false, "magnitude").close();
         Path copy = copies(model()).get(0);
         byte[] whole = Files.readAllBytes(copy);
@@ -222,7 +222,7 @@ class SignatureTest {
     }
 
     @Test
-    void load_modelWithoutSignatures_saysSo() throws Exception {
+    void load_modelWithoutSignatures_failsWithMessage() throws Exception {
         ModelSketch sketch = new ModelSketch();
         sketch.output(sketch.floatOperator("ABS", new int[] {1, 2}, sketch.input(PAIR)));
         Path file = sketch.write(folder.resolve("plain.tflite"));

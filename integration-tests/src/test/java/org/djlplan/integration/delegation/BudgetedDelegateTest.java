@@ -176,7 +176,7 @@ class BudgetedDelegateTest {
     }
 
     @Test
-    void open_keptSelectionIsDamaged_warnsOnceAndSelectsAnew() throws Exception {
+    void open_damagedStoredSelection_warnsOnceAndSelectsAgain() throws Exception {
         BudgetReport unused = selected();
         Path damaged = kept();
         Files.writeString(
@@ -217,7 +217,7 @@ class BudgetedDelegateTest {
 
     /** Others use the machine while the delegate is tried, and then leave it alone. */
     @Test
-    void run_slowWhileItIsTriedFirst_delegatesAllTheSame() throws Exception {
+    void run_slowInFirstTrial_delegatesAnyway() throws Exception {
         FaultyDelegate faulty = FaultyDelegate.compile(folder);
         faulty.claim(FaultyDelegate.allOver(additions(), 2), true);
         boolean delegates = false;

@@ -151,7 +151,7 @@ class ShippedChoiceTest {
     }
 
     @Test
-    void load_nothingKept_failsAndSaysWhatToDo() throws Exception {
+    void load_noStoredResult_failsWithAdvice() throws Exception {
         Path file = machine("bare");
         Exception error =
                 assertThrows(

@@ -231,7 +231,7 @@ class XnnpackEightBitsTest {
 
     /** Biases of quantized convolutions are integers of 32 bits. */
     @Test
-    void broken_convolution_isWhatTheDelegateSays() throws Exception {
+    void broken_convolution_matchesTheDelegate() throws Exception {
         Form image = Form.of(INT8, 1, 8, 8, 4).scaled(.5f, -3);
         Form filter = Form.of(INT8, 4, 3, 3, 4).scaled(.1f, 0);
         Form bias = Form.of(INT32, 4).scaled(.05f, 0);

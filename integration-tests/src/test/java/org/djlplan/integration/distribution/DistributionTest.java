@@ -106,7 +106,7 @@ class DistributionTest {
 
     /** The old engine runs with its own DJL and the libraries of the current one. */
     @Test
-    void compare_againstTheDjlThatIsShipped_hasItsFigures() throws Exception {
+    void compare_againstShippedDjl_hasItsFigures() throws Exception {
         Path model = Files.copy(TestModels.built("chains"), folder.resolve("net.tflite"));
         Result result =
                 run(

@@ -43,7 +43,7 @@ class DocumentsTest {
     }
 
     @Test
-    void links_relativeOnes_leadToFilesAndHeadings() throws IOException {
+    void links_relative_resolveToFilesAndHeadings() throws IOException {
         List<String> broken = new ArrayList<>();
         int followed = 0;
         for (Markdown document : Markdown.all()) {
@@ -94,7 +94,7 @@ class DocumentsTest {
     }
 
     @Test
-    void commands_written_areUnderstood() throws IOException {
+    void commands_inDocuments_areParsed() throws IOException {
         List<String> wrong = new ArrayList<>();
         int parsed = 0;
         for (Markdown document : Markdown.all()) {
@@ -167,7 +167,7 @@ class DocumentsTest {
     }
 
     @Test
-    void architecture_packages_areThoseOfTheSources() throws IOException {
+    void architecture_packages_equalTheSources() throws IOException {
         Pattern row = Pattern.compile("(?m)^\\| `((?:memplan|delegation|ai)[\\w.]*)` \\|");
         Set<String> told = new TreeSet<>();
         Matcher found = row.matcher(Markdown.read(ARCHITECTURE).text());

@@ -144,7 +144,7 @@ class GenerationTest {
 
     /** The cache is among the model's weights. */
     @Test
-    void generate_cacheIsABufferOfTheModel_itIsNoPartOfAPlan() throws Exception {
+    void generate_cacheInModelBuffer_isNotPlanned() throws Exception {
         Path file = file("buffered_generator");
         List<float[]> expected;
         try (ZooModel<NDList, NDList> stock = Torch.loadStock(file)) {

@@ -40,7 +40,7 @@ class ChromeTraceTest {
     }
 
     @Test
-    void events_haveWhatTheFormatAsksFor_inTime() {
+    void events_allKinds_followTheFormatInOrderOfTime() {
         long now = 0;
         for (JsonObject event : events(SampleReports.chain(20, "t"))) {
             for (String key : List.of("name", "ph", "ts", "pid", "tid")) {

@@ -121,7 +121,7 @@ class EffectsTest {
     }
 
     @Test
-    void mayShare_whatWritesInPlace_yes() {
+    void mayShare_inPlaceMethods_isTrue() {
         assertEquals(
                 Set.of(), filter(ARRAYS, name -> Effects.writes(name) && !Effects.mayShare(name)));
         assertFalse(Effects.mayShare("add"));

@@ -43,7 +43,7 @@ class TypeStateTest {
     }
 
     @Test
-    void replayed_twoDivergencesInARow_recordedAnew() {
+    void replayed_twoDivergencesInARow_recordsAgain() {
         state.recorded(trace(1));
         state.replayed(plan(), true);
         assertFalse(state.settled());
@@ -168,7 +168,7 @@ class TypeStateTest {
     }
 
     @Test
-    void restored_elementTypeNobodyKnows_warnsAndRecords() {
+    void restored_unknownElementType_warnsAndRecords() {
         try (LogCapture log = new LogCapture()) {
             state.restored(trace("float8", 1));
             assertEquals(1, log.ours("WARN").size(), log.lines().toString());

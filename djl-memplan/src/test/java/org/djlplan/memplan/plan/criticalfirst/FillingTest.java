@@ -157,7 +157,7 @@ class FillingTest {
     }
 
     @Test
-    void filling_slackExceeded_raisesWhatWasBlocked() {
+    void filling_slackExceeded_raisesBlockedUnits() {
         // Tensor 2 lives longest and makes a wall; 0 and 4 do not fit beside it any more.
         MomentTable timeline =
                 new MomentTable(records(3, 5, 4, 0, 2, 2, 0, 4, 1, 0, 0, 1, 2, 4, 1, 5, 5, 3));

@@ -56,7 +56,7 @@ class ExactSearchTest {
     }
 
     @Property(tries = 200)
-    void search_fewUnits_isWhatTryingEveryOrderFinds(@ForAll("few") List<UsageRecord> records) {
+    void search_fewUnits_equalsBestOfAllOrders(@ForAll("few") List<UsageRecord> records) {
         PlanningProblem problem = new PlanningProblem(records);
         SearchResult result = new ExactSearch().search(problem);
         assertEquals(smallest(records), result.plan().totalBytes());

@@ -19,7 +19,7 @@ class CopyProgressTest {
     @TempDir Path folder;
 
     @Test
-    void copy_whileItIsWritten_isToldInPercentAndInTheEnd() throws Exception {
+    void copy_whileWritten_logsPercentAndEnd() throws Exception {
         Path file = folder.resolve("copy");
         try (LogCapture log = new LogCapture();
                 CopyProgress progress = new CopyProgress("net", OFTEN)) {

@@ -43,7 +43,7 @@ class DelegatesTest {
     }
 
     @Test
-    void create_whateverIsThrown_isARefusal() {
+    void create_anyThrowable_isARefusal() {
         assertRefused(
                 threads -> {
                     throw new IllegalStateException("no GPU");

@@ -110,7 +110,7 @@ class InterpreterFactoryTest {
 
     /** As builds of the engine do that apply XNNPACK by themselves. */
     @Test
-    void build_engineDelegatesWhatWasNotChosen_isRefused() {
+    void build_engineDelegatesUnchosenOperators_isRefused() {
         engine.delegatesByItself = true;
         InterpreterFactory factory = engine.factory(threads -> delegate());
         for (Candidate each :

@@ -112,7 +112,7 @@ class InterpreterPoolTest {
     }
 
     @Test
-    void borrow_givenBack_isTheSameAgain() throws Exception {
+    void borrow_afterReturn_isSameInterpreter() throws Exception {
         try (InterpreterPool pool = pool(2)) {
             ModelInterpreter first = borrow(pool);
             pool.giveBack(first);
@@ -262,7 +262,7 @@ class InterpreterPoolTest {
     }
 
     @Test
-    void switchTo_sameCandidateForAnotherReason_keepsWhatIsIdle() throws Exception {
+    void switchTo_sameCandidateForAnotherReason_keepsIdleInterpreters() throws Exception {
         try (InterpreterPool pool = pool(1)) {
             ModelInterpreter idle = borrow(pool);
             pool.giveBack(idle);
@@ -422,7 +422,7 @@ class InterpreterPoolTest {
     }
 
     @Test
-    void borrow_twoCandidatesAtTheLimit_theLimitIsForAllTogether() throws Exception {
+    void borrow_twoCandidatesAtTheLimit_limitCoversBoth() throws Exception {
         candidates = candidates(TWO_OR_ONE);
         try (InterpreterPool pool = pool(1)) {
             ModelInterpreter two = pool.borrow(FakeEngine.IN_FILE, TWO);
@@ -497,7 +497,7 @@ class InterpreterPoolTest {
     }
 
     @Test
-    void close_whileOthersWait_theyAreTold() throws Exception {
+    void close_whileOthersWait_wakesThem() throws Exception {
         InterpreterPool pool = pool(1);
         ModelInterpreter busy = borrow(pool);
         Call<ModelInterpreter> waiting = Call.of(() -> borrow(pool));

@@ -358,7 +358,7 @@ class AllocationSequenceTest {
     }
 
     @Test
-    void finish_planWithoutWhatStaysInUseIsRefused_isUnplannedFromThenOn() {
+    void finish_planWithoutEscapedAllocationsRefused_isUnplannedFromThenOn() {
         AllocationSequence sequence = recordedSequence();
         TorchPrediction prediction = sequence.begin(Duration.ZERO);
         watch.refuses = true;
@@ -370,7 +370,7 @@ class AllocationSequenceTest {
     }
 
     @Test
-    void new_storedPlanIsRefused_isMadeAnew() {
+    void new_storedPlanRefused_isMadeAgain() {
         recordedSequence().close();
         watch.refuses = true;
         AllocationSequence sequence = sequence();

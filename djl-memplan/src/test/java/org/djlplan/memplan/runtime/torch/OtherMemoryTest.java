@@ -30,7 +30,7 @@ class OtherMemoryTest {
     }
 
     @Test
-    void bytes_atFirst_isWhatAnyModelTakes() {
+    void bytes_initially_isTheNeedOfAnyModel() {
         assertEquals(OtherMemory.LEAST_BYTES, other.bytes());
         assertFalse(other.settled());
         predict(OtherMemory.SETTLING);
@@ -39,7 +39,7 @@ class OtherMemoryTest {
     }
 
     @Test
-    void bytes_growth_isWhatWasSeenAndALittleMore() {
+    void bytes_growth_isMeasuredGrowthPlusMargin() {
         own = BEFORE + 30 * MEGA - 1;
         predict(1);
         assertEquals(30 * MEGA + OtherMemory.GROWTH_BYTES, other.bytes());

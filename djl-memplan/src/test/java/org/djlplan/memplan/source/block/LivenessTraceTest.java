@@ -76,7 +76,7 @@ class LivenessTraceTest {
     }
 
     @Test
-    void recording_useOfWhatDoesNotExist_isRejected() {
+    void recording_useOfMissingArray_isRejected() {
         assertThrows(IllegalArgumentException.class, () -> new RecordingSketch().op("add", 1));
         assertThrows(
                 IllegalArgumentException.class,

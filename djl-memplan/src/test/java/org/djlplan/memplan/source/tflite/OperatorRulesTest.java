@@ -109,7 +109,7 @@ class OperatorRulesTest {
     }
 
     @Test
-    void check_filterThatIsSpreadTooWide_isRefused() {
+    void check_tooLargeDilation_isRefused() {
         FlatTable wide = options("Conv2DOptions").with("dilation_h_factor", 1 << 15);
         TfLiteFile model = model("CONV_2D", Optional.of(wide), floats(List.of(1, 1025, 1, 3)));
         assertEquals("subgraphs[0].operators[0].inputs[1]", refusal(model).path());

@@ -66,7 +66,7 @@ class PageAlignedTest {
     }
 
     @Test
-    void write_pageAligned_tellsHowFarItIs() throws IOException {
+    void write_pageAligned_reportsProgress() throws IOException {
         Path file = folder.resolve("model.tflite");
         List<Long> told = new ArrayList<>();
         TfLiteWriter.writePageAligned(withBuffers(5_000_000, 3_000_000), file, told::add);

@@ -74,7 +74,7 @@ class TfLiteGraphsTest {
     }
 
     @Test
-    void leftOutSubgraphs_namedAndUnnamed_areToldApart() {
+    void leftOutSubgraphs_namedAndUnnamed_areDistinguished() {
         assertEquals(
                 List.of("condition", "subgraphs[2]"),
                 TfLiteGraphs.leftOutSubgraphs(SampleModels.everything()));

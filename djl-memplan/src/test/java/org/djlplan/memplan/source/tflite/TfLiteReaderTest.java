@@ -47,7 +47,7 @@ class TfLiteReaderTest {
 
     @ParameterizedTest
     @MethodSource("messages")
-    void read_badFile_saysWhatIsWrongAndWhere(String message) {
+    void read_badFile_namesErrorAndPosition(String message) {
         String name = message.substring(0, message.indexOf(':'));
         ByteBuffer file = ByteBuffer.wrap(bytes(name + ".tflite"));
         TfLiteFormatException e =
@@ -64,22 +64,22 @@ class TfLiteReaderTest {
     }
 
     @Test
-    void read_missingFile_saysSo() {
+    void read_missingFile_failsWithMessage() {
         assertMessage(folder.resolve("missing.tflite"), "no such file");
     }
 
     @Test
-    void read_folder_saysSo() {
+    void read_folder_failsWithMessage() {
         assertMessage(folder, "not a regular file");
     }
 
     @Test
-    void read_emptyFile_saysSo() throws IOException {
+    void read_emptyFile_failsWithMessage() throws IOException {
         assertMessage(Files.createFile(folder.resolve("empty.tflite")), "0 bytes are too few");
     }
 
     @Test
-    void read_fileOfTwoGibibytes_saysSo() throws IOException {
+    void read_fileOfTwoGibibytes_failsWithMessage() throws IOException {
         Path large = folder.resolve("large.tflite");
         try (RandomAccessFile file = new RandomAccessFile(large.toFile(), "rw")) {
             file.setLength(1L << 31); // sparse: takes no space

@@ -45,7 +45,7 @@ class AllocationTraceTest {
     }
 
     @Test
-    void problem_hasWhatMayBePlaced() {
+    void problem_ofTrace_hasPlannableAllocations() {
         assertEquals(3, TRACE.problem().records().size());
         assertEquals(1, TRACE.withFewBytesEscaped(5, 400).problem().records().size());
     }

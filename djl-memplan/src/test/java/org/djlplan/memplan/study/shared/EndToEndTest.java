@@ -65,7 +65,7 @@ class EndToEndTest {
     }
 
     @Test
-    void admits_isWhatTheStrategyAdmits() {
+    void admits_always_equalsStrategysAdmits() {
         EndToEnd flow = new EndToEnd(new MinCostFlow());
         assertEquals(new MinCostFlow().largestProblem(), flow.largestProblem());
         assertTrue(flow.admits(new PlanningProblem(Vectors.PISARCHYK)));

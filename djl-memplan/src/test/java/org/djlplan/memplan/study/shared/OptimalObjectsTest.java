@@ -58,7 +58,7 @@ class OptimalObjectsTest {
     }
 
     @Property(tries = 500)
-    void search_fewUnits_findsWhatTryingAllFinds(@ForAll("few") PlanningProblem problem) {
+    void search_fewUnits_equalsExhaustiveSearch(@ForAll("few") PlanningProblem problem) {
         OptimalObjects.Result result = new OptimalObjects().search(problem);
         assertEquals(smallest(problem.units(), 0, new ArrayList<>()), result.plan().totalBytes());
         assertTrue(result.provedMinimal());

@@ -49,7 +49,7 @@ class SharedObjectsPortfolioTest {
     }
 
     @Test
-    void attempts_everyStrategy_hasTheNameItIsCalledBy() {
+    void attempts_everyStrategy_hasItsName() {
         assertEquals(
                 List.of(
                         "shared-greedy-by-size-improved",
@@ -100,7 +100,7 @@ class SharedObjectsPortfolioTest {
     }
 
     @Test
-    void smallest_onlyInvalidPlans_isNone() {
+    void smallest_onlyInvalidPlans_isEmpty() {
         List<SharedAttempt> attempts =
                 new SharedObjectsPortfolio(List.of(new AllInOne(100))).attempts(List.of(PAPER));
         assertFalse(attempts.get(0).valid());

@@ -108,7 +108,7 @@ class BadModelTest {
     }
 
     @Test
-    void commands_folderInsteadOfFile_sayThatItIsOne() throws Exception {
+    void commands_folderInsteadOfFile_reportFolder() throws Exception {
         for (String command : List.of("plan", "run", "compare")) {
             assertContains(failure(command, "folder.tflite"), "a folder, not a");
         }

@@ -75,7 +75,7 @@ class AutoBudgetTest {
     }
 
     @Test
-    void predict_containerLeavesTooLittle_staysAsItIsAndWarnsOnce() throws Exception {
+    void predict_containerTooFull_keepsBudgetAndWarnsOnce() throws Exception {
         Path file = Budgeted.copy(BudgetModels.SMALL_VGG, folder);
         Answers expected = Answers.of(file, 1, 1);
         long budgetBytes = Budgeted.leastBytes(file, 1) + 2_000_000;

@@ -165,7 +165,7 @@ class BudgetDelegationTest {
     }
 
     @Test
-    void setBudget_downAndUpAgain_delegatesWhatFits() throws Exception {
+    void setBudget_downAndUpAgain_delegatesFittingOperators() throws Exception {
         Path file = Budgeted.copy(BudgetModels.SMALL_RESNET, folder);
         Answers expected = Answers.of(file, 1, INPUTS);
         boolean again = false;

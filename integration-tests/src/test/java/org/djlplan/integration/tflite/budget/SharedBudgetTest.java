@@ -125,7 +125,7 @@ class SharedBudgetTest {
     }
 
     @Test
-    void load_whileOthersPredict_nobodyIsDisturbed() throws Exception {
+    void load_whileOthersPredict_predictionsAreUnaffected() throws Exception {
         Path resnet = copy(BudgetModels.SMALL_RESNET);
         Path vgg = copy(BudgetModels.SMALL_VGG);
         Answers expected = Answers.of(resnet, 1, INPUTS);
@@ -235,7 +235,7 @@ class SharedBudgetTest {
 
     /** As of jobs that follow each other in one executor; the models of the first are kept. */
     @Test
-    void get_anotherSizeWhenNobodyUsesTheFormer_counts() throws Exception {
+    void get_otherSizeWithFormerUnused_takesEffect() throws Exception {
         Path resnet = copy(BudgetModels.SMALL_RESNET);
         Answers expected = Answers.of(resnet, 1, INPUTS);
         long bytes = Budgeted.leastBytes(resnet, 1) * 2;
@@ -287,7 +287,7 @@ class SharedBudgetTest {
     }
 
     @Test
-    void get_modelThatNobodyUses_isLoadedIntoTheBudgetAndOutOfIt() throws Exception {
+    void get_unusedModel_entersAndLeavesTheBudget() throws Exception {
         Path resnet = copy(BudgetModels.SMALL_RESNET);
         long bytes = Budgeted.leastBytes(resnet, 1) * 3 / 2;
         Criteria<NDList, NDList> outside = criteria(resnet);
@@ -312,7 +312,7 @@ class SharedBudgetTest {
 
     /** They are kept for a minute, as long as nobody needs what they have. */
     @Test
-    void get_roomThatModelsHaveWhichNobodyUses_isMade() throws Exception {
+    void get_roomHeldByUnusedModels_isFreed() throws Exception {
         Path resnet = copy(BudgetModels.SMALL_RESNET);
         Path vgg = copy(BudgetModels.SMALL_VGG);
         Answers expected = Answers.of(vgg, 1, INPUTS);

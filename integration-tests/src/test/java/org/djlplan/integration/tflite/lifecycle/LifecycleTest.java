@@ -145,7 +145,7 @@ class LifecycleTest {
     }
 
     @Test
-    void run_afterClose_saysSo() throws Exception {
+    void run_afterClose_throwsWithMessage() throws Exception {
         ServedModel runtime = Served.open(FILE);
         runtime.close();
         IllegalStateException refused =

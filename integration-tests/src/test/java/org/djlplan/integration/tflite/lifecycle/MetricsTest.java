@@ -85,7 +85,7 @@ class MetricsTest {
     }
 
     @Test
-    void bindTo_modelIsGone_itIsNotKept() throws Exception {
+    void bindTo_modelUnreachable_modelIsCollected() throws Exception {
         MeterRegistry registry = new SimpleMeterRegistry();
         try (ZooModel<NDList, NDList> model = Planned.load(MODEL, Map.of())) {
             new PlanMetrics(model).bindTo(registry);
@@ -188,7 +188,7 @@ class MetricsTest {
     }
 
     @Test
-    void flightRecorder_delegatedModel_tellsWhatServes() throws Exception {
+    void flightRecorder_delegatedModel_recordsServingChoice() throws Exception {
         Path file = folder.resolve("flight.jfr");
         PlanReport report;
         try (Recording recording = new Recording()) {
@@ -216,7 +216,7 @@ class MetricsTest {
 
     /** Four that predict at once on one worker: some wait for longer than a pass takes. */
     @Test
-    void flightRecorder_predictionsWait_tellsForWhat() throws Exception {
+    void flightRecorder_predictionsWait_recordsResource() throws Exception {
         Path file = folder.resolve("flight.jfr");
         Path slow = TestModels.built("mobilenet_v1");
         try (Recording recording = new Recording();

@@ -141,7 +141,7 @@ class SharedModelsTest {
     }
 
     @Test
-    void closeUnused_whatIsUsed_staysAndTheRestCloses() throws Exception {
+    void closeUnused_someInUse_closesOnlyTheOthers() throws Exception {
         SharedModels patient = new SharedModels(Duration.ofMinutes(5));
         ClassLoader context = Thread.currentThread().getContextClassLoader();
         ZooModel<NDList, NDList> used = patient.get("used", criteria(file));
@@ -198,7 +198,7 @@ class SharedModelsTest {
 
     /** As of two jobs, one after the other; the model of the first is kept for a minute. */
     @Test
-    void plannedModels_otherOptions_countOnceNobodyUsesTheModel() throws Exception {
+    void plannedModels_otherOptions_applyOnceModelIsUnused() throws Exception {
         ZooModel<NDList, NDList> first = plannedModel(file, 1);
         try (ZooModel<NDList, NDList> same = plannedModel(file, 1)) {
             assertSame(first.getWrappedModel(), same.getWrappedModel());

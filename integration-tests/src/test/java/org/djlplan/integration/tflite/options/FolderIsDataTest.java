@@ -328,7 +328,7 @@ class FolderIsDataTest {
 
     /** Consistent in itself: only the delegate can tell, which is asked in the background. */
     @Test
-    void load_forgedOperatorsAndPartitionsInAProfile_areToldOnceAndMeasuredAnew() throws Exception {
+    void load_forgedOperatorsAndPartitions_warnsOnceAndMeasuresAgain() throws Exception {
         Path profile = profile();
         String honest = partitions(profile);
         int operators;

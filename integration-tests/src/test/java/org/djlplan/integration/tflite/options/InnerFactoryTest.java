@@ -141,12 +141,12 @@ class InnerFactoryTest {
     }
 
     @Test
-    void load_innerFactoryIsTheOuterOne_saysSo() {
+    void load_innerFactoryIsOuterOne_failsWithMessage() {
         assertFails("&memplan.translatorFactory=" + FACTORY, FACTORY, "itself");
     }
 
     @Test
-    void load_innerFactoryOfOtherTypes_saysSo() {
+    void load_innerFactoryOfOtherTypes_failsWithMessage() {
         assertFails(
                 "&memplan.translatorFactory=" + FirstNumber.class.getName(),
                 FirstNumber.class.getName(),

@@ -104,7 +104,7 @@ class ZeroCodeTest {
     }
 
     @Test
-    void load_fileOfAnotherNameInFolder_plansTheOneThatIsNamed() throws Exception {
+    void load_severalFilesInFolder_plansTheNamedOne() throws Exception {
         Files.copy(FILE, folder.resolve("face.tflite"));
         Files.copy(TestModels.built("mobilenet_v1"), folder.resolve("other.tflite"));
         try (ZooModel<NDList, NDList> model =

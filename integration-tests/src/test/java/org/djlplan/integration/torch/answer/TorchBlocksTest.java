@@ -261,7 +261,7 @@ class TorchBlocksTest {
     }
 
     @Test
-    void block_ofTorchScript_isWhatItWas() throws Exception {
+    void block_ofTorchScript_isUnchanged() throws Exception {
         Path file = Torch.copy(TorchScriptModels.named("cnn"), folder);
         try (ZooModel<NDList, NDList> stock = Torch.loadStock(file);
                 ZooModel<NDList, NDList> planned = Torch.load(file, Map.of())) {

@@ -75,7 +75,7 @@ class TorchSharedBudgetTest {
     }
 
     @Test
-    void load_another_takesWhatTheFirstHeldAndBothAnswerAsStock() throws Exception {
+    void load_secondModel_takesRoomAndBothAnswerAsStock() throws Exception {
         BlockModels.save(layers(), folder);
         List<List<Output>> expected;
         try (ZooModel<NDList, NDList> stock = BlockModels.loadStock(layers(), folder)) {

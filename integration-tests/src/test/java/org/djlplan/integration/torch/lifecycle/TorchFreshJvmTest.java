@@ -76,7 +76,7 @@ class TorchFreshJvmTest {
     }
 
     @Test
-    void predict_otherNumberOfThreads_recordsAnew() throws Exception {
+    void predict_otherNumberOfThreads_recordsAgain() throws Exception {
         assertPredicts(RECORDED);
         List<String> two = predictInAnotherJvm(2);
         assertEquals(RECORDED, two.subList(1, two.size()));
@@ -85,7 +85,7 @@ class TorchFreshJvmTest {
     }
 
     @Test
-    void predict_damagedPlan_warnsOnceAndRecordsAnew() throws Exception {
+    void predict_damagedPlan_warnsOnceAndRecordsAgain() throws Exception {
         assertPredicts(RECORDED);
         Path plan = plans(file.resolveSibling(".djlplan")).get(0);
         byte[] content = Files.readAllBytes(plan);

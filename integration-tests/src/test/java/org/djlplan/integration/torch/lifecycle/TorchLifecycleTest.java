@@ -101,7 +101,7 @@ class TorchLifecycleTest {
     }
 
     @Test
-    void predict_afterClose_doesWhatStockDoes() throws Exception {
+    void predict_afterClose_behavesAsStock() throws Exception {
         Path file = Torch.copy(TorchScriptModels.named("cnn"), folder);
         ZooModel<NDList, NDList> planned = Torch.load(file, Map.of());
         ZooModel<NDList, NDList> stock = Torch.loadStock(file);

@@ -219,7 +219,7 @@ class LivenessOwnershipTest {
     }
 
     @Test
-    void restore_traceOfAnotherBlock_isRecordedAnew() {
+    void restore_traceOfAnotherBlock_recordsAgain() {
         try (Sample sample = new Sample(dense(), SHAPE);
                 NDManager manager = sample.newManager()) {
             NDList inputs = sample.inputs(manager, 2, 1);

@@ -248,7 +248,7 @@ class LivenessStateTest {
     }
 
     @Test
-    void look_functions_areTold() {
+    void look_functions_areDistinguished() {
         assertEquals(List.of(), code(Fresh.block()).findings());
         Finding finding = code(Keeping.block(new ArrayList<>())).impurity().orElseThrow();
         assertEquals(Keeping.class.getName(), finding.className());
@@ -258,7 +258,7 @@ class LivenessStateTest {
     }
 
     @Test
-    void look_dropoutToldToTrain_isNotPure() {
+    void look_dropoutWithTraining_isNotPure() {
         Block dropout = ai.djl.nn.norm.Dropout.builder().build();
         assertTrue(code(dropout).pure());
         CodeBlock training =

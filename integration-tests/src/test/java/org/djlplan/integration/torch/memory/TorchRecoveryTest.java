@@ -265,7 +265,7 @@ class TorchRecoveryTest {
     }
 
     @Test
-    void predict_otherAllocationsFromNowOn_recordsAnewAfterThree() throws Exception {
+    void predict_allocationsChange_recordsAgainAfterThree() throws Exception {
         Path file = Torch.copy(TorchScriptModels.named("loop"), folder);
         ModelInputs once = ModelInputs.floats(new long[] {1, 32}).and(DataType.INT64, 1, 1);
         ModelInputs turns = ModelInputs.floats(new long[] {1, 32}).and(DataType.INT64, 1000, 1);

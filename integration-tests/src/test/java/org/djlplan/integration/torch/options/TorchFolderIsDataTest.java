@@ -61,7 +61,7 @@ class TorchFolderIsDataTest {
 
     /** Valid in itself, with a right checksum; before, no prediction ended but in an exception. */
     @Test
-    void predict_forgedPlanOfATebibyte_isToldOnceAndRecordedAnew() throws Exception {
+    void predict_forgedPlanOfATebibyte_warnsOnceAndRecordsAgain() throws Exception {
         assertEquals(1, assertPredicts());
         assertEquals(0, assertPredicts());
         String huge =

@@ -111,7 +111,7 @@ class TorchHandleTest {
     }
 
     @Test
-    void limits_modelThatRunsAsStock_areAnErrorAndItIsReady() throws Exception {
+    void limits_stockModel_areAnErrorAndModelIsReady() throws Exception {
         Path file = Torch.copy(TorchScriptModels.named("cnn"), folder);
         try (ZooModel<NDList, NDList> model =
                 Torch.load(file, Map.of("memplan.enabled", "false"))) {

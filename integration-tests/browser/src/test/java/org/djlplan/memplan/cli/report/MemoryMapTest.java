@@ -93,7 +93,7 @@ class MemoryMapTest {
     }
 
     @Test
-    void peak_listsWhatIsAliveLargestFirst() throws IOException {
+    void peak_tensors_areListedLargestFirst() throws IOException {
         browser.open(REPORT, Browser.Look.WIDE_LIGHT);
         OperatorProfiles profiles = new OperatorProfiles(PROBLEM.records());
         int peak =
@@ -202,7 +202,7 @@ class MemoryMapTest {
     }
 
     @Test
-    void inPlacePlan_tellsWhoseThePlaceIs() throws IOException {
+    void inPlacePlan_alias_namesOwnerOfThePlace() throws IOException {
         UsageRecord tensor = largest();
         UsageRecord written =
                 widest(PROBLEM.records().stream().filter(r -> r.first() == tensor.last()).toList());

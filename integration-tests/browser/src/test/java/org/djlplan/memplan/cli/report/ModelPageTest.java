@@ -112,7 +112,7 @@ class ModelPageTest {
     }
 
     @Test
-    void wrongNumbers_areTold() throws IOException {
+    void wrongNumbers_inAReport_areReported() throws IOException {
         Path model = model(BUILT);
         browser.open(page(model), Browser.Look.WIDE_LIGHT);
         ShownPlan shown = new ShownPlan(browser);

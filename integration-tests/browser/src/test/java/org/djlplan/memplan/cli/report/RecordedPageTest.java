@@ -53,7 +53,7 @@ class RecordedPageTest {
     }
 
     @Test
-    void operators_areFoundAndToldOfEachAllocation() throws IOException {
+    void operators_ofEachAllocation_areFound() throws IOException {
         JsonObject report = recorded(true);
         JsonObject plan = report.getAsJsonObject("plan");
         browser.open(report, Browser.Look.WIDE_LIGHT);

@@ -59,7 +59,7 @@ class TorchScriptPageTest {
 
     @ParameterizedTest
     @MethodSource("models")
-    void page_showsWhatWasRecorded(Model model) throws IOException {
+    void page_recording_showsItsAllocations(Model model) throws IOException {
         Path copy = Files.copy(model.file(), folder.resolve("model.pt"));
         Path page = folder.resolve("page.html");
         Path data = folder.resolve("data.json");

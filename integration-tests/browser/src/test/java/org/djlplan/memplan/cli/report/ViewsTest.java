@@ -23,7 +23,7 @@ class ViewsTest {
     @RegisterExtension static final Browser browser = new Browser();
 
     @Test
-    void withoutData_eachViewTellsWhatMakesIt() throws IOException {
+    void withoutData_eachView_namesItsSource() throws IOException {
         browser.open(
                 PlanData.report("network", GeneratedPlans.network(20)), Browser.Look.WIDE_LIGHT);
         for (String view : AccessibilityTest.VIEWS.subList(1, 6)) {
@@ -104,7 +104,7 @@ class ViewsTest {
     }
 
     @Test
-    void loads_areToldOptionByOption() throws IOException {
+    void loads_severalFacts_listsEachOption() throws IOException {
         open("delegation", Browser.Look.WIDE_LIGHT);
 
         assertEquals(
@@ -160,7 +160,7 @@ class ViewsTest {
     }
 
     @Test
-    void study_tellsSetsPartitionsAndTables() throws IOException {
+    void study_text_hasSetsPartitionsAndTables() throws IOException {
         browser.open(Parts.study(), Browser.Look.WIDE_LIGHT);
 
         assertEquals("net", browser.text("#top h1"));
