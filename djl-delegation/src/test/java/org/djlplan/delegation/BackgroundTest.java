@@ -330,7 +330,7 @@ class BackgroundTest extends ProviderFixture {
 
     /** Nothing of it has run here. */
     @Test
-    void choose_unusedUntrustedDelegate_isNotLoaded() throws Exception {
+    void choose_unusedUntrustedDelegate_isNotQueried() throws Exception {
         model.trusted = false;
         ProfileStore.of(model).save(key(), SampleTables.cpu(model.reported));
         choose((request, runner, progress, verified) -> fail());

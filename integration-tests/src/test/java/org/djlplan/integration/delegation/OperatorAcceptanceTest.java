@@ -186,7 +186,7 @@ class OperatorAcceptanceTest {
 
     /** No copies of it can be made then, so that its operators are not known to be right. */
     @Test
-    void admits_noModel_acceptsOnlySmallDeviations() throws Exception {
+    void admits_modelFileDeleted_acceptsOnlySmallDeviations() throws Exception {
         Path file = Files.copy(file("mobilenet_v2_int8_64"), folder.resolve("gone.tflite"));
         Candidate all = all(file, Delegates.XNNPACK);
         try (CandidateInterpreters runner = Served.candidates(file, Delegates.XNNPACK)) {

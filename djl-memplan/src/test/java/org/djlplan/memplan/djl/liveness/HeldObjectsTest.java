@@ -150,7 +150,7 @@ class HeldObjectsTest {
     }
 
     @Test
-    void replaceAll_tooManyObjects_reportsFailure() {
+    void replaceAll_tooManyObjects_returnsFalse() {
         Object[] many = new Object[100_001];
         for (int i = 0; i < many.length; i++) {
             many[i] = new Object[0];

@@ -117,7 +117,7 @@ class SameAnswerTest {
     }
 
     @Test
-    void lowerBound_mobileNets_equalsLargestLayerPair() throws Exception {
+    void lowerBound_mobileNets_matchesKnownValues() throws Exception {
         assertBound("mobilenet_v1", 4.594);
         assertBound("mobilenet_v2", 5.742);
     }
