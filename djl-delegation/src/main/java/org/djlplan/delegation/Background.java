@@ -84,6 +84,7 @@ final class Background implements Choosing {
     /**
      * Returns a choice that begins with a stored table. Later the delegate reports its partitions
      * for comparison, which takes milliseconds, so that a load need not wait for it.
+     *
      * @param measured whether to measure if the partitions differ
      */
     static Choosing confirming(
@@ -165,7 +166,7 @@ final class Background implements Choosing {
             } else {
                 logger.info(
                         "Another process has been measuring {} for a long time; its choice does"
- + " not change",
+                                + " not change",
                         request.model().file());
             }
         } catch (InterruptedException e) {

@@ -27,6 +27,7 @@ import org.djlplan.memplan.spi.Tolerance;
 
 /**
  * The delegation options of one model.
+ *
  * @param enabled whether anything may be delegated
  * @param goal of the choice
  * @param profile when candidates are measured
@@ -64,9 +65,10 @@ public record DelegationOptions(
 
     /**
      * Reads the options.
+     *
      * @param options by key
      * @throws IllegalArgumentException if a key is unknown (the message names the nearest), or a
-     * value is invalid (the message lists valid values)
+     *     value is invalid (the message lists valid values)
      */
     public static DelegationOptions parse(Map<String, String> options) {
         List<String> known = Arrays.stream(DelegationKey.values()).map(DelegationKey::key).toList();
@@ -119,7 +121,7 @@ public record DelegationOptions(
                         NONE,
                         DelegationOptions::location,
                         "the path of a folder or an archive, not a URL; put the result of "
- + "`djlplan tune` into the model's folder or archive"),
+                                + "`djlplan tune` into the model's folder or archive"),
                 value(
                         options,
                         DelegationKey.ON_MISSING,
@@ -218,6 +220,7 @@ public record DelegationOptions(
 
     /**
      * When to measure, and the time limit.
+     *
      * @param budget empty for a limit that depends on the model's latency
      */
     private record Profile(ProfileMode mode, Optional<Duration> budget) {
@@ -239,6 +242,7 @@ public record DelegationOptions(
     /**
      * Returns the numbers of threads per prediction to choose from, ascending: the given number, or
      * the powers of two below the number of cores, and the number of cores.
+     *
      * @param given value of {@code memplan.threads}, −1 for none
      * @param cores of this machine
      */

@@ -20,14 +20,17 @@ import org.djlplan.memplan.spi.UnusableOptionException;
 
 /**
  * Operators that users exclude from delegation. A part is
+ *
  * <ul>
- * <li>a number or a range of numbers: indices in the model's file, from 0;
- * <li>otherwise the name of an output tensor, case-sensitive (operators have no names: tools show
- * the name of the first output);
- * <li>otherwise a type, case-insensitive.
+ *   <li>a number or a range of numbers: indices in the model's file, from 0;
+ *   <li>otherwise the name of an output tensor, case-sensitive (operators have no names: tools show
+ *       the name of the first output);
+ *   <li>otherwise a type, case-insensitive.
  * </ul>
+ *
  * <p>With {@code *}, which stands for any characters or none, a part matches names and types. The
  * prefixes {@code name:} and {@code type:} select one of the two, even for a number.
+ *
  * @param parts that are excluded together
  */
 public record Exclusion(List<String> parts) {
@@ -84,6 +87,7 @@ public record Exclusion(List<String> parts) {
 
     /**
      * Returns the operators of a graph that are excluded.
+     *
      * @throws UnusableOptionException if a part matches nothing; the message lists similar names
      */
     public SortedSet<Integer> of(Graph graph) {
@@ -198,6 +202,7 @@ public record Exclusion(List<String> parts) {
 
     /**
      * Returns operators as a text that parses to the same operators.
+     *
      * @param numbers of operators in the model's file
      */
     static String text(SortedSet<Integer> numbers) {

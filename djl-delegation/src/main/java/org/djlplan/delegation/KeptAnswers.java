@@ -89,7 +89,7 @@ final class KeptAnswers implements CandidateRunner {
             } else if (before.partitions().isPresent()) {
                 logger.warn(
                         "{}: the partial results of an interrupted measurement do not match the"
- + " partitions that the delegate reports; it is measured again",
+                                + " partitions that the delegate reports; it is measured again",
                         model);
             }
             keep();

@@ -33,7 +33,9 @@ final class KeptTables {
 
     private volatile FolderStore<ProfileTable> beside;
 
-    /** @throws IOException if the model has no file */
+    /**
+     * @throws IOException if the model has no file
+     */
     KeptTables(Request request) throws IOException {
         this.request = request;
         loaded = FileIdentity.of(request.model().file());
@@ -81,6 +83,7 @@ final class KeptTables {
 
     /**
      * Returns the key of a table. Reads the model's file.
+     *
      * @throws UncheckedIOException if it cannot be read, or was changed since it was loaded
      */
     StoreKey key() {
@@ -90,6 +93,7 @@ final class KeptTables {
     /**
      * Returns the table stored next to the model, if there is one. The model's file is not read if
      * there is no table for any key.
+     *
      * @throws UncheckedIOException as in {@link #key}
      */
     Optional<ProfileTable> besideModel() {
@@ -103,6 +107,7 @@ final class KeptTables {
 
     /**
      * Returns the table of a folder or an archive, if it has one.
+     *
      * @throws IOException if the folder or archive does not exist or cannot be read
      */
     Optional<ProfileTable> in(Path location) throws IOException {
@@ -111,6 +116,7 @@ final class KeptTables {
 
     /**
      * Stores a table next to the model.
+     *
      * @throws UncheckedIOException if the model was changed while it was measured
      */
     void keep(ProfileTable table) {
@@ -124,6 +130,7 @@ final class KeptTables {
 
     /**
      * Writes a table into a folder, in which {@link #in} finds it.
+     *
      * @throws IOException if the folder does not exist or is not writable
      */
     void copyTo(Path folder, ProfileTable table) throws IOException {
@@ -138,8 +145,10 @@ final class KeptTables {
     /**
      * Asks the delegate in this process whether a table matches its partitions. If not, no such
      * table is accepted from now on.
+     *
      * <p>A custom delegate is asked only if the table chose it, because it then runs in this
      * process already.
+     *
      * @throws CandidateException if the delegate cannot inspect the model now
      */
     boolean confirms(ProfileTable table) throws CandidateException {

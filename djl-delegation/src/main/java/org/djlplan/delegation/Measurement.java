@@ -93,6 +93,7 @@ final class Measurement {
 
     /**
      * Returns the key of the table.
+     *
      * @throws UncheckedIOException as in {@link KeptTables#key}
      */
     StoreKey key() {
@@ -112,6 +113,7 @@ final class Measurement {
     /**
      * Returns {@link KeptTables#confirms}; a table that does not match is removed from next to the
      * model, with one warning.
+     *
      * @throws CandidateException if the delegate cannot inspect the model now
      */
     boolean confirms(ProfileTable table) throws CandidateException {
@@ -124,8 +126,9 @@ final class Measurement {
 
     /**
      * Checks that a measuring process may be started.
+     *
      * @throws UnmeasurableException if none can be started, there is not enough memory for it, or
-     * the last one caused the kill of an earlier process
+     *     the last one caused the kill of an earlier process
      */
     void requireMeasurable() throws UnmeasurableException {
         Optional<String> obstacle = request.model().obstacle();
@@ -136,7 +139,7 @@ final class Measurement {
         if (mark.isPresent() && mark.get().attempts() >= mostAttempts()) {
             throw new UnmeasurableException(
                     "an earlier measurement was killed, as happens when a container runs "
- + "out of memory; `djlplan tune` measures it anyway");
+                            + "out of memory; `djlplan tune` measures it anyway");
         }
         long needed =
                 request.model().neededBytes()
@@ -183,12 +186,13 @@ final class Measurement {
 
     /**
      * Measures, unless the table exists by now.
+     *
      * @param patienceNanos how long to wait while this JVM measures other models
      * @param verified receives a verified and clearly better set, before the best is found
      * @return empty if another JVM measures the model, or this one is busy for longer
      * @throws UnmeasurableException if measuring is impossible here
      * @throws InterruptedException if the thread was interrupted; partial results are stored for
-     * the next time
+     *     the next time
      */
     Optional<DelegationChoice> attempt(
             long patienceNanos, Urgency urgency, Consumer<DelegationChoice> verified)
@@ -198,8 +202,9 @@ final class Measurement {
 
     /**
      * Measures, unless a sufficient table exists by now.
+     *
      * @param sufficient whether a table is sufficient; another table stays unless the new one is
-     * better
+     *     better
      */
     Optional<DelegationChoice> attempt(
             long patienceNanos,
@@ -271,6 +276,7 @@ final class Measurement {
 
     /**
      * Measures on the user's request, even if a table exists.
+     *
      * @param patienceNanos how long to wait while this JVM measures other models
      * @param keep whether the table replaces an existing one
      * @return empty if another JVM measures the model, or this one is busy for longer
@@ -383,6 +389,7 @@ final class Measurement {
 
         /**
          * Returns the measurements; failing candidates are entries of the table.
+         *
          * @param verified receives a verified and clearly better set, before the best is found
          */
         ProfileTable profile(
@@ -394,8 +401,9 @@ final class Measurement {
 
         /**
          * Returns the standard way of measuring.
+         *
          * @param exhaustive whether to measure all unions of whole partitions instead of promising
-         * ones
+         *     ones
          */
         static Profiling of(boolean exhaustive) {
             return (request, runner, progress, verified) ->

@@ -11,9 +11,10 @@ import org.djlplan.delegation.Measurement.UnmeasurableException;
 /**
  * Waiting times of measuring: before it starts in the background, for another JVM that measures the
  * same, and until the machine is quiet.
+ *
  * @param delay after a model was loaded, because a starting application has other work
  * @param grace how long beyond {@value #BUDGETS} time limits to wait for others; the limits allow
- * for a preceding model and for slow preparation of candidates
+ *     for a preceding model and for slow preparation of candidates
  * @param poll between two attempts
  * @param quiet whether the machine has little load
  */
@@ -51,6 +52,7 @@ record Patience(Duration delay, Duration grace, Duration poll, BooleanSupplier q
     interface Attempt<T> {
         /**
          * Measures.
+         *
          * @param leftNanos how long to wait while this JVM measures other models
          * @return empty if another process measures
          */
@@ -94,6 +96,7 @@ record Patience(Duration delay, Duration grace, Duration poll, BooleanSupplier q
 
     /**
      * Starts waiting for other processes.
+     *
      * @param budget time limit of measuring
      */
     <T> Attempts<T> attempts(Duration budget, Attempt<T> attempt) {

@@ -32,9 +32,10 @@ final class Pinned {
 
     /**
      * Returns the stored choice, or the CPU kernels if those are wanted otherwise.
+     *
      * @return empty if the model must be measured
      * @throws UnusableOptionException if nothing is stored and that is an error, or a named file
-     * cannot be read
+     *     cannot be read
      */
     Optional<DelegationChoice> choice() {
         Optional<ProfileTable> table =
@@ -69,13 +70,13 @@ final class Pinned {
             }
             logger.warn(
                     "The stored result of {} does not match this delegate's partitions and "
- + "is not used",
+                            + "is not used",
                     request.model().file());
             return false;
         } catch (CandidateException | RuntimeException | LinkageError e) {
             logger.warn(
                     "{}: the delegate cannot report its partitions, so the stored result is"
- + " not used: {}",
+                            + " not used: {}",
                     request.model().file(),
                     e.toString());
             return false;
@@ -86,14 +87,14 @@ final class Pinned {
         List<String> places = new ArrayList<>();
         options.profileFrom().ifPresent(from -> places.add(from.toString()));
         places.add(request.model().file().resolveSibling(".djlplan").toString());
-        return "%s=fail: no result of %s is stored for %s; searched %s. `djlplan tune "
- + "--into=FOLDER %s`, with the options of this load, makes it on a "
- + "machine of the same kind"
-                .formatted(
-                        DelegationKey.ON_MISSING.key(),
-                        tables.key().model(),
-                        tables.key().facts(),
-                        String.join(", ", places),
-                        tables.key().model());
+        return ("%s=fail: no result of %s is stored for %s; searched %s. `djlplan tune "
+                + "--into=FOLDER %s`, with the options of this load, makes it on a "
+                + "machine of the same kind")
+                        .formatted(
+                                DelegationKey.ON_MISSING.key(),
+                                tables.key().model(),
+                                tables.key().facts(),
+                                String.join(", ", places),
+                                tables.key().model());
     }
 }

@@ -20,6 +20,7 @@ import org.djlplan.memplan.spi.UnusableOptionException;
 
 /**
  * A request for a choice: the model, and the goal.
+ *
  * @param model the model
  * @param goal of the choice
  * @param threads the numbers of threads to choose from, in ascending order
@@ -44,6 +45,7 @@ record Request(
 
     /**
      * Returns the request that options describe.
+     *
      * @throws UnusableOptionException if they name something that the model does not have
      */
     static Request of(DelegableModel model, DelegationOptions options) {

@@ -28,6 +28,7 @@ public final class Tuning {
 
     /**
      * Returns the measurement of a model, without starting it.
+     *
      * @param options with which the model will be loaded
      * @param exhaustive whether to measure all unions of whole partitions
      * @param progress receives the progress
@@ -60,6 +61,7 @@ public final class Tuning {
 
     /**
      * Measures, and replaces the stored table. Waits while another process measures the same.
+     *
      * @param keep whether to store a table
      * @return the measurements; empty if another process has been measuring for a long time
      * @throws IOException if no measuring process can be started
@@ -78,6 +80,7 @@ public final class Tuning {
 
     /**
      * Writes a table into a folder for {@code delegation.profileFrom}.
+     *
      * @throws IOException if the folder does not exist or is not writable
      */
     public void copyTo(Path folder, ProfileTable table) throws IOException {

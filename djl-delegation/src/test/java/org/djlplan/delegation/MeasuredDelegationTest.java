@@ -333,7 +333,8 @@ class MeasuredDelegationTest extends ProviderFixture {
         }
         DelegationChoice choice = first((request, runner, progress, verified) -> TABLE, "blocking");
         assertEquals(Origin.MEASURED, choice.origin());
-        assertEquals(1, log.lines("WARN").stream().filter(l -> l.contains("cannot be used")).count());
+        assertEquals(
+                1, log.lines("WARN").stream().filter(l -> l.contains("cannot be used")).count());
         assertEquals(
                 Origin.STORED,
                 first((request, runner, progress, verified) -> fail(), "off").origin());

@@ -86,7 +86,8 @@ class OptionsTableTest {
                             || option.key().startsWith(PlanOptions.DELEGATION_PREFIX),
                     option.key());
             assertTrue(
-                    !option.meaning().contains("|") && !option.defaultValue().isEmpty(), option.key());
+                    !option.meaning().contains("|") && !option.defaultValue().isEmpty(),
+                    option.key());
         }
     }
 

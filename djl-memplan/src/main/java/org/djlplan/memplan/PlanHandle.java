@@ -20,7 +20,9 @@ import org.djlplan.memplan.report.MemoryReport;
 import org.djlplan.memplan.report.PlanReport;
 
 /**
- * The handle of a loaded model: its report, readiness, budget and limits of requests, which can be changed while the model serves.
+ * The handle of a loaded model: its report, readiness, budget and limits of requests, which can be
+ * changed while the model serves.
+ *
  * <pre>{@code
  * try (ZooModel<Image, Classifications> model = criteria.loadModel()) { // with memplan.budget=48MB
  *     PlanHandle plan = PlanHandle.of(model).orElseThrow();
@@ -32,6 +34,7 @@ import org.djlplan.memplan.report.PlanReport;
  *     }
  * }
  * }</pre>
+ *
  * <p>Thread-safe. It does not keep the model or its memory alive.
  */
 public final class PlanHandle {
@@ -60,6 +63,7 @@ public final class PlanHandle {
 
     /**
      * Returns the report of the plan and of the predictions so far.
+     *
      * @throws IllegalStateException if the model is closed, or got another block
      */
     public PlanReport report() {
@@ -75,8 +79,9 @@ public final class PlanHandle {
     /**
      * Predicts with zeros of each of these shapes, so that the engine has prepared its data for a
      * shape before its first request. Each shape is predicted three times.
+     *
      * @param inputs the inputs of one prediction each, in the format of the option {@code
-     * memplan.warmup}: {@code 1,3,224,224} or {@code 1,128:int64;1,128:int64}
+     *     memplan.warmup}: {@code 1,3,224,224} or {@code 1,128:int64;1,128:int64}
      * @throws TranslateException if the model does not accept one of them
      * @throws IllegalArgumentException if a text does not describe shapes
      */
@@ -91,10 +96,12 @@ public final class PlanHandle {
      * it, such as its outputs. For PyTorch models this is known for shapes that never ran, after
      * two to four predictions of other shapes; the calling thread must have the same number of
      * engine threads as predictions.
+     *
      * <p>It excludes the inputs, the weights, and internal memory of the engine's kernels.
+     *
      * @param inputs of one prediction, including the batch: {@code 8,128:int64;8,128:int64}
      * @return empty as long as it is not certain, for models whose sizes depend on values, and for
-     * TensorFlow Lite
+     *     TensorFlow Lite
      * @throws IllegalArgumentException if the text does not describe shapes
      */
     public OptionalLong bytesFor(String inputs) {
@@ -111,6 +118,7 @@ public final class PlanHandle {
      * Rejects predictions whose inputs have more bytes in total, from the next one on, so that one
      * huge request does not exhaust the container. Rejection is an {@link InputTooLargeException},
      * the cause of the predictor's {@code TranslateException}.
+     *
      * @param bytes as the model gets them, including padding and the whole batch
      * @throws IllegalArgumentException if {@code bytes} is not positive
      * @throws IllegalStateException if the model runs as stock
@@ -122,6 +130,7 @@ public final class PlanHandle {
     /**
      * The same for the longest dimension of any input, such as the length of a text; the memory of
      * some models grows with its square.
+     *
      * @throws IllegalArgumentException if {@code length} is not positive
      * @throws IllegalStateException if the model runs as stock
      */
@@ -150,12 +159,13 @@ public final class PlanHandle {
     /**
      * Sets another budget, which applies from the next prediction on. On an error the budget is
      * unchanged.
+     *
      * @param bytes memory that the model may take above that of the idle runtime
      * @throws BudgetTooSmallException if the model cannot run in it; it has the smallest possible
-     * budget. Never with {@code memplan.budget=…:best-effort}
+     *     budget. Never with {@code memplan.budget=…:best-effort}
      * @throws IllegalArgumentException if {@code bytes} is not positive
      * @throws IllegalStateException if the model was loaded without a budget, runs as stock (the
-     * message says why), or is closed
+     *     message says why), or is closed
      * @throws java.io.UncheckedIOException if files for the budget cannot be made
      */
     public void setBudget(long bytes) throws BudgetTooSmallException {
@@ -164,8 +174,9 @@ public final class PlanHandle {
 
     /**
      * The same with a text.
+     *
      * @param budget value of the option {@code memplan.budget}: {@code 48MB}, {@code 25%} of the
-     * stock engine's memory, {@code auto}, or {@code none} for no limit
+     *     stock engine's memory, {@code auto}, or {@code none} for no limit
      * @throws BudgetTooSmallException as in {@link #setBudget(long)}
      * @throws IllegalArgumentException if the text is none of these
      */

@@ -14,13 +14,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Plans the memory of a PyTorch model without code, if no translator factory can be set: in a model's {@code serving.properties}
+ * Plans the memory of a PyTorch model without code, if no translator factory can be set: in a
+ * model's {@code serving.properties}
+ *
  * <pre>
  * blockFactory=org.djlplan.memplan.PlannedBlockFactory
  * option.hasParameter=false
  * </pre>
- * for a TorchScript file. For an imperative block set {@code memplan.blockFactory} to the factory of the block, and leave out {@code option.hasParameter}.
- * <p>DJL creates this factory from its name, so options that only the application may set must be system properties: {@code -Ddjlplan.KEY=VALUE}.
+ *
+ * for a TorchScript file. For an imperative block set {@code memplan.blockFactory} to the factory
+ * of the block, and leave out {@code option.hasParameter}.
+ *
+ * <p>DJL creates this factory from its name, so options that only the application may set must be
+ * system properties: {@code -Ddjlplan.KEY=VALUE}.
  */
 public final class PlannedBlockFactory implements BlockFactory {
 
@@ -29,6 +35,7 @@ public final class PlannedBlockFactory implements BlockFactory {
 
     /**
      * Returns a planned block.
+     *
      * @throws IllegalArgumentException if an option is unknown or has an invalid value
      * @throws IOException if the model's file cannot be loaded
      */

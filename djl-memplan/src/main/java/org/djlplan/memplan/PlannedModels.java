@@ -13,7 +13,9 @@ import org.djlplan.memplan.djl.SharedPools;
 import org.djlplan.memplan.report.PoolReport;
 
 /**
- * Shares one model per JVM among tasks, operators and threads that would each load their own: a partition of Spark, an operator of Flink, a {@code DoFn} of Beam.
+ * Shares one model per JVM among tasks, operators and threads that would each load their own: a
+ * partition of Spark, an operator of Flink, a {@code DoFn} of Beam.
+ *
  * <pre>{@code
  * try (ZooModel<Image, Classifications> model = PlannedModels.get("classifier", criteria);
  *         Predictor<Image, Classifications> predictor = model.newPredictor()) {
@@ -37,19 +39,23 @@ public final class PlannedModels {
      * callers wait meanwhile. Closing the model releases it. It is closed one minute after all
      * callers have released it, or when those that have not are garbage, with their predictors and
      * their class loader.
+     *
      * <p>Later criteria for the same key must have the same types and the same djl-plan options;
      * DJL cannot compare the rest. A job with other options gets a model that is loaded with them,
      * once the previous one is not in use.
+     *
      * <p>A key is separate for each context class loader, so two applications in one server do not
      * share models. Settings of the model, such as a data type, apply to all callers.
+     *
      * <p>With the option {@code memplan.sharedBudget} all models loaded in this way share one
      * {@link SharedBudget}. Another size takes effect once no model of the former size is in use.
      * Unused models are closed if another one needs the room.
+     *
      * @param key such as the model's name and version
      * @throws ModelException as {@link Criteria#loadModel()}; the next caller tries again
      * @throws IOException as {@link Criteria#loadModel()}
      * @throws IllegalArgumentException if the key's model has other types, or is in use with other
-     * options, or models with a shared budget of another size are in use
+     *     options, or models with a shared budget of another size are in use
      */
     public static <I, O> ZooModel<I, O> get(String key, Criteria<I, O> criteria)
             throws IOException, ModelException {
@@ -59,6 +65,7 @@ public final class PlannedModels {
     /**
      * The same for a model in a budget that it shares with others of this JVM, such as an
      * executor's.
+     *
      * @throws ModelException as {@link SharedBudget#load}
      * @throws IOException as {@link SharedBudget#load}
      */
@@ -104,6 +111,7 @@ public final class PlannedModels {
     /**
      * Closes at once the unused models of a context class loader. Call it when an application in a
      * shared JVM ends, such as a job of Flink.
+     *
      * @param context the class loader, which may be closed already
      */
     public static void closeUnused(ClassLoader context) {

@@ -32,6 +32,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Plans the memory of a model while DJL loads it. In code:
+ *
  * <pre>{@code
  * Criteria.builder()
  *     .setTypes(Image.class, Classifications.class)
@@ -39,9 +40,17 @@ import org.slf4j.LoggerFactory;
  *     .optTranslatorFactory(PlannedTranslatorFactory.wrap(new ImageClassificationTranslatorFactory()))
  *     .build();
  * }</pre>
- * <p>Without code: set {@code translatorFactory=org.djlplan.memplan.PlannedTranslatorFactory} in a model's metadata {@code arguments} or in its URL's query; {@code memplan.translatorFactory} names the factory to wrap.
- * <p>A model that cannot be planned runs as without this factory, with one warning that says why. {@link org.djlplan.memplan.report.PlanReport#of} returns the report.
- * <p>It can be serialized, for example as part of a closure of Spark or Beam, if the wrapped factory and the values of its options can; otherwise {@link NotSerializableException} names the obstacle.
+ *
+ * <p>Without code: set {@code translatorFactory=org.djlplan.memplan.PlannedTranslatorFactory} in a
+ * model's metadata {@code arguments} or in its URL's query; {@code memplan.translatorFactory} names
+ * the factory to wrap.
+ *
+ * <p>A model that cannot be planned runs as without this factory, with one warning that says why.
+ * {@link org.djlplan.memplan.report.PlanReport#of} returns the report.
+ *
+ * <p>It can be serialized, for example as part of a closure of Spark or Beam, if the wrapped
+ * factory and the values of its options can; otherwise {@link NotSerializableException} names the
+ * obstacle.
  */
 public final class PlannedTranslatorFactory implements TranslatorFactory, Serializable {
 
@@ -89,6 +98,7 @@ public final class PlannedTranslatorFactory implements TranslatorFactory, Serial
      * Returns this factory with an additional option, set by the application. It takes precedence
      * over system properties ({@code -Ddjlplan.KEY=VALUE}) and DJL's arguments. Some values are not
      * accepted from arguments, because a model's folder can contain those.
+     *
      * @param key such as {@code memplan.threads}; an unknown one is an error when a model is loaded
      * @param value such as {@code 4} or {@code "4"}
      * @throws IllegalArgumentException if no option has such a key
@@ -107,6 +117,7 @@ public final class PlannedTranslatorFactory implements TranslatorFactory, Serial
 
     /**
      * Returns this factory with a progress display for measuring delegation.
+     *
      * @param shown such as a {@code ProgressBar}; called from the measuring thread
      */
     public PlannedTranslatorFactory withProgress(Progress shown) {
@@ -135,10 +146,11 @@ public final class PlannedTranslatorFactory implements TranslatorFactory, Serial
 
     /**
      * Plans {@code model} and returns the inner factory's translator.
+     *
      * @throws IllegalArgumentException if an option is unknown, has an invalid value, or arguments
-     * set an option that only the application may set
+     *     set an option that only the application may set
      * @throws TranslateException if the inner factory fails; the planned model is then closed,
-     * because DJL drops it
+     *     because DJL drops it
      */
     @Override
     public <I, O> Translator<I, O> newInstance(
@@ -204,6 +216,7 @@ public final class PlannedTranslatorFactory implements TranslatorFactory, Serial
 
     /**
      * What is serialized.
+     *
      * @param inner a factory, a translator, or null
      * @param progress display of the measurement, or null
      */

@@ -27,7 +27,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One byte budget for several models: those of an executor, of a container, of a process. Each model has its minimum; the rest is divided by the size of their weights. When a model is loaded, the other models shrink first; when one is closed, they get its share.
+ * One byte budget for several models: those of an executor, of a container, of a process. Each
+ * model has its minimum; the rest is divided by the size of their weights. When a model is loaded,
+ * the other models shrink first; when one is closed, they get its share.
+ *
  * <pre>{@code
  * static final SharedBudget BUDGET = SharedBudget.of("256MB");
  * try (ZooModel<Image, DetectedObjects> detector = BUDGET.load(detectorCriteria);
@@ -35,8 +38,12 @@ import org.slf4j.LoggerFactory;
  *     ...
  * }
  * }</pre>
- * <p>Without code: {@code memplan.sharedBudget} is one budget for all models that {@link PlannedModels#get} loads in this JVM.
- * <p>The minimum of a PyTorch model is known after a prediction; with {@code memplan.warmup=true} it predicts while it is loaded. Thread-safe.
+ *
+ * <p>Without code: {@code memplan.sharedBudget} is one budget for all models that {@link
+ * PlannedModels#get} loads in this JVM.
+ *
+ * <p>The minimum of a PyTorch model is known after a prediction; with {@code memplan.warmup=true}
+ * it predicts while it is loaded. Thread-safe.
  */
 public final class SharedBudget {
 
@@ -103,6 +110,7 @@ public final class SharedBudget {
 
     /**
      * The same with a text.
+     *
      * @param size such as {@code 256MB}
      * @throws IllegalArgumentException if the size is malformed
      */
@@ -117,6 +125,7 @@ public final class SharedBudget {
      * Returns a view of the model of a key, in the budget for all models of this process if its
      * options set one. The size is that of the models in use; if there are none, a new size takes
      * effect.
+     *
      * @param terms options that are compared with those of an existing model
      * @throws IllegalArgumentException if models with another shared size are in use
      */
@@ -200,9 +209,10 @@ public final class SharedBudget {
 
     /**
      * Loads a model in the budget. Close it like any other model.
+     *
      * @param criteria with a {@link PlannedTranslatorFactory}; a budget in its options is ignored
      * @throws ModelException as {@link Criteria#loadModel()}; also if the others cannot make enough
-     * room, with the cause {@link BudgetTooSmallException}: the others then keep their shares
+     *     room, with the cause {@link BudgetTooSmallException}: the others then keep their shares
      * @throws IOException as {@link Criteria#loadModel()}
      * @throws IllegalArgumentException if the criteria have no planned factory
      */
@@ -321,6 +331,7 @@ public final class SharedBudget {
     /**
      * Divides a part of the budget among the models. Shares that shrink are set first, so that the
      * total never exceeds the budget.
+     *
      * @throws BudgetTooSmallException if the models need more
      */
     private void divide(long part) throws BudgetTooSmallException {

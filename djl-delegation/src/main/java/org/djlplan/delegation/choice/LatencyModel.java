@@ -12,12 +12,21 @@ import org.djlplan.delegation.partition.Piece;
 import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
 
 /**
- * A model of latency: the time of each piece in the delegate and in the CPU kernels, and thus of any union of pieces.
- * <p>The time of a piece depends on its own side and on the side of the previous piece: whether the input is in the right cache and layout, and whether a delegate kernel starts or continues. Unsupported operators have a time that depends on the side of the previous piece.
+ * A model of latency: the time of each piece in the delegate and in the CPU kernels, and thus of
+ * any union of pieces.
+ *
+ * <p>The time of a piece depends on its own side and on the side of the previous piece: whether the
+ * input is in the right cache and layout, and whether a delegate kernel starts or continues.
+ * Unsupported operators have a time that depends on the side of the previous piece.
+ *
  * <pre>
  *   nanos(S) = start + Σ piece(u, u ∈ S, u−1 ∈ S) + after(u, u ∈ S)
  * </pre>
- * The node times of two unions, nothing and everything delegated, give the terms for neighbours on the same side, which are also used for the others. Two more unions, every other piece and the rest, give all terms. The time of a delegate kernel that covers several pieces is divided in proportion to their operators' times on the CPU.
+ *
+ * The node times of two unions, nothing and everything delegated, give the terms for neighbours on
+ * the same side, which are also used for the others. Two more unions, every other piece and the
+ * rest, give all terms. The time of a delegate kernel that covers several pieces is divided in
+ * proportion to their operators' times on the CPU.
  */
 public final class LatencyModel {
 

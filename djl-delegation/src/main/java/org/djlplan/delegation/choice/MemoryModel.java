@@ -12,6 +12,7 @@ import org.djlplan.delegation.partition.Piece;
 /**
  * A model of memory: a union of pieces takes the memory of the CPU kernels plus an amount for each
  * piece (packed weights minus the saved part of the arena) and each delegate kernel (a workspace).
+ *
  * <p>The amounts are fitted to measured unions, starting with zero: the difference between measured
  * and predicted memory is distributed over the pieces and kernels of that union, in proportion to
  * their bytes, repeatedly for all unions (Kaczmarz 1937). So the model agrees with the

@@ -6,17 +6,20 @@ import java.util.Arrays;
 
 /**
  * The ratio of two candidates' latencies, with confidence bounds.
+ *
  * <p>Both are timed once per round, so a disturbance of a whole round cancels out in the logarithm
  * of their quotient. Over the rounds:
+ *
  * <ol>
- * <li>the centre is the median of all pairwise means (Hodges and Lehmann 1963): nearly as precise
- * as the mean, and a few spikes do not move it;
- * <li>the spread is the median absolute deviation from the centre, for the same reason;
- * <li>few rounds may show too little spread, so their variance is averaged with that of other
- * rounds on the same machine (the moderated t-statistic of Smyth 2004, section 4);
- * <li>the bounds are Student's quantiles: as certain as that many standard deviations of a normal
- * distribution.
+ *   <li>the centre is the median of all pairwise means (Hodges and Lehmann 1963): nearly as precise
+ *       as the mean, and a few spikes do not move it;
+ *   <li>the spread is the median absolute deviation from the centre, for the same reason;
+ *   <li>few rounds may show too little spread, so their variance is averaged with that of other
+ *       rounds on the same machine (the moderated t-statistic of Smyth 2004, section 4);
+ *   <li>the bounds are Student's quantiles: as certain as that many standard deviations of a normal
+ *       distribution.
  * </ol>
+ *
  * @param ratio of the first to the second
  * @param low lower confidence bound
  * @param high upper confidence bound
@@ -34,6 +37,7 @@ public record PairedRatio(double ratio, double low, double high) {
 
     /**
      * The spread of the logarithms of quotients on a machine.
+     *
      * @param variance of one round
      * @param freedom number of rounds on which the estimate is based, more than 0
      */
@@ -68,6 +72,7 @@ public record PairedRatio(double ratio, double low, double high) {
 
     /**
      * Compares two candidates.
+     *
      * @param logs the logarithm of the quotient for each round, at least one
      * @param before estimate of the noise without these rounds
      * @param deviations distance of the bounds, in standard deviations for many rounds

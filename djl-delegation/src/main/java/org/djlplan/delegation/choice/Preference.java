@@ -9,6 +9,7 @@ import org.djlplan.delegation.table.Goal.Objective;
 /**
  * The order of candidates by a goal, for predicted and for measured ones: which are too large,
  * which are better, and which are not worth trying.
+ *
  * @param goal of the choice
  */
 public record Preference(Goal goal) {

@@ -19,13 +19,16 @@ import org.djlplan.memplan.spi.Candidate;
 
 /**
  * Times contenders in turns until one is left.
+ *
  * <p>In each round every remaining contender gets one turn, starting with another contender each
  * time. After a round two kinds of contenders drop out:
+ *
  * <ol>
- * <li>those that are measurably slower than the leader, and seem at least {@value #WORTHWHILE}
- * times as slow;
- * <li>those that are certainly not {@value #WORTHWHILE} times as fast as a simpler one.
+ *   <li>those that are measurably slower than the leader, and seem at least {@value #WORTHWHILE}
+ *       times as slow;
+ *   <li>those that are certainly not {@value #WORTHWHILE} times as fast as a simpler one.
  * </ol>
+ *
  * So fewer and fewer contenders get more and more turns. When time is up, the simplest contender
  * wins that is not measurably slower than the leader. (This follows Hoeffding races, Maron and
  * Moore 1994, with {@link PairedRatio} for the bound.)
@@ -62,7 +65,7 @@ public final class Race {
     /**
      * @param contenders who takes part
      * @param weight positive factor of a contender's nanoseconds for comparisons; 1 for latency
-     * alone
+     *     alone
      */
     public Race(Collection<Contender> contenders, ToDoubleFunction<Contender> weight) {
         this.weight = weight;
@@ -187,6 +190,7 @@ public final class Race {
 
     /**
      * A candidate that runs with accepted outputs.
+     *
      * @param candidate which
      * @param kernels number of its delegate kernels
      * @param memoryBytes measured memory; 0 if the system does not report it

@@ -16,6 +16,7 @@ import org.djlplan.delegation.partition.PieceGraph;
 
 /**
  * Finds the unions of pieces with the lowest predicted cost.
+ *
  * <p>Up to {@value #ENUMERATED} pieces, all unions are examined. For more pieces, it examines the
  * unions on two descents, from nothing and from everything delegated: one piece is flipped at a
  * time, the one that improves most, until none improves. Costs are nearly additive, so the result
@@ -31,6 +32,7 @@ public final class Unions {
 
     /**
      * A union.
+     *
      * @param pieces indices
      * @param kernels number of resulting delegate kernels
      */

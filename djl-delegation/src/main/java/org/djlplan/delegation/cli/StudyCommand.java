@@ -33,14 +33,14 @@ import picocli.CommandLine.Spec;
         name = "study",
         description = {
             "Measure the time of every partition of a TensorFlow Lite model in the "
- + "CPU kernels and in the delegate, and of every set of partitions. Show "
- + "which feature of partitions predicts best what is worth delegating, "
- + "and compare the choice of TensorFlow Lite's own rule (the N partitions"
- + " with most operators) with a usual run of djlplan tune. Nothing is "
- + "stored.",
+                    + "CPU kernels and in the delegate, and of every set of partitions. Show "
+                    + "which feature of partitions predicts best what is worth delegating, "
+                    + "and compare the choice of TensorFlow Lite's own rule (the N partitions"
+                    + " with most operators) with a usual run of djlplan tune. Nothing is "
+                    + "stored.",
             "With more than ten partitions, only some sets are measured: each "
- + "partition alone, everything but each partition, and the rule's "
- + "choices."
+                    + "partition alone, everything but each partition, and the rule's "
+                    + "choices."
         })
 public final class StudyCommand implements CliCommand {
 
@@ -64,7 +64,7 @@ public final class StudyCommand implements CliCommand {
             defaultValue = "5m",
             description =
                     "Time after which no more sets are started, such as 90s or 10m; the "
- + "usual run before them takes 10s at most (default: ${DEFAULT-VALUE}).")
+                            + "usual run before them takes 10s at most (default: ${DEFAULT-VALUE}).")
     private String budget;
 
     @Option(
@@ -81,7 +81,7 @@ public final class StudyCommand implements CliCommand {
             fallbackValue = "",
             description =
                     "Write a self-contained page with charts (default of FILE: the model's "
- + "name with -study.html, in the working directory).")
+                            + "name with -study.html, in the working directory).")
     private String chart;
 
     @Option(names = "--json", description = "Print one JSON object.")

@@ -44,11 +44,11 @@ import picocli.CommandLine.Spec;
         name = "tune",
         description = {
             "Measure which operators of a TensorFlow Lite model run best in the "
- + "delegate, and store the result next to the model. Loads with the same "
- + "options use it; without options, those of an application that sets "
- + "none. An earlier result is replaced.",
+                    + "delegate, and store the result next to the model. Loads with the same "
+                    + "options use it; without options, those of an application that sets "
+                    + "none. An earlier result is replaced.",
             "Candidates run in a child process. If none could be measured, nothing "
- + "is stored and the exit code is 1."
+                    + "is stored and the exit code is 1."
         })
 public final class TuneCommand implements CliCommand {
 
@@ -62,25 +62,25 @@ public final class TuneCommand implements CliCommand {
             names = "--exhaustive",
             description =
                     "Measure every union of partitions (of more than ten, those of the ten "
- + "largest) equally often, for studies. The result is stored only if the "
- + "objective is latency, all unions were measured, and the stored set is "
- + "one of them: otherwise a usual run may be better, because it also "
- + "splits partitions.")
+                            + "largest) equally often, for studies. The result is stored only if the "
+                            + "objective is latency, all unions were measured, and the stored set is "
+                            + "one of them: otherwise a usual run may be better, because it also "
+                            + "splits partitions.")
     private boolean exhaustive;
 
     @Option(
             names = "--show",
             description =
                     "Print all stored results of the model without measuring; exits with 1 "
- + "if there are none.")
+                            + "if there are none.")
     private boolean show;
 
     @Option(
             names = "--explain",
             description =
                     "Also print for each operator whether it is delegated, and if not, why;"
- + " one line for consecutive operators with the same reason, unless --all"
- + " is given.")
+                            + " one line for consecutive operators with the same reason, unless --all"
+                            + " is given.")
     private boolean explain;
 
     @Option(names = "--all", description = "With --explain: a line for each operator.")

@@ -47,7 +47,7 @@ final class TuneOptions {
             paramLabel = "KEY=VALUE",
             description =
                     "An option with which the model will be loaded, such as "
- + "memplan.threads=2; loads with the same options use the result.")
+                            + "memplan.threads=2; loads with the same options use the result.")
     private Map<String, String> arguments = new LinkedHashMap<>();
 
     @Option(
@@ -55,7 +55,7 @@ final class TuneOptions {
             paramLabel = "NAME",
             description =
                     "The figure to minimize: latency, memory, or balanced, the product of "
- + "both (default: latency).")
+                            + "both (default: latency).")
     private String objective;
 
     @Option(
@@ -70,8 +70,8 @@ final class TuneOptions {
             split = ",",
             description =
                     "Threads per prediction, or auto to choose the number as well; several "
- + "numbers, such as 1,2, are measured and stored one after another "
- + "(default: the number that the -o options set, otherwise auto).")
+                            + "numbers, such as 1,2, are measured and stored one after another "
+                            + "(default: the number that the -o options set, otherwise auto).")
     private List<String> threads = new ArrayList<>();
 
     @Option(
@@ -90,8 +90,8 @@ final class TuneOptions {
             paramLabel = "X",
             description =
                     "Largest accepted relative error of floating-point outputs, compared "
- + "with the CPU kernels' (default: auto, as much as roundings can change "
- + "the outputs of this model).")
+                            + "with the CPU kernels' (default: auto, as much as roundings can change "
+                            + "the outputs of this model).")
     private String tolerance;
 
     @Option(
@@ -99,7 +99,7 @@ final class TuneOptions {
             paramLabel = "FOLDER",
             description =
                     "Also store the result in this folder, for delegation.profileFrom; a "
- + "result for the same hardware and options is replaced.")
+                            + "result for the same hardware and options is replaced.")
     private Path into;
 
     /** For picocli. */

@@ -8,16 +8,18 @@ import org.djlplan.memplan.graph.Operator;
 
 /**
  * Cuts partitions into pieces where few bytes cross.
+ *
  * <p>A cut lies between two operators of a piece, in execution order, and divides it into the
  * operators before and after it. Execution order follows the data, so nothing flows back, and
  * pieces of a convex partition are convex. The width of a cut is the size of the tensors that are
  * written before it and read after it.
+ *
  * <ol>
- * <li>The piece with most work is cut first.
- * <li>Both sides of a cut must justify a separate delegate kernel.
- * <li>Of the cuts that leave at least a quarter of the work on either side, the narrowest wins; if
- * there are none, the narrowest of all. On a tie, the most even cut wins.
- * <li>A piece without such a cut stays whole.
+ *   <li>The piece with most work is cut first.
+ *   <li>Both sides of a cut must justify a separate delegate kernel.
+ *   <li>Of the cuts that leave at least a quarter of the work on either side, the narrowest wins;
+ *       if there are none, the narrowest of all. On a tie, the most even cut wins.
+ *   <li>A piece without such a cut stays whole.
  * </ol>
  */
 final class Cuts {
@@ -36,6 +38,7 @@ final class Cuts {
 
     /**
      * Operators of a partition that stay together.
+     *
      * @param operators ascending
      * @param partition index among the partitions that the delegate reported
      */

@@ -13,6 +13,7 @@ import org.djlplan.memplan.graph.Tensor;
 
 /**
  * The data flow of a graph: writers and readers of each tensor, and constants.
+ *
  * <p>A <em>constant operator</em> is a {@code DEQUANTIZE} or {@code DENSIFY} of a constant, or of
  * another constant operator's output: it unpacks weights once and does not run again. Its output is
  * as constant as its input.

@@ -11,12 +11,20 @@ import java.util.TreeMap;
 import org.djlplan.memplan.graph.Graph;
 
 /**
- * A graph with delegated operators: the delegate kernels that TensorFlow Lite makes of them, and the order in which operators run.
- * <p>The engine groups operators into epochs ({@code tensorflow/lite/graph_info.cc}, 2.6): the first operator decides whether the first epoch belongs to the delegate or the CPU; an epoch takes every operator of its side whose inputs come from this epoch or earlier ones; then the other side has the next epoch. So
+ * A graph with delegated operators: the delegate kernels that TensorFlow Lite makes of them, and
+ * the order in which operators run.
+ *
+ * <p>The engine groups operators into epochs ({@code tensorflow/lite/graph_info.cc}, 2.6): the
+ * first operator decides whether the first epoch belongs to the delegate or the CPU; an epoch takes
+ * every operator of its side whose inputs come from this epoch or earlier ones; then the other side
+ * has the next epoch. So
+ *
  * <pre>
  * epoch(operator) = the first epoch of its side that is not before any epoch of its inputs
  * </pre>
- * which one pass in execution order computes. An epoch of the delegate is one delegate kernel and need not be connected.
+ *
+ * which one pass in execution order computes. An epoch of the delegate is one delegate kernel and
+ * need not be connected.
  */
 public final class DelegatedGraph {
 
@@ -127,10 +135,11 @@ public final class DelegatedGraph {
      * partition may be split, because the engine partitions the rest again. A constant operator is
      * removed only if all readers of its output are; if both sides need it, it runs in the CPU
      * kernels.
+     *
      * @param partitions reported by the delegate: disjoint sets of operators
      * @param excluded operators that the delegate must not get, reported or not
      * @return disjoint sets, in execution order of their first operator; unchanged if nothing is
-     * excluded
+     *     excluded
      * @throws IndexOutOfBoundsException if the graph has no such operator
      */
     public static List<Set<Integer>> partitionsWithout(

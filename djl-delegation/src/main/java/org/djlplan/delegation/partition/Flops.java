@@ -8,6 +8,7 @@ import org.djlplan.memplan.graph.Operator;
 /**
  * Counts floating-point operations of TensorFlow Lite's operators, from the shapes of their
  * tensors; a multiplication with its addition counts as two. Quantized operators count the same.
+ *
  * <p>A graph has no strides or window sizes. Convolutions need none, because the shapes of the
  * output and the filter are sufficient. For pools the input's elements are counted, as if the
  * windows did not overlap.

@@ -8,6 +8,7 @@ import java.util.SortedSet;
 /**
  * A set of operators that is delegated completely or not at all: a partition, or a part of one. It
  * is convex: no path leaves it and returns.
+ *
  * @param operators their indices in the graph, ascending, without constant operators
  * @param partition index among the partitions that the delegate reported
  * @param flops FLOPs of one inference, without operators of unknown shapes

@@ -15,6 +15,7 @@ import org.djlplan.memplan.graph.Graph;
 
 /**
  * The pieces of a graph, and the delegate kernels that the engine makes of a union of them.
+ *
  * <p>Constant operators belong to no piece, because they run in no inference: such an operator is
  * delegated if all readers of its output are. (To delegate it with only some of its readers makes
  * XNNPACK compute wrong results.)
@@ -62,10 +63,11 @@ public final class PieceGraph {
 
     /**
      * Returns the pieces of a graph.
+     *
      * @param partitions reported by the delegate: disjoint sets of operators, each convex, in
-     * execution order
+     *     execution order
      * @param maxPieces limit up to which partitions are cut; partitions are never dropped or
-     * merged, so there may be more pieces
+     *     merged, so there may be more pieces
      * @throws IllegalArgumentException if two partitions have an operator in common
      * @throws IndexOutOfBoundsException if the graph has no such operator
      */
@@ -105,6 +107,7 @@ public final class PieceGraph {
     /**
      * Returns the operators that are delegated with some pieces: their own, and the reported
      * constant operators that only they read.
+     *
      * @throws IndexOutOfBoundsException if there is no such piece
      */
     public SortedSet<Integer> operators(Set<Integer> pieceIndices) {
@@ -116,6 +119,7 @@ public final class PieceGraph {
     /**
      * Returns the bytes that enter and leave delegate kernels in one inference if some pieces are
      * delegated; {@link DelegatedGraph#crossingBytes()}.
+     *
      * @throws IndexOutOfBoundsException if there is no such piece
      */
     public long crossingBytes(Set<Integer> pieceIndices) {
@@ -125,6 +129,7 @@ public final class PieceGraph {
     /**
      * Returns the number of delegate kernels of some pieces together. Pieces that depend on each
      * other only through the delegate are in one kernel.
+     *
      * @throws IndexOutOfBoundsException if there is no such piece
      */
     public int kernels(Set<Integer> pieceIndices) {

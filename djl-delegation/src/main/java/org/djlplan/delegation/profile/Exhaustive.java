@@ -37,7 +37,7 @@ final class Exhaustive {
 
     /**
      * @param transientBuffers whether to measure each union also with buffers that are built for
-     * each prediction
+     *     each prediction
      */
     Exhaustive(Trials trials, Preference preference, TimeBudget budget, boolean transientBuffers) {
         this.trials = trials;

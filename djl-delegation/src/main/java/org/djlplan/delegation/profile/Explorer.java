@@ -28,17 +28,18 @@ import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
 
 /**
  * Measures with few runs the time of pieces in the delegate and in the CPU kernels.
+ *
  * <ol>
- * <li>Nothing delegated, and everything. If that is clearly better, and one partition, exploring
- * ends.
- * <li>If the wrong operator is known, everything except that operator. If everything fails, or is
- * wrong for another reason, each partition alone; if one of these fails, its pieces alone. Failing
- * parts are left out from then on.
- * <li>Node times of both give the time of each partition on both sides.
- * <li>Partitions are cut if that can matter: all of them if memory counts, otherwise those with a
- * significant time that are not clearly better in the delegate.
- * <li>Unless there are few pieces, every other piece, and the rest: these give the cost of
- * neighbours on different sides.
+ *   <li>Nothing delegated, and everything. If that is clearly better, and one partition, exploring
+ *       ends.
+ *   <li>If the wrong operator is known, everything except that operator. If everything fails, or is
+ *       wrong for another reason, each partition alone; if one of these fails, its pieces alone.
+ *       Failing parts are left out from then on.
+ *   <li>Node times of both give the time of each partition on both sides.
+ *   <li>Partitions are cut if that can matter: all of them if memory counts, otherwise those with a
+ *       significant time that are not clearly better in the delegate.
+ *   <li>Unless there are few pieces, every other piece, and the rest: these give the cost of
+ *       neighbours on different sides.
  * </ol>
  */
 final class Explorer {
@@ -70,7 +71,7 @@ final class Explorer {
     /**
      * @param partitions that may be delegated
      * @param verified receives a verified set that is clearly better than the CPU kernels, before
-     * the best is found
+     *     the best is found
      */
     Explorer(
             Graph graph,
@@ -94,8 +95,9 @@ final class Explorer {
 
     /**
      * Returns the forecasts for one number of threads; empty if none could be made.
+     *
      * @param transientBuffers whether to forecast also for sets whose buffers are built for each
-     * prediction
+     *     prediction
      */
     List<Forecast> explore(int threads, boolean transientBuffers) throws InterruptedException {
         Optional<Contender> cpu = trials.prove(Candidate.cpu(threads));

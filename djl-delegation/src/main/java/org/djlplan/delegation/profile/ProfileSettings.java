@@ -12,16 +12,17 @@ import org.djlplan.memplan.spi.Tolerance;
 
 /**
  * The settings of one measurement.
+ *
  * @param goal of the choice
  * @param threads numbers of threads to choose from, −1 for the engine's default; at least one
  * @param budget time limit of measuring; empty for {@link #BASE} plus the time of {@value
- * #INFERENCES} inferences in the CPU kernels. Required and running steps may exceed it: the CPU
- * kernels, everything delegated, and three turns for the candidates that may be the best
+ *     #INFERENCES} inferences in the CPU kernels. Required and running steps may exceed it: the CPU
+ *     kernels, everything delegated, and three turns for the candidates that may be the best
  * @param tolerance for the outputs
  * @param transientBuffers whether the delegate can build its buffers for each prediction; such
- * candidates are tried only if the goal asks for memory
+ *     candidates are tried only if the goal asks for memory
  * @param exhaustive whether to measure all unions of whole partitions equally often instead of the
- * promising ones, for studies
+ *     promising ones, for studies
  */
 public record ProfileSettings(
         Goal goal,

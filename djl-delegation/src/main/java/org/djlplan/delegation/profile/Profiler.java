@@ -23,18 +23,19 @@ import org.djlplan.memplan.spi.CandidateRunner;
 
 /**
  * Finds with few runs which operators of a model to delegate.
+ *
  * <ol>
- * <li>Explore: nothing and everything delegated; if that is not decisive, node times of two to four
- * candidates predict the time of any union of pieces ({@link Explorer}).
- * <li>If memory counts, the same for a delegate that builds its buffers for each prediction, if
- * there is one.
- * <li>Verify: the candidates with the best predictions are run and their outputs compared with the
- * CPU kernels' ({@link Shortlist}).
- * <li>Race: they, nothing and everything delegated are timed in turns, until one is left or no
- * difference can be found ({@link org.djlplan.delegation.choice.Race}). The simplest of the
- * remaining ones wins.
- * <li>More threads: the best few of the smallest number of threads race with each other number;
- * then the winners of all numbers race.
+ *   <li>Explore: nothing and everything delegated; if that is not decisive, node times of two to
+ *       four candidates predict the time of any union of pieces ({@link Explorer}).
+ *   <li>If memory counts, the same for a delegate that builds its buffers for each prediction, if
+ *       there is one.
+ *   <li>Verify: the candidates with the best predictions are run and their outputs compared with
+ *       the CPU kernels' ({@link Shortlist}).
+ *   <li>Race: they, nothing and everything delegated are timed in turns, until one is left or no
+ *       difference can be found ({@link org.djlplan.delegation.choice.Race}). The simplest of the
+ *       remaining ones wins.
+ *   <li>More threads: the best few of the smallest number of threads race with each other number;
+ *       then the winners of all numbers race.
  * </ol>
  */
 public final class Profiler {
@@ -104,12 +105,13 @@ public final class Profiler {
     /**
      * Measures and chooses. Failures are entries of the table; if nothing can be measured, the CPU
      * kernels are chosen.
+     *
      * @param graph of the model
      * @param runner of its candidates; not closed
      * @param settings of the measurement
      * @param progress receives the spent percentage of the budget
      * @param verified receives a verified set that is clearly faster than the CPU kernels, before
-     * the best is found
+     *     the best is found
      * @throws InterruptedException if the thread is interrupted
      */
     public static ProfileTable profile(
@@ -244,6 +246,7 @@ public final class Profiler {
     /**
      * Races contenders until one is left, or a fraction of the time is spent. Each has at least one
      * turn; contenders that are not eligible have no more, which is enough for the table.
+     *
      * @return the winner; empty if none is eligible
      */
     private Optional<Contender> race(List<Contender> contenders, double part)

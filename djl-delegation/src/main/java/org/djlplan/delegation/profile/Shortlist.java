@@ -92,6 +92,7 @@ final class Shortlist {
 
     /**
      * The predicted costs of unions of a graph's pieces with one number of threads.
+     *
      * @param pieces of the graph, at least one
      * @param threads of every candidate
      * @param transientBuffers whether every candidate builds its buffers for each prediction
@@ -130,6 +131,7 @@ final class Shortlist {
 
     /**
      * A candidate worth trying.
+     *
      * @param forecast that predicts it
      * @param union its pieces
      * @param candidate its operators and threads

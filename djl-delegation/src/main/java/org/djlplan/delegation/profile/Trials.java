@@ -132,6 +132,7 @@ final class Trials {
 
     /**
      * Runs a turn of a proven candidate.
+     *
      * @param least minimum number of inferences
      * @return the duration of each in nanoseconds; empty if it failed
      */

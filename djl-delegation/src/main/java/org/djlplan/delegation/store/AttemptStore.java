@@ -35,6 +35,7 @@ public final class AttemptStore {
 
     /**
      * A mark that measuring has begun; removed when it ends in any way, unless the JVM is killed.
+     *
      * @param circumstances in which another attempt would end the same way
      * @param attempts number of attempts that ended in this way, or are running
      */
@@ -97,6 +98,7 @@ public final class AttemptStore {
 
     /**
      * The answers of an interrupted measurement.
+     *
      * @param partitions reported by the delegate; empty if they were not requested
      * @param candidates answers about each candidate that was run
      */
@@ -123,6 +125,7 @@ public final class AttemptStore {
 
         /**
          * The answers about one candidate.
+         *
          * @param trial result of its first runs; empty if it was not prepared
          * @param failure of its process; empty if there was none
          * @param prepareNanos duration of preparing it
@@ -183,7 +186,9 @@ public final class AttemptStore {
 
         private final Wanted wanted;
 
-        /** @param wanted the request that results must match */
+        /**
+         * @param wanted the request that results must match
+         */
         PartialCodec(Wanted wanted) {
             this.wanted = wanted;
         }

@@ -73,8 +73,10 @@ public final class ProfileStore {
     /**
      * Returns the key of a table: the model file's name and content, the model's facts, this
      * machine, and the request. The file is read, unless its fingerprint is stored.
+     *
      * <p>The number of cores is part of the key if threads depend on it: if there are several
      * numbers to choose from, or the engine chooses.
+     *
      * @param threads numbers of threads to choose from, −1 for the default
      * @param tolerance for the outputs
      * @throws IOException if the model's file cannot be read
@@ -128,6 +130,7 @@ public final class ProfileStore {
     /**
      * Returns all intact stored tables for the current content of a model's file, each with its
      * key. Their operators are not compared with the model's.
+     *
      * @throws IOException if there is no such file, or it cannot be read
      */
     public static List<Kept<ProfileTable>> list(Path modelFile, Path cacheFolder)
@@ -150,6 +153,7 @@ public final class ProfileStore {
 
     /**
      * Tables in files. The format, shown on several lines but written on one:
+     *
      * <pre>{@code
      * {"partitions":[[0,57],[60,60,62,150]],
      *  "entries":[
@@ -162,7 +166,9 @@ public final class ProfileStore {
      *  "chosen":{"operators":[],"threads":2,"transientBuffers":false},"lighter":[],
      *  "reason":"…","caveat":[],"inferences":93,"nanos":9000000000}
      * }</pre>
-     * <p>Operators are runs of indices, each as its first and last one. Latencies are median, lower and upper quartile. Differences of outputs are strings, because JSON has no infinite numbers.
+     *
+     * <p>Operators are runs of indices, each as its first and last one. Latencies are median, lower
+     * and upper quartile. Differences of outputs are strings, because JSON has no infinite numbers.
      */
     private static final class ProfileCodec implements Codec<ProfileTable> {
 

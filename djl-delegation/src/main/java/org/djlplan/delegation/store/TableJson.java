@@ -12,6 +12,7 @@ import org.djlplan.memplan.store.CheckedJson;
 
 /**
  * Reads and writes sets of operators in the files of tables and partial results, as JSON.
+ *
  * <p>A set is written as the first and last index of every run. The total number of operators read
  * from a file is limited, so that a small text cannot become a large value.
  */
@@ -23,15 +24,18 @@ final class TableJson {
     private final int operators;
     private long mentions;
 
-    /** @param operators limit of the operators of the model */
+    /**
+     * @param operators limit of the operators of the model
+     */
     TableJson(int operators) {
         this.operators = operators;
     }
 
     /**
      * Writes a set.
+     *
      * @throws IllegalArgumentException if the model has no such operators, or the total limit is
-     * exceeded
+     *     exceeded
      */
     void write(JsonWriter json, SortedSet<Integer> of) throws IOException {
         checkArgument(of.isEmpty() || of.last() < operators, "%s of %s operators", of, operators);

@@ -29,6 +29,7 @@ import org.djlplan.memplan.spi.Tolerance;
  * request could have produced it. Sets of operators must consist of the delegate's partitions, as
  * far as these are known: a load does not wait for the delegate's report, and uses the partitions
  * in the file until then.
+ *
  * @param graph of the model
  * @param threads numbers of threads to choose from
  * @param goal of the choice
@@ -99,6 +100,7 @@ public record Wanted(
 
     /**
      * Checks that a table is acceptable.
+     *
      * @throws IOException if not; the message says why
      */
     void check(ProfileTable table) throws IOException {
@@ -143,6 +145,7 @@ public record Wanted(
 
     /**
      * Checks that stored answers can be used again.
+     *
      * @throws IOException if not; the message says why
      */
     void check(PartialResult result) throws IOException {
@@ -212,7 +215,9 @@ public record Wanted(
 
         private final Set<Integer> offered = new HashSet<>();
 
-        /** @param kept the partitions in the file */
+        /**
+         * @param kept the partitions in the file
+         */
         Sets(Collection<? extends Set<Integer>> kept) throws IOException {
             if (partitions.isPresent() && !partitions.get().equals(ImmutableList.copyOf(kept))) {
                 throw new IOException("other partitions than the delegate reports");

@@ -14,8 +14,8 @@ public final class BudgetShares {
 
     /**
      * The need of a model in a budget.
-     * @param leastBytes without which it cannot run
-     * @param weightBytes by which it gets a share of more
+     * @param leastBytes minimum of the model
+     * @param weightBytes size of its weights, which determines its share
      */
     public record Claim(long leastBytes, long weightBytes) {
 
@@ -25,10 +25,9 @@ public final class BudgetShares {
     }
 
     /**
-     * Returns a share for each claim: in proportion to its weights, but what it needs at least. All
-     * together are at most the budget.
-     *
-     * @throws BudgetTooSmallException if the budget is smaller than what all need
+     * Returns a share for each claim: in proportion to its weights, but at least its minimum. The
+     * total is at most the budget.
+     * @throws BudgetTooSmallException if the budget is smaller than the sum of the minima
      */
     public static long[] of(long budgetBytes, List<Claim> claims) throws BudgetTooSmallException {
         long least = claims.stream().mapToLong(Claim::leastBytes).sum();
@@ -67,7 +66,7 @@ public final class BudgetShares {
         }
     }
 
-    /** Even one without weights has some. */
+    /** A claim without weights counts a little, too. */
     private static double weight(Claim claim) {
         return claim.weightBytes() + 1.0;
     }

@@ -11,15 +11,15 @@ public final class BudgetTooSmallException extends Exception {
     private final long leastBytes;
 
     /**
-     * @param message for a user
-     * @param leastBytes the smallest budget that would do
+     * @param message for the user
+     * @param leastBytes the smallest possible budget
      */
     public BudgetTooSmallException(String message, long leastBytes) {
         super(message);
         this.leastBytes = leastBytes;
     }
 
-    /** Returns the smallest budget that would do, in bytes. */
+    /** Returns the smallest possible budget in bytes. */
     public long leastBytes() {
         return leastBytes;
     }

@@ -9,7 +9,6 @@ import org.djlplan.memplan.graph.FileRegion;
  * @param step the kernel's step
  * @param tensor id of the tensor
  * @param constant id of the constant
- * @param region where a copy of its content lies in the file of the weights; empty while it is to
- * be made
+ * @param region of a copy of its content in the file of the weights; empty until the copy is made
  */
 public record DerivedConstant(int step, int tensor, int constant, Optional<FileRegion> region) {}

@@ -9,12 +9,12 @@ import java.util.Arrays;
  */
 final class Foresight {
 
-    /** How many times as long as predicted loads take in the second of the predictions. */
+    /** Factor by which loads are slower than predicted in the second prediction. */
     private static final int SLOWER = 2;
 
     private final StreamingProblem problem;
 
-    /** By step, the position of the last load that must be done when it begins. */
+    /** By step, the position of the last load that must be finished before it begins. */
     private final int[] lastNeeded;
 
     private final long[] endNanos;
@@ -27,19 +27,17 @@ final class Foresight {
 
     /**
      * Returns the outcome of loads in an order.
-     *
-     * @param order uses in the order of their loads, without those that are pinned
-     * @param after how many steps the load of each use waits for, by use; fewer than come before
-     *     the first step of any use that is loaded later
+     * @param order uses in the order of their loads, without pinned ones
+     * @param after number of steps for which the load of each use waits, by use; fewer than precede
+     * the first step of any use that is loaded later
      */
     Outcome outcome(int[] order, int[] after) {
         return outcome(order, order.length, after);
     }
 
     /**
-     * Returns the outcome of the first few of an order.
-     *
-     * @param count how many uses are loaded
+     * Returns the outcome of the first uses of an order.
+     * @param count number of loaded uses
      */
     Outcome outcome(int[] order, int count, int[] after) {
         long loadedBytes = 0;
@@ -53,7 +51,7 @@ final class Foresight {
         return new Outcome(nanos, nanos(order, after, SLOWER), loadedBytes);
     }
 
-    /** Returns the time of an inference whose loads take some times as long as predicted. */
+    /** Returns the time of an inference whose loads take a multiple of the predicted time. */
     private long nanos(int[] order, int[] after, int slower) {
         StepCosts costs = problem.costs();
         long now = 0;

@@ -9,9 +9,7 @@ public final class InputTooLargeException extends IllegalArgumentException {
 
     private static final long serialVersionUID = 1L;
 
-    /**
-     * @param message for a user
-     */
+    /** @param message for the user */
     public InputTooLargeException(String message) {
         super(message);
     }

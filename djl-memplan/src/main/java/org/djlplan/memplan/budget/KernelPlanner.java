@@ -17,7 +17,7 @@ public final class KernelPlanner {
 
     private static final int SHARES = 12;
 
-    /** What is not clearly faster is not worth measuring. */
+    /** A selection that is not predicted to be clearly faster is not measured. */
     private static final double CLEARLY = 0.97;
 
     private final StreamedGraph graph;
@@ -27,7 +27,7 @@ public final class KernelPlanner {
 
     /**
      * @param costs of the steps in CPU kernels
-     * @param delegable steps that a delegate may run
+     * @param delegable steps that the delegate supports
      */
     public KernelPlanner(
             StreamedGraph graph,
@@ -42,10 +42,9 @@ public final class KernelPlanner {
 
     /**
      * Returns the steps to delegate.
-     *
      * @param bytes for the arena and the delegate together
-     * @param delegateBytes what the delegate may take of them
-     * @param plan of all steps in CPU kernels, which it is compared with
+     * @param delegateBytes limit of the delegate's part
+     * @param plan of all steps in CPU kernels, for comparison
      * @return empty if nothing is predicted to be faster
      */
     public Optional<Selection> best(long bytes, long delegateBytes, StreamingPlan plan) {
@@ -60,7 +59,7 @@ public final class KernelPlanner {
         return best(shares.values(), bytes, plan);
     }
 
-    /** Returns the one of some selections that is predicted to take least time, as above. */
+    /** Returns the selection with the least predicted time, as above. */
     public Optional<Selection> best(
             Collection<Selection> selections, long bytes, StreamingPlan plan) {
         long leastNanos = (long) (Timeline.of(plan).nanos() * CLEARLY);
@@ -76,8 +75,7 @@ public final class KernelPlanner {
     }
 
     /**
-     * Returns steps as a selection that takes as many bytes as were measured.
-     *
+     * Returns steps as a selection with their measured memory.
      * @throws IllegalArgumentException if one of them cannot be delegated
      */
     public Selection measured(SortedSet<Integer> steps, long bytes) {

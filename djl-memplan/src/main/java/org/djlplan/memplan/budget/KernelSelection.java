@@ -16,10 +16,12 @@ import org.djlplan.memplan.graph.Tensor;
 
 /**
  * Selects the steps that a delegate runs: those that save most time within a number of bytes.
+ *
  * <p>A delegate keeps packed copies of its steps' weights, of about the same size. A run of
  * consecutive steps is one delegate kernel, in which XNNPACK, in version 2.6 of the engine, gives
  * every tensor separate memory. Tensors between its kernels and CPU kernels share places in the
  * engine's arena. So it may be better to leave a cheap step to its CPU kernel.
+ *
  * <p>A knapsack over a chain, solved by dynamic programming: for every step, every number of units
  * of the bytes, and whether the previous step was selected, the most time that can be saved. The
  * result is exact except for the sizes, which are rounded to {@value #UNITS} units; the engine's
@@ -27,18 +29,18 @@ import org.djlplan.memplan.graph.Tensor;
  */
 public final class KernelSelection {
 
-    /** The time that a step takes in a delegate, of that in a CPU kernel: convolutions. */
+    /** Time of a step in a delegate relative to its CPU kernel, for convolutions. */
     private static final double SHARE_OF_TIME = 0.5;
 
-    /** The same of others, which mostly wait for memory. */
+    /** The same for other operators, which mostly wait for memory. */
     private static final double SHARE_OF_OTHERS = 0.9;
 
     private static final int UNITS = 1024;
 
-    /** Few large runs: what one more has to save. */
+    /** Time that an additional run must save, to favour few large runs. */
     private static final long NANOS_PER_RUN = 50_000;
 
-    /** Packed rows are padded: by one part in so many. */
+    /** Denominator of the fraction by which padding enlarges packed rows. */
     private static final int PADDING = 32;
 
     private static final int POINTER_BYTES = 8;
@@ -50,15 +52,14 @@ public final class KernelSelection {
     private final int[] lastReaders;
     private final long[] stepBytes;
 
-    /** Bytes of what a step writes: paid if the next one belongs to the same run. */
+    /** Bytes of a step's output, which cost memory if the next step belongs to the same run. */
     private final long[] outputBytes;
 
     /**
      * Steps for a delegate.
-     *
      * @param steps in ascending order
-     * @param weightBytes what it keeps of their weights
-     * @param bytes all that is taken: tensors inside its kernels and at their borders, too
+     * @param weightBytes packed weights of the steps
+     * @param bytes total memory, including tensors inside its kernels and at their borders
      */
     public record Selection(SortedSet<Integer> steps, long weightBytes, long bytes) {
 
@@ -70,8 +71,8 @@ public final class KernelSelection {
 
     /**
      * @param graph one step for each operator, in execution order
-     * @param nanos that each step takes in its CPU kernel
-     * @param delegable steps that a delegate may run
+     * @param nanos of each step in its CPU kernel
+     * @param delegable steps that the delegate supports
      */
     public KernelSelection(Graph graph, long[] nanos, Set<Integer> delegable) {
         checkArgument(nanos.length == graph.operators().size(), "%s steps", nanos.length);
@@ -105,7 +106,7 @@ public final class KernelSelection {
         return last;
     }
 
-    /** Returns the time that a step takes in a delegate, of that in its CPU kernel. */
+    /** Returns the time of a step in a delegate relative to its CPU kernel. */
     double shareOfTime(int step) {
         String type = graph.operators().get(step).type();
         return CONVOLUTIONS.contains(type) ? SHARE_OF_TIME : SHARE_OF_OTHERS;
@@ -119,7 +120,7 @@ public final class KernelSelection {
                 .sum();
     }
 
-    /** A convolution keeps pointers to what each element of its output reads. */
+    /** A convolution keeps pointers to the inputs of each output element. */
     private long indirectionBytes(Operator operator) {
         if (!CONVOLUTIONS.contains(operator.type()) || operator.inputs().size() < 2) {
             return 0;
@@ -132,19 +133,22 @@ public final class KernelSelection {
                 : window * output.get(1) * output.get(2) * POINTER_BYTES;
     }
 
-    /** Returns whether there is anything to select from. */
+    /** Returns whether any step can be selected. */
     public boolean possible() {
         return !delegable.isEmpty();
     }
 
-    /** Returns what all delegable steps take beside the engine's arena: nothing needs more. */
+    /**
+     * Returns the memory of all delegable steps beside the engine's arena, which no selection
+     * exceeds.
+     */
     public long mostBytes() {
         return delegable.stream().mapToLong(step -> stepBytes[step] + outputBytes[step]).sum();
     }
 
     /**
-     * Returns the steps that save most time and take at most about a number of bytes beside the
-     * engine's arena; of equally good ones those that take fewest. Empty if nothing saves any.
+     * Returns the steps that save most time in about a number of bytes beside the engine's arena;
+     * on a tie, those that take the fewest bytes. Empty if no selection saves time.
      */
     public Selection within(long bytes) {
         return selection(new Knapsack(Math.max(1, bytes)).steps());
@@ -176,7 +180,7 @@ public final class KernelSelection {
             for (int id : operator.inputs()) {
                 Tensor tensor = graph.tensors().get(id);
                 if (tensor.storage() != Storage.CONSTANT && seen.add(id)) {
-                    // Written by a CPU kernel, or the caller.
+                    // Written by a CPU kernel, or by the caller.
                     occupy(changes, Math.max(0, step - 1), lastReaders[id], tensor.bytes());
                 }
             }
@@ -266,7 +270,10 @@ public final class KernelSelection {
             return (int) Math.min(UNITS + 1L, (bytes + unitBytes / 2) / unitBytes);
         }
 
-        /** What a step takes that continues a run: what it reads is inside now, too. */
+        /**
+         * Returns the memory of a step that continues a run, including its inputs, which now lie
+         * inside the run.
+         */
         private int moreUnits(int step) {
             return units(stepBytes[step] + (step > 0 ? outputBytes[step - 1] : 0));
         }

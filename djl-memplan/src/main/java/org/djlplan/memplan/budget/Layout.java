@@ -14,6 +14,7 @@ import org.djlplan.memplan.usage.UsageRecords;
 /**
  * The places in an arena while a plan is made. The placed objects are <em>items</em>: first the
  * units of the activations, in their order, then the uses of pieces, in theirs.
+ *
  * <p>Only addresses must be chosen. The load of a use begins as soon as the last item that overlaps
  * its bytes is finished, because nothing else needs these bytes in between. Loads are carried out
  * in the order in which pieces are first used. All steps that a load waits for come before its
@@ -23,7 +24,7 @@ final class Layout {
 
     /** The choice among gaps that are large enough. */
     enum Fit {
-        /** The smallest, the lowest of equals; what is free up to the arena's end comes last. */
+        /** The smallest gap, on a tie the lowest; free space up to the arena's end comes last. */
         TIGHTEST,
         /** The one with the lowest offset. */
         LOWEST,
@@ -36,7 +37,7 @@ final class Layout {
     private final StreamingProblem problem;
     private final long sizeBytes;
 
-    /** Without what is pinned at its end. */
+    /** Without the pinned uses at its end. */
     private long capacityBytes;
 
     private final int units;
@@ -90,12 +91,12 @@ final class Layout {
         return first.length;
     }
 
-    /** Returns the number of units: the first use is the item of that number. */
+    /** Returns the number of units, which is the number of the first use's item. */
     int units() {
         return units;
     }
 
-    /** Returns the first step of an item, 0 once it is pinned. */
+    /** Returns the first step of an item, 0 if it is pinned. */
     int first(int item) {
         return first[item];
     }
@@ -111,9 +112,8 @@ final class Layout {
     }
 
     /**
-     * Puts uses that are pinned side by side at the arena's end, where nothing else goes from then
+     * Places pinned uses side by side at the arena's end, where nothing else is placed from then
      * on. There must be room for them.
-     *
      * @param uses by use, whether it is pinned
      */
     void pin(boolean[] uses) {
@@ -134,8 +134,8 @@ final class Layout {
     }
 
     /**
-     * Returns the offset of a gap for an item from step {@code from} to its last one, −1 if none is
-     * large enough.
+     * Returns the offset of a gap for an item from step {@code from} to its last step, −1 if no gap
+     * is large enough.
      */
     long gap(int item, int from, Fit fit) {
         long size = bytes[item];
@@ -171,8 +171,8 @@ final class Layout {
     }
 
     /**
-     * Returns the first step from {@code least} on from which there is a gap for an item until its
-     * last step, −1 if there is none from its first step on either.
+     * Returns the first step, at or after {@code least}, from which there is a gap for an item
+     * until its last step; −1 if there is none even from its first step on.
      */
     int earliest(int item, int least) {
         int high = first[item];
@@ -191,7 +191,7 @@ final class Layout {
         return low;
     }
 
-    /** Puts an item at an offset; from step {@code from} on it is in the way of others. */
+    /** Puts an item at an offset; it occupies its place from step {@code from} on. */
     void place(int item, int from, long offset) {
         checkState(start[item] == NOWHERE, "item %s has a place", item);
         first[item] = Math.min(from, first[item]);
@@ -199,7 +199,7 @@ final class Layout {
         placed.add(item, first[item], last[item], start);
     }
 
-    /** Puts an item into a gap from a step on; false if there is none. */
+    /** Puts an item into a gap from a step on; returns false if there is none. */
     boolean tryPlace(int item, int from, Fit fit) {
         long offset = gap(item, from, fit);
         if (offset != NOWHERE) {
@@ -208,7 +208,7 @@ final class Layout {
         return offset != NOWHERE;
     }
 
-    /** Takes an item's place away. */
+    /** Removes an item from its place. */
     void remove(int item) {
         placed.remove(item, first[item], last[item]);
         start[item] = NOWHERE;
@@ -226,7 +226,7 @@ final class Layout {
         return WeightUse.roundUp(end);
     }
 
-    /** Returns how many steps the load of each use has to wait for, once every item has a place. */
+    /** Returns for how many steps the load of each use must wait; all items must have a place. */
     int[] after() {
         int[] after = new int[items() - units];
         for (int item = units; item < items(); item++) {
@@ -252,8 +252,7 @@ final class Layout {
     }
 
     /**
-     * Returns the plan, once every item has a place.
-     *
+     * Returns the plan; all items must have a place.
      * @param order the uses that are not pinned, in the order of their loads
      */
     StreamingPlan plan(String strategy, int[] order) {
@@ -276,7 +275,7 @@ final class Layout {
                 strategy, problem, offsets.buildOrThrow(), loads.build(), arenaBytes());
     }
 
-    /** Returns the plan that loads pieces in the order in which they are first used. */
+    /** Returns the plan that loads pieces in the order of their first use. */
     StreamingPlan plan(String strategy) {
         return plan(
                 strategy,

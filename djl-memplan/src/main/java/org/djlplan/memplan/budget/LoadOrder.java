@@ -6,6 +6,7 @@ import java.util.List;
  * Orders loads by list scheduling: whenever the loading thread is free, it takes the piece with the
  * earliest use among those whose places are free. So a piece that waits for its place does not
  * delay the pieces behind it.
+ *
  * <p>A load moves before another one only if the steps that it waits for have finished before the
  * other is loaded, and thus before the step that needs the other: no such order can deadlock.
  */
@@ -17,7 +18,7 @@ final class LoadOrder {
     private final int[] left;
     private final long[] endNanos;
 
-    /** Steps whose end is known. */
+    /** Number of steps whose end is known. */
     private int known;
 
     private long loaderNanos;
@@ -31,10 +32,9 @@ final class LoadOrder {
     }
 
     /**
-     * Returns the same uses in a better order, if loads take as long as predicted.
-     *
+     * Returns the same uses in a better order, assuming predicted load times.
      * @param order uses by their first step
-     * @param after how many steps the load of each use waits for, by use
+     * @param after number of steps for which the load of each use waits, by use
      */
     static int[] of(StreamingProblem problem, int[] order, int[] after) {
         return new LoadOrder(problem, order, after).ordered();
@@ -56,7 +56,7 @@ final class LoadOrder {
         return ordered;
     }
 
-    /** Runs the steps before {@code end}: all that they need is loaded. */
+    /** Runs the steps before {@code end}; all pieces that they need are loaded. */
     private void runSteps(int end) {
         for (; known < end; known++) {
             long begin = known == 0 ? 0 : endNanos[known - 1];
@@ -64,7 +64,10 @@ final class LoadOrder {
         }
     }
 
-    /** Returns the first use that is released when the thread is free, else the first released. */
+    /**
+     * Returns the first released use when the thread is free, otherwise the use that is released
+     * first.
+     */
     private int next(int begin) {
         int best = begin;
         for (int i = begin; i < left.length; i++) {

@@ -12,19 +12,22 @@ import org.djlplan.memplan.budget.Layout.Fit;
 
 /**
  * Loads as early as the bytes of the arena allow, then searches addresses that permit this.
+ *
  * <ol>
- * <li>Which pieces to pin: {@link Unfragmented} quickly computes the result for an arena without
- * fragmentation, so many sets are tried: the first pieces, the last, and the smallest, up to a
- * number of bytes, and the best of these with one piece more or less.
- * <li>From which step on each piece is in the arena: between the earliest step that the bytes allow
- * and the latest that costs no time. An earlier step gives more slack, but is harder to place.
- * <li>Addresses: items one after another into the smallest gap that is free from that step to their
- * last one; a piece without such a gap takes the one that becomes free the earliest.
- * <li>Then {@link Layout} computes from the addresses how early each load may begin. Pieces whose
- * load is delayed more than the bytes explain, and items without any gap, are placed earlier in the
- * next round (squeaky wheel optimization, Joslin and Clements 1999, Journal of Artificial
- * Intelligence Research 10).
+ *   <li>Which pieces to pin: {@link Unfragmented} quickly computes the result for an arena without
+ *       fragmentation, so many sets are tried: the first pieces, the last, and the smallest, up to
+ *       a number of bytes, and the best of these with one piece more or less.
+ *   <li>From which step on each piece is in the arena: between the earliest step that the bytes
+ *       allow and the latest that costs no time. An earlier step gives more slack, but is harder to
+ *       place.
+ *   <li>Addresses: items one after another into the smallest gap that is free from that step to
+ *       their last one; a piece without such a gap takes the one that becomes free the earliest.
+ *   <li>Then {@link Layout} computes from the addresses how early each load may begin. Pieces whose
+ *       load is delayed more than the bytes explain, and items without any gap, are placed earlier
+ *       in the next round (squeaky wheel optimization, Joslin and Clements 1999, Journal of
+ *       Artificial Intelligence Research 10).
  * </ol>
+ *
  * <p>It ends when the bound of {@link Unfragmented} is reached, or after a number of layouts.
  * FlexNN ({@link FlexNnStrategy}) chooses addresses in one pass, without knowing which of them
  * matter. FlashMem (2026, arXiv 2602.15379) schedules loads by constraint programming, in terms of
@@ -34,26 +37,26 @@ import org.djlplan.memplan.budget.Layout.Fit;
  */
 public final class LookAheadStrategy implements StreamingStrategy {
 
-    /** Part of the pinned bytes by which one set differs from the others that are laid out. */
+    /** Minimum difference of two tried sets, as a fraction of the pinned bytes. */
     private static final double LEAST_DIFFERENCE = 0.2;
 
-    /** Each set of pinned pieces that is tried has so many times the bytes of the one before. */
+    /** Ratio of the bytes of successive tried sets of pinned pieces. */
     private static final double PINNED_RATIO = 1.6;
 
-    /** Up to as many, every number of pieces is tried. */
+    /** Up to this number of uses, every number of pieces is tried. */
     private static final int FEW_USES = 50;
 
     private static final int MOST_NEIGHBOURS = 600;
 
-    /** Parts of the way from the latest to the earliest begin of a load. */
+    /** Fractions of the way from the latest to the earliest beginning of a load. */
     private static final double[] EAGERNESS = {0.5, 1};
 
-    /** What is taken off the eagerness of pieces that left no place for an item. */
+    /** Reduction of the eagerness of pieces that left no place for an item. */
     private static final double LESS_EAGER = 0.25;
 
     private static final int ROUNDS = 12;
 
-    /** Bounds the layouts of large problems: pairs of items, over all layouts. */
+    /** Limit for layouts of large problems: pairs of items, over all layouts. */
     private static final long MOST_PAIRS = 60_000_000;
 
     private static final int FEWEST_LAYOUTS = 12;
@@ -88,10 +91,10 @@ public final class LookAheadStrategy implements StreamingStrategy {
         private final Unfragmented unfragmented;
         private final Foresight foresight;
 
-        /** Without places: the figures of items. */
+        /** The items without places, for their properties. */
         private final Layout items;
 
-        /** One that is not the best, to be used again. */
+        /** A layout that is not the best, for reuse. */
         private Layout spare;
 
         private int layoutsLeft;
@@ -143,7 +146,7 @@ public final class LookAheadStrategy implements StreamingStrategy {
             return choices;
         }
 
-        /** Pins or unpins one piece after another, as long as that is better. */
+        /** Pins or unpins one piece after another, as long as that improves the result. */
         private void addNeighbours(List<Choice> choices, Choice from) {
             int uses = from.pinned.length;
             boolean[] pinned = from.pinned.clone();
@@ -163,7 +166,7 @@ public final class LookAheadStrategy implements StreamingStrategy {
             }
         }
 
-        /** Adds the first few of some uses: ever more bytes of them, then around the best. */
+        /** Adds prefixes of the uses: with more and more bytes, then around the best one. */
         private void addPrefixes(List<Choice> choices, List<Integer> uses) {
             int best = 0;
             Outcome bestBound = Outcome.WORST;
@@ -258,13 +261,10 @@ public final class LookAheadStrategy implements StreamingStrategy {
             private final double[] rank;
             private final double[] eagerness;
 
-            /** Those that are not pinned, in the order of the last layout. */
+            /** The uses that are not pinned, in the order of the last layout. */
             private final int[] ranked;
 
-            /**
-             * @param byArea whether the first item is the one that takes most bytes × steps, or
-             *     just most bytes
-             */
+            /** @param byArea whether items are ordered by bytes × steps instead of bytes */
             Rounds(Choice choice, double eagerness, boolean byArea) {
                 this.choice = choice;
                 Optional<Outcome> unused = unfragmented.outcome(choice.pinned);
@@ -286,8 +286,8 @@ public final class LookAheadStrategy implements StreamingStrategy {
 
             /**
              * Returns the step from which on an item should have its place: between the latest and
-             * the earliest begin of its load, or, if eagerness is negative, between its first step
-             * and the latest.
+             * the earliest beginning of its load, or, if eagerness is negative, between its first
+             * step and the latest.
              */
             private int wanted(int item) {
                 if (item < units) {
@@ -317,7 +317,9 @@ public final class LookAheadStrategy implements StreamingStrategy {
                 }
             }
 
-            /** Makes the rank of each item its place in the order; there is little to be moved. */
+            /**
+             * Sets the rank of each item to its place in the order; the items are nearly sorted.
+             */
             private void sortByRank() {
                 for (int i = 1; i < ranked.length; i++) {
                     int item = ranked[i];
@@ -336,7 +338,7 @@ public final class LookAheadStrategy implements StreamingStrategy {
                 return rank[item] < rank[other] || (rank[item] == rank[other] && item < other);
             }
 
-            /** Returns an item that finds no place, −1 if each does. */
+            /** Returns an item that finds no place, or −1 if all are placed. */
             private int place(Layout layout) {
                 for (int item : ranked) {
                     int from = wanted(item);
@@ -351,7 +353,7 @@ public final class LookAheadStrategy implements StreamingStrategy {
                 return -1;
             }
 
-            /** Lets pieces that are not used yet come later, if they are there with an item. */
+            /** Delays pieces that are in the arena together with an item but not used yet. */
             private void makeRoom(int item) {
                 for (int use : order) {
                     if (items.first(units + use) > items.last(item)
@@ -361,7 +363,7 @@ public final class LookAheadStrategy implements StreamingStrategy {
                 }
             }
 
-            /** Moves up the uses whose loads are held up longer than bytes explain. */
+            /** Moves uses forward whose loads are delayed more than the bytes explain. */
             private void blame(int[] after) {
                 int loader = 0;
                 for (int use : order) {

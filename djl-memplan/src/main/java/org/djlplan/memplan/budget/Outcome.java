@@ -6,13 +6,14 @@ import org.djlplan.memplan.budget.StreamingPlan.Load;
 /**
  * The quality of a plan: the predicted time of an inference; on a tie the time if loads took twice
  * as long as predicted, because slack is valuable; then the number of loaded bytes.
+ *
  * @param nanos predicted time of an inference
  * @param slowNanos the same with loads of twice the time
  * @param loadedBytes bytes that each inference loads
  */
 record Outcome(long nanos, long slowNanos, long loadedBytes) implements Comparable<Outcome> {
 
-    /** Worse than that of any plan. */
+    /** Worse than any plan. */
     static final Outcome WORST = new Outcome(Long.MAX_VALUE, Long.MAX_VALUE, Long.MAX_VALUE);
 
     /** Returns the outcome of a valid plan. */

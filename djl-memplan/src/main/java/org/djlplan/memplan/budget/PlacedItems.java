@@ -5,6 +5,7 @@ import java.util.Arrays;
 /**
  * Placed items by offset, in windows of steps: a search for a gap scans only the items of one
  * window, the shortest that contains the steps in question.
+ *
  * <p>On each level, steps are divided into buckets of equal length, and a window is a bucket and
  * the next one. So a window is at most twice as long as needed, times the ratio between levels.
  */
@@ -21,12 +22,12 @@ final class PlacedItems {
         private int[] items = new int[SMALLEST];
         private int count;
 
-        /** Returns how many items there are. */
+        /** Returns the number of items. */
         int count() {
             return count;
         }
 
-        /** Returns the item that is number {@code i} by offset. */
+        /** Returns the item at position {@code i} by offset. */
         int item(int i) {
             return items[i];
         }
@@ -75,7 +76,7 @@ final class PlacedItems {
         return levels[levels.length - 1][0];
     }
 
-    /** Returns a window with all items of some steps, and others. */
+    /** Returns a window that contains all items of some steps. */
     Window around(int first, int last) {
         int level = 0;
         while ((last >> SHIFTS[level]) - (first >> SHIFTS[level]) > 1) {
@@ -86,7 +87,6 @@ final class PlacedItems {
 
     /**
      * Adds an item of some steps.
-     *
      * @param offsets in bytes of all items
      */
     void add(int item, int first, int last, long[] offsets) {

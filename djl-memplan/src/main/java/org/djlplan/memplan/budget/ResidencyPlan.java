@@ -7,11 +7,11 @@ import java.util.List;
 /**
  * The order in which one thread loads and drops pieces with fixed addresses, so that only the
  * number of bytes in memory matters, not their place.
- * @param actions in the order in which they are carried out
- * @param needs for each step, how many actions must have been carried out before it runs
- * @param windowBytes the most that may be in memory at once
- * @param pinnedBytes what is in memory all the time
- * @param loadedBytes what each prediction loads
+ * @param actions in the order of their execution
+ * @param needs for each step, the number of actions that must be finished before it runs
+ * @param windowBytes largest number of bytes in memory at once
+ * @param pinnedBytes bytes that are always in memory
+ * @param loadedBytes bytes that each prediction loads
  */
 public record ResidencyPlan(
         List<Action> actions,
@@ -26,14 +26,13 @@ public record ResidencyPlan(
         LOAD,
         /** Loaded once, and never dropped. */
         PIN,
-        /** Never loaded as a whole: rows of it are read as they are touched. */
+        /** Never loaded as a whole; its rows are read on access. */
         LOOK_UP
     }
 
     /**
      * One action.
-     *
-     * @param after how many steps must have finished before it
+     * @param after number of steps that must have finished before it
      */
     public record Action(Kind kind, int piece, int after) {}
 

@@ -21,13 +21,17 @@ import java.util.stream.Stream;
  * addresses: a window slides over the uses in their order, and each piece is loaded as early as the
  * window has room (Demand Layering, RTSS 2022, with a window of bytes instead of two layers).
  * Without placement there is no fragmentation, so the earliest load is the best one.
+ *
  * <p>The part of the window that early loads do not need holds pinned pieces: those with the least
  * computing time per byte, because their loads cannot be hidden.
+ *
  * <p>Weights with row lookups are not loaded; the window has room for the rows while they are read.
  */
 public final class ResidencyPlanner {
 
-    /** A window has room for what runs and for twice that to come, if it can. */
+    /**
+     * If possible, the window has room for the running step and twice as much for the next ones.
+     */
     private static final int AHEAD = 3;
 
     private final int steps;
@@ -62,7 +66,7 @@ public final class ResidencyPlanner {
     /**
      * @param uses by their first step; uses of one piece do not overlap
      * @param lookups by their first step
-     * @param computeNanos how long each step takes
+     * @param computeNanos duration of each step
      */
     public ResidencyPlanner(
             List<WeightUse> uses,
@@ -74,12 +78,12 @@ public final class ResidencyPlanner {
         steps = computeNanos.length();
     }
 
-    /** Returns the smallest window: the bytes that the hungriest step uses. */
+    /** Returns the smallest window: the largest number of bytes that a step uses. */
     public long leastBytes() {
         return Arrays.stream(usedBytes()).max().orElse(0);
     }
 
-    /** Returns the step that uses most bytes, the first of several. */
+    /** Returns the step that uses the most bytes; on a tie, the first. */
     public int hungriestStep() {
         long[] used = usedBytes();
         int hungriest = 0;
@@ -144,7 +148,7 @@ public final class ResidencyPlanner {
                 streamed.stream().mapToLong(WeightUse::bytes).sum());
     }
 
-    /** Adds the loads and drops of what a window of so many bytes slides over. */
+    /** Adds the loads and drops for a window of a number of bytes. */
     private void stream(
             List<Resident> streamed,
             long windowBytes,
@@ -156,7 +160,8 @@ public final class ResidencyPlanner {
         int after = 0;
         for (Resident use : streamed) {
             inMemory.sort(Comparator.comparingInt(Resident::last));
-            // Dropped first is what ends first, until there is room and the piece itself is gone.
+            // Drops the content that ends first, until there is room and the piece itself was
+            // dropped.
             while (!inMemory.isEmpty()
                     && (bytesInMemory + use.bytes() > windowBytes
                             || inMemory.get(0).last() < after
@@ -184,7 +189,7 @@ public final class ResidencyPlanner {
         }
     }
 
-    /** Returns the pieces that stay. */
+    /** Returns the pinned pieces. */
     private Set<Integer> pinned(long windowBytes) {
         Map<Integer, Long> nanosPerPiece = new HashMap<>();
         Map<Integer, Long> bytesOfPiece = new HashMap<>();

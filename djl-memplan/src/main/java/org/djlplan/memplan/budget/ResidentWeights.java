@@ -13,30 +13,28 @@ import org.djlplan.memplan.budget.StreamingPlan.Load;
  * The weights that are in memory during one inference with a plan: as predicted by {@link Timeline}
  * or, for pieces with fixed addresses, with measured times of steps. A piece takes memory from the
  * beginning of its load to the end of the last step that reads it.
- * @param nanos how long the inference takes
- * @param pinnedBytes what is in memory all the time
+ * @param nanos duration of the inference
+ * @param pinnedBytes bytes that are always in memory
  * @param changes by time
  * @param stalls by time
- * @param binding the operator for which the arena can be no smaller; empty if there is none
+ * @param binding the operator that prevents a smaller arena; empty if there is none
  */
 public record ResidentWeights(
         long nanos, long pinnedBytes, List<Change> changes, List<Stall> stalls, String binding) {
 
     /**
      * A piece comes or goes.
-     *
      * @param nanos since the inference began
-     * @param bytes more in memory from then on; less, if negative
-     * @param operator the first that reads the piece
+     * @param bytes change of the bytes in memory
+     * @param operator the first one that reads the piece
      */
     public record Change(long nanos, long bytes, String operator) {}
 
     /**
      * A step waits for weights.
-     *
-     * @param nanos when it begins to
-     * @param waitNanos how long
-     * @param operator the step
+     * @param nanos start of the wait
+     * @param waitNanos duration of the wait
+     * @param operator of the step
      */
     public record Stall(long nanos, long waitNanos, String operator) {}
 
@@ -47,8 +45,7 @@ public record ResidentWeights(
 
     /**
      * Returns the weights of a valid plan.
-     *
-     * @param nameOf names a step for people
+     * @param nameOf returns the name of a step for people
      * @throws IllegalArgumentException if a step and a load wait for each other
      */
     public static ResidentWeights of(StreamingPlan plan, IntFunction<String> nameOf) {
@@ -68,7 +65,7 @@ public record ResidentWeights(
             changes.add(new Change(timeline.endNanos(use.last()), -use.bytes(), operator));
             loaded++;
         }
-        // What goes makes room for what comes.
+        // Removals come before additions, because they make room.
         changes.sort(Comparator.comparingLong(Change::nanos).thenComparingLong(Change::bytes));
         List<Stall> stalls = new ArrayList<>();
         for (int step = 0; step < problem.steps(); step++) {
@@ -91,11 +88,10 @@ public record ResidentWeights(
     }
 
     /**
-     * Returns the weights of a plan in which pieces have addresses of their own. Which steps wait
-     * is not known, and a load takes no time: it begins as early as it may.
-     *
+     * Returns the weights of a plan whose pieces have fixed addresses. It is unknown which steps
+     * wait; a load is assumed to take no time and to begin as early as possible.
      * @param trace that the plan was made for
-     * @param bindingStep the step that uses most bytes at once
+     * @param bindingStep the step that uses the most bytes at once
      */
     public static ResidentWeights of(ResidencyPlan plan, WeightTrace trace, int bindingStep) {
         long[] begin = new long[trace.steps() + 1];
@@ -137,7 +133,7 @@ public record ResidentWeights(
                 .orElse(load.after());
     }
 
-    /** A step begins with an allocation, whose operator nobody knows. */
+    /** A step begins with an allocation, whose operator is unknown. */
     private static String stepName(int step) {
         return "step " + step;
     }

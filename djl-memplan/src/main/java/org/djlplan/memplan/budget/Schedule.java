@@ -10,9 +10,11 @@ import java.util.Map;
  * @param arenaBytes size of the arena
  * @param places offset in the arena of every activation and temporary, by tensor
  * @param loads in the order to carry them out
- * @param needs for each step the number of loads that must be done before it runs; never decreases
- * @param bindings where each streamed constant lies at each step that reads it, by step
- * @param elided for each step whether it does nothing, as its output lies where its input is
+ * @param needs for each step the number of loads that must be finished before it runs; never
+ * decreases
+ * @param bindings the place of each streamed constant at each step that reads it, by step
+ * @param elided for each step whether it need not run, because its output already lies where its
+ * input does
  */
 public record Schedule(
         long arenaBytes,
@@ -27,8 +29,8 @@ public record Schedule(
      * @param fileOffsetBytes where in the file
      * @param bytes how many; a multiple of {@link WeightUse#PAGE_BYTES}, as both offsets
      * @param offsetBytes where in the arena
-     * @param after number of steps that must have finished before
-     * @param pinned whether it stays from one inference to the next
+     * @param after number of steps that must have finished before it begins
+     * @param pinned whether it stays between inferences
      */
     public record Load(
             long fileOffsetBytes, long bytes, long offsetBytes, int after, boolean pinned) {}

@@ -8,8 +8,8 @@ import java.util.Objects;
 /**
  * The measured or estimated time of steps and loads.
  * @param computeNanos nanoseconds of each step
- * @param loadBytesPerNano bytes that are loaded in a nanosecond
- * @param nanosPerLoad what a load takes beside its bytes
+ * @param loadBytesPerNano loaded bytes per nanosecond
+ * @param nanosPerLoad time of a load in addition to its bytes
  */
 public record StepCosts(long[] computeNanos, double loadBytesPerNano, long nanosPerLoad) {
 
@@ -18,7 +18,7 @@ public record StepCosts(long[] computeNanos, double loadBytesPerNano, long nanos
         checkArgument(loadBytesPerNano > 0, "nothing is ever loaded");
     }
 
-    /** Returns costs to plan with before anything was measured: equal steps. */
+    /** Returns costs for planning before any measurement: equal steps. */
     public static StepCosts unknown(int steps) {
         long[] nanos = new long[steps];
         Arrays.fill(nanos, 1_000_000);

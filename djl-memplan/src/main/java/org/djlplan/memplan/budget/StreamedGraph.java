@@ -30,7 +30,7 @@ import org.djlplan.memplan.usage.UsageRecords;
  */
 public final class StreamedGraph {
 
-    /** Uses of a piece with fewer steps between them are one: it stays meanwhile. */
+    /** Uses of a piece with fewer steps between them are merged; the piece stays meanwhile. */
     private static final int GAP_STEPS = 4;
 
     private final Graph graph;
@@ -39,7 +39,10 @@ public final class StreamedGraph {
     private final List<Piece> pieces = new ArrayList<>();
     private final Map<Integer, UsageRecord> records;
 
-    /** Tensors that are bound at their one step as pieces are, not placed: by tensor. */
+    /**
+     * Tensors without a writer, which are bound at their only step like pieces instead of being
+     * placed: step by tensor.
+     */
     private final Map<Integer, Integer> stepOfUnmade = new TreeMap<>();
 
     /** A range of whole pages in the file, and the tensors that read it, by step. */
@@ -64,9 +67,9 @@ public final class StreamedGraph {
     private record Use(int piece, int first, int last) {}
 
     /**
-     * @param graph as the engine has it, kernels' temporaries included
-     * @param views tensors that lie inside of others where that is possible
-     * @param derived what kernels made of constants, which are not read any more
+     * @param graph from the engine, including kernels' temporaries
+     * @param views tensors that lie inside others if possible
+     * @param derived data that kernels derived from constants, which are not read any more
      */
     public StreamedGraph(Graph graph, List<View> views, List<DerivedConstant> derived) {
         this.graph = graph;
@@ -96,7 +99,10 @@ public final class StreamedGraph {
         return possible;
     }
 
-    /** A slice of a tensor that is its view, or a tensor whose parts all are its views. */
+    /**
+     * Returns the steps that need not run: a slice that is a view, or a concatenation whose parts
+     * are all views.
+     */
     private static Set<Integer> elided(Graph graph, Map<Integer, View> views) {
         Set<Integer> elided = new HashSet<>();
         for (Operator operator : graph.operators()) {
@@ -153,7 +159,7 @@ public final class StreamedGraph {
         }
         for (Operator operator : graph.operators()) {
             if (elided.contains(operator.index()) || operator.type().equals(Operator.DELEGATE)) {
-                // A delegate has packed what it reads.
+                // A delegate has packed its inputs.
                 continue;
             }
             Set<Integer> unread = replaced.getOrDefault(operator.index(), Set.of());
@@ -187,7 +193,7 @@ public final class StreamedGraph {
         return graph.operators().size();
     }
 
-    /** Returns the number of pieces that the weights are loaded in. */
+    /** Returns the number of pieces. */
     public int pieces() {
         return pieces.size();
     }
@@ -197,9 +203,7 @@ public final class StreamedGraph {
         return pieces.stream().mapToLong(Piece::bytes).sum();
     }
 
-    /**
-     * Returns the constants that would be loaded if any step read them, in the order of the file.
-     */
+    /** Returns the constants that would be loaded if a step read them, in the order of the file. */
     public List<FileRegion> unread() {
         Set<FileRegion> read = new HashSet<>();
         pieces.forEach(piece -> read.add(piece.region));
@@ -212,7 +216,7 @@ public final class StreamedGraph {
                 .toList();
     }
 
-    /** Returns the kind of a step's operator, and the name of what it writes, for people. */
+    /** Returns the type of a step's operator, and the name of its output, for people. */
     public String nameOf(int step) {
         Operator operator = graph.operators().get(step);
         Optional<String> name =
@@ -234,10 +238,9 @@ public final class StreamedGraph {
     }
 
     /**
-     * Returns what would be left to plan if a delegate ran some steps: it keeps their weights, and
-     * the engine what they read and write.
-     *
-     * @param costs where the delegate's steps take the time that they take there
+     * Returns the remaining problem if a delegate ran some steps: it keeps their weights, and the
+     * engine their inputs and outputs.
+     * @param costs with the delegate's times for its steps
      */
     public StreamingProblem problem(StepCosts costs, Set<Integer> delegated) {
         List<WeightUse> weights = new ArrayList<>();
@@ -249,7 +252,7 @@ public final class StreamedGraph {
         return new StreamingProblem(activations(touched(delegated)), weights, costs);
     }
 
-    /** Returns the placed tensors that steps touch, in whatever tensor they lie. */
+    /** Returns the placed tensors that steps use, also if they are inside other tensors. */
     private Set<Integer> touched(Set<Integer> steps) {
         Set<Integer> touched = new HashSet<>();
         for (int step : steps) {
@@ -263,7 +266,7 @@ public final class StreamedGraph {
         return touched;
     }
 
-    /** Returns whether a step reads or writes a tensor that lies inside of another one. */
+    /** Returns whether a step reads or writes a tensor that lies inside another one. */
     public boolean touchesViews(int step) {
         Set<Integer> roots = new HashSet<>();
         views.values().forEach(view -> roots.add(view.of()));
@@ -319,9 +322,8 @@ public final class StreamedGraph {
     }
 
     /**
-     * Returns a plan in the terms of the engine and the file.
-     *
-     * @param plan a valid one of {@link #problem}
+     * Returns a plan in terms of the engine and the file.
+     * @param plan a valid plan of {@link #problem}
      */
     public Schedule schedule(StreamingPlan plan) {
         List<Use> uses = uses(Set.of());
@@ -367,7 +369,7 @@ public final class StreamedGraph {
         for (int step = 0; step < steps(); step++) {
             nothing.add(elided.contains(step));
         }
-        // There is one, even if a delegate runs all and nothing lies in it.
+        // The arena exists even if a delegate runs everything and nothing lies in it.
         long arenaBytes = Math.max(WeightUse.PAGE_BYTES, plan.arenaBytes());
         return new Schedule(arenaBytes, places(plan), loads, cumulated, bindings, nothing);
     }

@@ -13,6 +13,7 @@ import java.util.function.IntFunction;
  * and the best plan is returned, on a tie that of the earlier strategy. The best plan has the least
  * predicted time; on a tie, the least if loads took twice as long as predicted; then the fewest
  * loaded bytes.
+ *
  * <p>Strategies are heuristic and may do worse with a larger budget. So a planner remembers the
  * quality of its plans of a problem: for a larger budget it never makes a worse plan than for a
  * smaller one, whose plan is made again in that case. Not thread-safe.
@@ -21,35 +22,34 @@ public final class StreamingPlanner {
 
     private final ImmutableList<StreamingStrategy> strategies;
 
-    /** What was planned last, by what is equal when two problems are. */
+    /** The last planned problem, for comparison with the next. */
     private Optional<StreamingProblem> known = Optional.empty();
 
-    /** Outcomes of that problem by budget: each is better than those of all smaller budgets. */
+    /** Outcomes of that problem by budget; each is better than those of all smaller budgets. */
     private final TreeMap<Long, Outcome> outcomes = new TreeMap<>();
 
-    /** A planner with all strategies. */
+    /** Creates a planner with all strategies. */
     public StreamingPlanner() {
         this(List.of(new LookAheadStrategy(), new FlexNnStrategy()));
     }
 
     /**
-     * @param strategies in order of preference when plans are equally good; should none have a
-     *     plan, {@link TightestStrategy} is asked
+     * @param strategies in order of preference for equally good plans; if none of them finds a
+     * plan, {@link TightestStrategy} is used
      */
     public StreamingPlanner(List<? extends StreamingStrategy> strategies) {
         this.strategies = ImmutableList.copyOf(strategies);
     }
 
-    /** Returns the least budget that a plan was found for, in bytes. */
+    /** Returns the smallest budget for which a plan was found, in bytes. */
     public static long leastBudgetBytes(StreamingProblem problem) {
         return TightestStrategy.arenaBytes(problem);
     }
 
     /**
      * Returns a valid plan whose arena has at most {@code budgetBytes}.
-     *
-     * @param stepNames what to call a step in a message to the user
-     * @throws BudgetTooSmallException if no strategy finds one; it says what asks for more
+     * @param stepNames names of steps in messages to the user
+     * @throws BudgetTooSmallException if no strategy finds one; the message names the cause
      */
     public StreamingPlan plan(
             StreamingProblem problem, long budgetBytes, IntFunction<String> stepNames)
@@ -101,7 +101,7 @@ public final class StreamingPlanner {
                 .min(Comparator.comparing(Outcome::of));
     }
 
-    /** Rounded up, so that a user who asks for as much gets it. */
+    /** Rounded up, so that a budget of this size is sufficient. */
     private static String megabytes(long bytes) {
         long tenths = (bytes + 99_999) / 100_000;
         return tenths / 10 + "." + tenths % 10 + " MB";

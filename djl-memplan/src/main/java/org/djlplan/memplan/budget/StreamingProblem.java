@@ -11,9 +11,10 @@ import org.djlplan.memplan.usage.UsageRecords;
 /**
  * A model whose weights are loaded while it runs, as a planning problem. A step is an operator, in
  * execution order.
+ *
  * @param activations activations and kernels' temporaries, by steps; the records' sizes are aligned
  * @param weights uses of pieces of the weights, by their first step; uses of one piece do not
- * overlap
+ *     overlap
  * @param costs the time that steps and loads take
  */
 public record StreamingProblem(
@@ -35,7 +36,7 @@ public record StreamingProblem(
         }
     }
 
-    /** Returns the size of an arena that has room for everything at once: none needs more. */
+    /** Returns the size of an arena with room for everything at once. */
     public long enoughBytes() {
         long weightsBytes = weights.stream().mapToLong(WeightUse::bytes).sum();
         return weightsBytes + WeightUse.roundUp(UsageRecords.naiveBytes(activations.records()));

@@ -14,6 +14,7 @@ import org.djlplan.memplan.usage.UsageRecords;
 
 /**
  * Validates a streaming plan against its problem, independently of the strategy.
+ *
  * <p>A unit of the activations owns its place from its first step to its last. A piece owns its
  * place from the moment at which its load may begin (steps 0 to {@code after} − 1 have finished,
  * and step {@code after} may be running) to its last step; a pinned piece owns it in every step. No
@@ -22,20 +23,20 @@ import org.djlplan.memplan.usage.UsageRecords;
  */
 public final class StreamingValidator {
 
-    /** A plan that breaks more rules than this is reported no further. */
+    /** Limit of the reported violations. */
     public static final int MOST_VIOLATIONS = 1000;
 
     /** What a plan may break. */
     public enum Rule {
         /** A unit has no offset, or a use has no load. */
         MISSING,
-        /** An offset of no unit, a load of no use, or a second load of one. */
+        /** An offset without a unit, a load without a use, or a second load of a use. */
         UNKNOWN,
-        /** An offset is no multiple of the alignment. */
+        /** An offset is not a multiple of the alignment. */
         MISALIGNED,
         /** A place is not within the arena. */
         OUTSIDE_ARENA,
-        /** Two owners of one step have bytes in common. */
+        /** Two owners in one step overlap. */
         OVERLAP,
         /** A step needs a load that waits for this step, or for a later one. */
         DEADLOCK
@@ -43,9 +44,8 @@ public final class StreamingValidator {
 
     /**
      * A rule that a plan breaks.
-     *
      * @param rule the rule
-     * @param reason who breaks it, in one sentence
+     * @param reason the violation in one sentence
      */
     public record Violation(Rule rule, String reason) {}
 
@@ -61,8 +61,8 @@ public final class StreamingValidator {
     }
 
     /**
-     * Returns what is wrong with a plan; empty when it is valid. At most {@link #MOST_VIOLATIONS}
-     * are listed.
+     * Returns the violations of a plan; empty if it is valid. At most {@link #MOST_VIOLATIONS} are
+     * listed.
      */
     public static ImmutableList<Violation> violations(StreamingPlan plan) {
         StreamingValidator validator = new StreamingValidator(plan);
@@ -144,7 +144,7 @@ public final class StreamingValidator {
         places.add(new Place(name, first, last, offset, end));
     }
 
-    /** Compares each place with all that come into use before its end: O(n²) at worst. */
+    /** Compares each place with all that start before its end: O(n²) in the worst case. */
     private void checkOverlaps() {
         places.sort(Comparator.comparingInt(Place::first).thenComparing(Place::name));
         for (int i = 0; i < places.size(); i++) {
@@ -163,7 +163,10 @@ public final class StreamingValidator {
         }
     }
 
-    /** Goes through the loads from the last, with the first step that needs one of those seen. */
+    /**
+     * Goes through the loads from the last one, tracking the first step that needs any of the
+     * visited ones.
+     */
     private void checkOrder() {
         List<WeightUse> uses = plan.problem().weights();
         int needed = Integer.MAX_VALUE;

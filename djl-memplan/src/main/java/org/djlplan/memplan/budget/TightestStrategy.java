@@ -15,6 +15,7 @@ import org.djlplan.memplan.usage.UsageRecord;
  * for memory without weights places all pieces. Then one piece after another, by first use, moves
  * to the place with the earliest possible load, as far as the budget and the other pieces allow. No
  * other strategy here is known to fit into a smaller budget.
+ *
  * <p>Sizes are rounded up to whole pages, so that every offset is a multiple of a page.
  */
 public final class TightestStrategy implements StreamingStrategy {
@@ -44,12 +45,12 @@ public final class TightestStrategy implements StreamingStrategy {
         return Optional.of(layout.plan(name()));
     }
 
-    /** Returns the size of the smallest arena, the least budget. */
+    /** Returns the size of the smallest arena, which is the smallest budget. */
     static long arenaBytes(StreamingProblem problem) {
         return packed(problem).totalBytes();
     }
 
-    /** Returns the smallest arena; its tensors are the items of a {@link Layout}. */
+    /** Returns the smallest arena, whose tensors are the items of a {@link Layout}. */
     private static OffsetPlan packed(StreamingProblem problem) {
         Layout layout = new Layout(problem, Long.MAX_VALUE);
         ImmutableList.Builder<UsageRecord> records = ImmutableList.builder();

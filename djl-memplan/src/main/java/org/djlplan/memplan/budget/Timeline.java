@@ -22,9 +22,8 @@ public final class Timeline {
 
     /**
      * Runs an inference.
-     *
-     * @param order the uses that are loaded, in the order of their loads
-     * @param after how many steps the load of each use waits for, by use
+     * @param order the loaded uses, in the order of their loads
+     * @param after number of steps for which the load of each use waits, by use
      */
     Timeline(StreamingProblem problem, int[] order, int[] after) {
         StepCosts costs = problem.costs();
@@ -91,7 +90,7 @@ public final class Timeline {
         return Arrays.stream(breadths).max().orElse(0);
     }
 
-    /** Returns, by step, the position of the last load that must be done when it begins. */
+    /** Returns, by step, the position of the last load that must be finished before it begins. */
     private static int[] lastNeeded(StreamingProblem problem, int[] order) {
         int[] last = new int[problem.steps()];
         Arrays.fill(last, -1);
@@ -115,7 +114,7 @@ public final class Timeline {
         return endNanos.length == 0 ? 0 : endNanos[endNanos.length - 1];
     }
 
-    /** Returns how long the steps wait for loads altogether, in nanoseconds. */
+    /** Returns the total time for which steps wait for loads, in nanoseconds. */
     public long stallNanos() {
         long sum = 0;
         for (int step = 0; step < beginNanos.length; step++) {
@@ -124,12 +123,12 @@ public final class Timeline {
         return sum;
     }
 
-    /** Returns how long a step waits for loads, in nanoseconds. */
+    /** Returns the time for which a step waits for loads, in nanoseconds. */
     public long stallNanos(int step) {
         return beginNanos[step] - (step == 0 ? 0 : endNanos[step - 1]);
     }
 
-    /** Returns how many steps have finished at a time. */
+    /** Returns the number of steps that have finished at a time. */
     int finishedSteps(long nanos) {
         int found = Arrays.binarySearch(endNanos, nanos);
         int finished = found < 0 ? -found - 1 : found + 1;
@@ -151,21 +150,20 @@ public final class Timeline {
 
     /**
      * Returns when a load begins, in nanoseconds from the begin of the inference.
-     *
-     * @param load its position among those that are carried out in each inference
+     * @param load its position among the loads of each inference
      */
     long loadBeginNanos(int load) {
         return loadBeginNanos[load];
     }
 
-    /** Returns how many bytes each inference loads. */
+    /** Returns the number of bytes that each inference loads. */
     public long loadedBytes() {
         return loadedBytes;
     }
 
     /**
-     * Returns the largest sum of bytes that are in use at once: activations of a step, and pieces
-     * from the begin of their load to their last step.
+     * Returns the peak of bytes in use: activations of a step, and pieces from the beginning of
+     * their load to their last step.
      */
     public long peakBytes() {
         return peakBytes;

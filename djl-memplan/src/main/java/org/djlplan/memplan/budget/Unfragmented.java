@@ -7,6 +7,7 @@ import org.djlplan.memplan.usage.UsageRecord;
 /**
  * Computes when pieces would be loaded if an arena were a number of bytes without addresses. Each
  * load begins as early as the bytes of all content of the arena leave room for it.
+ *
  * <p>Among the plans that load pieces in the order of their first use and pin the same ones, none
  * is faster, because an early piece never delays an earlier one, which is already loaded, or a
  * later one, whose load comes later. So this is a bound for all addresses, and a target for the
@@ -18,17 +19,19 @@ final class Unfragmented {
     private final long budgetBytes;
     private final Foresight foresight;
 
-    /** Bytes of the activations of a step, less those of the pieces that were done with before. */
+    /**
+     * Bytes of the activations of a step, minus those of the pieces that are not needed any more.
+     */
     private final long[] fixed;
 
-    /** Bytes of the pieces that are used first in a step or before. */
+    /** Bytes of the pieces whose first use is at or before a step. */
     private final long[] used;
 
     private final int[] order;
     private int count;
     private final int[] earliest;
 
-    /** For an arena of {@code budgetBytes}. */
+    /** Creates an instance for an arena of {@code budgetBytes}. */
     Unfragmented(StreamingProblem problem, long budgetBytes) {
         this.problem = problem;
         this.budgetBytes = budgetBytes;
@@ -40,9 +43,8 @@ final class Unfragmented {
     }
 
     /**
-     * Finds the loads, of which the other methods tell until this one is called again; returns how
-     * good they would be, nothing if some step does not fit.
-     *
+     * Computes the loads, to which the other methods refer until the next call; returns their
+     * outcome, empty if a step does not fit.
      * @param pinned by use, whether it is pinned
      */
     Optional<Outcome> outcome(boolean[] pinned) {
@@ -67,7 +69,7 @@ final class Unfragmented {
         return Optional.of(foresight.outcome(order, count, earliest));
     }
 
-    /** Sums up the bytes of each step; returns those that are pinned. */
+    /** Sums up the bytes of each step; returns the pinned bytes. */
     private long sum(boolean[] pinned) {
         Arrays.fill(fixed, 0);
         Arrays.fill(used, 0);
@@ -100,12 +102,12 @@ final class Unfragmented {
         return Arrays.copyOf(order, count);
     }
 
-    /** Returns how many steps each load waits for, by use. */
+    /** Returns for how many steps each load waits, by use. */
     int[] earliest() {
         return earliest.clone();
     }
 
-    /** Returns how many steps each load may wait for at most and take no more time, by use. */
+    /** Returns for how many steps each load can wait without delaying the inference, by use. */
     int[] latest() {
         Timeline timeline = new Timeline(problem, order(), earliest);
         int[] latest = new int[earliest.length];

@@ -5,8 +5,8 @@ import static com.google.common.base.Preconditions.checkArgument;
 /**
  * A tensor that lies inside another one.
  * @param tensor id of the tensor
- * @param of id of the tensor that has the memory, which is no view itself
- * @param offsetBytes where it begins there
+ * @param of id of the tensor that owns the memory, which is not a view itself
+ * @param offsetBytes offset in that tensor
  */
 public record View(int tensor, int of, long offsetBytes) {
 

@@ -14,12 +14,12 @@ import java.util.stream.Collectors;
 /**
  * The pieces of a model's weights that a recorded prediction used, by step. A step begins with an
  * allocation of the engine and lasts until the next one; the first step begins with the prediction.
- * @param pieces where the pieces lie
+ * @param pieces positions of the pieces
  * @param stepBytes bytes of the allocation with which each step begins; 0 for the first
- * @param stepNanos how long each step took, with weights that had to be fetched
+ * @param stepNanos duration of each step, including fetched weights
  * @param uses the steps in which pieces are used, by first step, then by piece; uses of one piece
  * do not overlap
- * @param lookups the steps that read only here and there in a large weight, by first step
+ * @param lookups the steps that read only a few rows of a large weight, by first step
  */
 public record WeightTrace(
         List<Piece> pieces,
@@ -28,25 +28,24 @@ public record WeightTrace(
         List<WeightUse> uses,
         List<Lookup> lookups) {
 
-    /** A piece that is used again within so many steps stays meanwhile. */
+    /** A piece that is used again within this number of steps stays in memory. */
     private static final int SHORT_GAP = 16;
 
-    /** A weight of fewer pieces is used as a whole: there is little to save. */
+    /** Weights with fewer pieces are always loaded as a whole, because little can be saved. */
     private static final int LEAST_PIECES_OF_LOOKUP = 4;
 
-    /** A step looks a weight up if it touches less than one part in so many of its pieces. */
+    /** Denominator: a step looks up a weight if it uses less than this fraction of its pieces. */
     private static final int LOOKUP_PARTS = 3;
 
-    /** The system maps so much at once where it does not map a whole piece. */
+    /** Number of bytes that the system maps at once if it does not map a whole piece. */
     private static final long MAPPED_AT_ONCE_BYTES = 64 << 10;
 
-    /** Rows that are looked up are hardly ever shorter: 256 numbers of 32 bits. */
+    /** Minimum length of looked-up rows: 256 numbers of 32 bits. */
     private static final long LEAST_ROW_BYTES = 1 << 10;
 
     /**
      * A run of whole pages.
-     *
-     * @param offsetBytes where it begins in the file of the weights
+     * @param offsetBytes its offset in the file of the weights
      * @param bytes its size
      */
     public record Piece(long offsetBytes, long bytes) {
@@ -94,6 +93,7 @@ public record WeightTrace(
 
     /**
      * Consecutive pieces that lie completely in one weight.
+     *
      * @param first number of the first one
      * @param last number of the last one, inclusive
      */
@@ -103,7 +103,7 @@ public record WeightTrace(
             checkArgument(first >= 0 && last >= first, "pieces from %s to %s", first, last);
         }
 
-        /** Returns whether a piece is one of these. */
+        /** Returns whether a piece is in the range. */
         public boolean contains(int piece) {
             return first <= piece && piece <= last;
         }
@@ -116,10 +116,10 @@ public record WeightTrace(
     /**
      * Rows of a weight that are read by index, such as those of an embedding. The rows depend on
      * the inputs, so they are read on access, and dropped afterwards.
-     * @param pieces in which the rows lie
+     * @param pieces that contain the rows
      * @param first first step that reads them
      * @param last last step that reads them, inclusive
-     * @param bytes the most that comes into memory
+     * @param bytes largest number of bytes read into memory
      */
     public record Lookup(Range pieces, int first, int last, long bytes) {
 
@@ -133,13 +133,12 @@ public record WeightTrace(
      * A piece that a recorded step used.
      * @param step number of the step
      * @param piece number of the piece
-     * @param bytes of the piece that came into memory
+     * @param bytes of the piece that were read into memory
      */
     public record Touch(int step, int piece, long bytes) {}
 
     /**
-     * Makes a trace of what was touched.
-     *
+     * Creates a trace from recorded touches.
      * @param touches in the order of the steps
      * @param weights the pieces of each large weight
      */
@@ -170,7 +169,7 @@ public record WeightTrace(
                                         && touch.step() <= lookup.last());
     }
 
-    /** Returns the steps that read so little of the pieces of a weight which they touch. */
+    /** Returns the steps that read only a small part of the pieces of a weight. */
     private static List<Lookup> lookups(
             List<Piece> pieces, ImmutableLongArray stepBytes, List<Touch> touches, Range weight) {
         Map<Integer, List<Touch>> bySteps =
@@ -186,7 +185,8 @@ public record WeightTrace(
                                     .mapToLong(touch -> pieces.get(touch.piece()).bytes())
                                     .sum();
                     if (seen <= whole / LOOKUP_PARTS) {
-                        // Other inputs may have every row elsewhere, where these had one twice.
+                        // Other inputs may use a different row each time where these used one row
+                        // twice.
                         long rows = stepBytes.get(step) / LEAST_ROW_BYTES;
                         long most = Math.max(seen, rows * MAPPED_AT_ONCE_BYTES);
                         long bytes = Math.min(most, bytes(pieces, weight));

@@ -5,6 +5,7 @@ import static com.google.common.base.Preconditions.checkArgument;
 /**
  * A piece of the weights that lies in the arena while some steps run. A piece that is used again
  * after a gap may have several uses, one for each load.
+ *
  * @param piece number of the piece
  * @param first first step that reads it
  * @param last last step that reads it, inclusive

@@ -42,7 +42,7 @@ public final class CandidateInterpreters implements CandidateRunner {
 
     private static final Logger logger = LoggerFactory.getLogger(CandidateInterpreters.class);
 
-    /** To fetch a model's weights into the caches once takes a few milliseconds at most. */
+    /** Loading a model's weights into the caches once takes at most a few milliseconds. */
     private static final long SLOW_NANOS = 50_000_000;
 
     private final OpenModel model;
@@ -62,7 +62,7 @@ public final class CandidateInterpreters implements CandidateRunner {
             return new Prepared(interpreter, trial, lastNanos);
         }
 
-        /** Returns whether what the caches hold makes a difference to an inference. */
+        /** Returns whether cached data affects the duration of an inference. */
         boolean fast() {
             return nanos < SLOW_NANOS;
         }
@@ -70,9 +70,8 @@ public final class CandidateInterpreters implements CandidateRunner {
 
     /**
      * Opens a model.
-     *
-     * @param delegate as in {@code delegation.delegate}
-     * @param tolerance by which outputs will be judged: what is needed for that is measured
+     * @param delegate value of {@code delegation.delegate}
+     * @param tolerance for the outputs, which determines what is measured
      * @throws IOException if the file cannot be read or is damaged
      * @throws UnplannableException if the model cannot be planned here
      * @throws IllegalArgumentException if there is no such delegate
@@ -102,9 +101,8 @@ public final class CandidateInterpreters implements CandidateRunner {
     }
 
     /**
-     * Returns the partitions that a delegate reports when it may take everything it supports.
-     *
-     * @param delegate as in {@code delegation.delegate}
+     * Returns the partitions that a delegate reports if it is offered everything it supports.
+     * @param delegate value of {@code delegation.delegate}
      * @throws IOException if the file cannot be read or is damaged
      * @throws UnplannableException if the model or the delegate cannot be used here
      * @throws IllegalArgumentException if there is no such delegate
@@ -189,10 +187,9 @@ public final class CandidateInterpreters implements CandidateRunner {
     }
 
     /**
-     * Returns the operator that is furthest from its CPU kernel.
-     *
-     * @return empty if that cannot be found out: the disk is full, for instance, or the file has
-     *     parts that cannot be written
+     * Returns the operator that differs most from its CPU kernel.
+     * @return empty if it cannot be determined, for example because the disk is full, or the file
+     * cannot be written completely
      */
     private Optional<ByOperator> worstOperator(
             Candidate candidate, List<List<OutputTensor>> outputs) throws InterruptedException {
@@ -236,7 +233,8 @@ public final class CandidateInterpreters implements CandidateRunner {
                         of.graph(),
                         planner,
                         delegates,
-                        // Its own: what is another's would not count as this one's memory.
+                        // A separate pool, because memory of a shared one would not count as the
+                        // candidate's.
                         new ArenaPool(),
                         false);
         ModelInterpreter built = factory.build(factory.shapesInFile(), candidate, timed);

@@ -22,25 +22,26 @@ import org.djlplan.memplan.spi.Tolerance;
  */
 public final class CpuOutputs {
 
-    /** Outputs are compared for as many inputs. */
+    /** Number of inputs for which outputs are compared. */
     private static final int INPUTS = 5;
 
-    /** Fewer where the CPU kernels take long. */
+    /** Fewer inputs if the CPU kernels are slow. */
     private static final int FEWEST_INPUTS = 2;
 
     private static final long ENOUGH_NANOS = 1_000_000_000;
 
-    /** So many runs tell how much the outputs move by chance. */
+    /** Number of runs that measure the change of outputs by roundings. */
     private static final int NOISE_RUNS = 8;
 
     /**
-     * More if it is a near thing: of one element the largest of a few runs may be far too small.
+     * More runs for a close decision, because the largest change of one element in few runs may be
+     * far too small.
      */
     private static final int MOST_NOISE_RUNS = 32;
 
     private static final long ENOUGH_NOISE_NANOS = 3_000_000_000L;
 
-    /** Operators with outputs between 0 and 1, and those that only move elements. */
+    /** Operators with outputs between 0 and 1, and operators that only move elements. */
     private static final ImmutableSet<String> BOUNDED = ImmutableSet.of("LOGISTIC", "SOFTMAX");
 
     private static final ImmutableSet<String> MOVING =
@@ -51,24 +52,24 @@ public final class CpuOutputs {
     private final List<List<ByteBuffer>> inputs = new ArrayList<>();
     private final Random random = new Random(1);
 
-    /** Whether all inputs move by a step of 8 bits. */
+    /** Whether all inputs change by an 8-bit step. */
     private final boolean inSteps;
 
-    /** Whether there is an input that has a unit in the last place, or a step, to move by. */
+    /** Whether any input has a unit in the last place, or a step, by which it can change. */
     private final boolean movesInputs;
 
-    /** By input, then output; empty until they are needed. */
+    /** By input, then output; empty until needed. */
     private List<List<OutputTensor>> outputs = List.of();
 
     private int threads;
 
-    /** For each output, and from how many runs it is known. */
+    /** The noise of each output, and the number of runs for it. */
     private Deviation[] noise = {};
 
     private int noiseRuns;
 
     /**
-     * @param inSteps whether inputs move by a step of 8 bits for the noise, whatever their type is
+     * @param inSteps whether all inputs change by an 8-bit step for the noise, whatever their type
      */
     public CpuOutputs(Graph graph, Tolerance tolerance, boolean inSteps) {
         this.graph = graph;
@@ -84,37 +85,36 @@ public final class CpuOutputs {
         }
     }
 
-    /** Returns whether there are outputs to compare with. */
+    /** Returns whether there are reference outputs. */
     public boolean known() {
         return !outputs.isEmpty();
     }
 
-    /** Returns for how many inputs there are outputs. */
+    /** Returns the number of inputs for which there are outputs. */
     public int inputs() {
         return outputs.size();
     }
 
-    /** Returns the values of all of the model's inputs, of one run. */
+    /** Returns the values of all of the model's inputs for one run. */
     public List<ByteBuffer> input(int run) {
         return inputs.get(run);
     }
 
-    /** Returns with how many threads the outputs were computed. */
+    /** Returns the number of threads with which the outputs were computed. */
     int threads() {
         return threads;
     }
 
-    /** Returns how many runs the noise is known from. */
+    /** Returns the number of runs for the noise. */
     int noiseRuns() {
         return noiseRuns;
     }
 
     /**
-     * Runs the CPU kernels; their outputs are those to compare with from now on.
-     *
+     * Runs the CPU kernels; their outputs are the reference from then on.
      * @param cpu runs the model without a delegate
-     * @param cpuThreads with so many threads
-     * @return how many runs it took
+     * @param cpuThreads number of threads
+     * @return number of runs
      */
     public int learn(Function<? super List<ByteBuffer>, List<OutputTensor>> cpu, int cpuThreads) {
         List<List<OutputTensor>> learnt = new ArrayList<>();
@@ -128,7 +128,7 @@ public final class CpuOutputs {
         return outputs.size();
     }
 
-    /** Returns how far outputs, for as many inputs as there are, are from these; without noise. */
+    /** Returns the differences of outputs, one set per input, from the reference; without noise. */
     public List<OutputError> errors(List<List<OutputTensor>> others) {
         ImmutableList.Builder<OutputError> worst = ImmutableList.builder();
         for (int output = 0; output < outputs.get(0).size(); output++) {
@@ -162,7 +162,7 @@ public final class CpuOutputs {
         return largest > 0 ? Math.max(1, 1 / largest) : 1;
     }
 
-    /** Returns whether a tensor's elements lie between 0 and 1 by the operator that makes them. */
+    /** Returns whether the operator that makes a tensor guarantees elements between 0 and 1. */
     private boolean isBounded(int tensor) {
         for (Operator operator : graph.operators()) {
             if (operator.outputs().contains(tensor)) {
@@ -174,7 +174,7 @@ public final class CpuOutputs {
         return false;
     }
 
-    /** Returns whether the outputs are accepted or refused depending on the noise. */
+    /** Returns whether accepting the outputs depends on the noise. */
     public boolean noiseDecides(List<OutputError> errors) {
         return movesInputs
                 && !errors.stream().allMatch(tolerance::admits)
@@ -182,10 +182,9 @@ public final class CpuOutputs {
     }
 
     /**
-     * Measures the noise for as long as it may still change the judgement.
-     *
+     * Measures the noise as long as it can change the decision.
      * @param cpu runs the model without a delegate, with {@link #threads()} threads
-     * @param errors of the outputs to judge
+     * @param errors of the outputs
      */
     public void measureNoise(
             Function<? super List<ByteBuffer>, List<OutputTensor>> cpu, List<OutputError> errors) {
@@ -214,7 +213,7 @@ public final class CpuOutputs {
         noiseRuns++;
     }
 
-    /** Returns the errors with the noise as far as it is known. */
+    /** Returns the errors with the noise measured so far. */
     public List<OutputError> withNoise(List<OutputError> errors) {
         if (noise.length == 0) {
             return errors;

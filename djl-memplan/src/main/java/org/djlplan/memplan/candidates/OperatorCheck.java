@@ -36,11 +36,13 @@ import org.djlplan.memplan.spi.Tolerance;
  * Compares a delegate with the CPU kernels operator by operator, each given the same values. In
  * 8-bit models roundings grow from layer to layer, so the outputs of two correct kernels may differ
  * widely, but those of a single operator do not.
+ *
  * <p>Two models are derived from the candidate's model. In the first every tensor is an output,
  * which shows all values that the delegate computes. In the second the operators are independent,
  * and the CPU kernels compute each from the values that the delegate had for it. A candidate's
  * outputs are correct if they equal those of the first model, and each operator of the first model
  * is correct.
+ *
  * <p>For a correct operator, 8-bit integers differ by at most one step, in no more than a quarter
  * of the elements, because CPU kernels that round twice (those for unsigned types) differ in some
  * elements; for operators that convert steps, in no more than half. Four elements are ignored.
@@ -51,7 +53,7 @@ import org.djlplan.memplan.spi.Tolerance;
  */
 public final class OperatorCheck implements AutoCloseable {
 
-    /** Larger models are judged by their outputs alone. */
+    /** Larger models are judged only by their outputs. */
     private static final long MOST_BYTES = 64L << 20;
 
     /** The two copies lie in files. */
@@ -59,7 +61,7 @@ public final class OperatorCheck implements AutoCloseable {
 
     private static final int INPUTS = 2;
 
-    /** Inferences of one comparison: the delegate's, and most often two of the CPU kernels. */
+    /** Inferences of one comparison: the delegate's, and usually two of the CPU kernels. */
     static final int RUNS = 3 * INPUTS;
 
     private static final double LARGEST_MOVES = 2;
@@ -67,19 +69,19 @@ public final class OperatorCheck implements AutoCloseable {
     private static final double LEAST = 1e-4;
     private static final double MOST_OFF = .25;
 
-    /** Of so many elements all may be off. */
+    /** Up to this number of elements may all differ. */
     private static final int FEW = 4;
 
     /**
      * XNNPACK rounds the factors of these to 1/256 ({@code xnn_init_qs8_cvt_scalar_params}, {@code
-     * xnn_init_qs8_lrelu_scalar_params}), so their results are off by up to half a step.
+     * xnn_init_qs8_lrelu_scalar_params}), so their results differ by up to half a step.
      */
     private static final ImmutableSet<String> CONVERSIONS =
             ImmutableSet.of("QUANTIZE", "LEAKY_RELU");
 
     private static final double MOST_OFF_CONVERTED = .5;
 
-    /** Of an operator with few outputs one move may be far too small. */
+    /** For an operator with few outputs, the effect of one change may be far too small. */
     private static final int MOST_MOVES = 8;
 
     private static final ImmutableSet<ElementType> EIGHT_BITS =
@@ -89,7 +91,7 @@ public final class OperatorCheck implements AutoCloseable {
     private final Builder builder;
     private final Random random = new Random(1);
 
-    /** Tensors: what operators compute, what they read, and what of it kernels quantize. */
+    /** Tensors: outputs of operators, their inputs, and the inputs that kernels quantize. */
     private final ImmutableList<Integer> computed;
 
     private final ImmutableList<Integer> read;
@@ -105,10 +107,9 @@ public final class OperatorCheck implements AutoCloseable {
 
     /**
      * Derives the models.
-     *
-     * @param graph one that {@link #bytes} concerns
-     * @throws IOException if there is no room for them
-     * @throws UnplannableException if the engine does not take them
+     * @param graph for which {@link #bytes} is present
+     * @throws IOException if there is no disk space for the copies
+     * @throws UnplannableException if the engine does not accept the copies
      */
     OperatorCheck(Path file, Graph graph, Builder builder)
             throws IOException, UnplannableException {
@@ -145,7 +146,7 @@ public final class OperatorCheck implements AutoCloseable {
         }
     }
 
-    /** Opens a model by a file that is gone from the folder then. */
+    /** Opens a model from a file that is deleted from the folder at once. */
     private static OpenModel opened(TfLiteFile model) throws IOException, UnplannableException {
         Path folder = Files.createTempDirectory("djlplan-operators");
         Path file = folder.resolve("model.tflite");
@@ -159,10 +160,9 @@ public final class OperatorCheck implements AutoCloseable {
     }
 
     /**
-     * Returns how many bytes the values of all tensors are.
-     *
-     * @return empty if the model has no numbers of 8 bits, or cannot be compared by its operators:
-     *     some sizes are not known, it keeps a state, or it is too large
+     * Returns the total size of all tensors.
+     * @return empty if the model has no 8-bit integers, or cannot be compared by operators: some
+     * sizes are unknown, it is stateful, or it is too large
      */
     public static OptionalLong bytes(Graph graph) {
         long constants =
@@ -197,7 +197,7 @@ public final class OperatorCheck implements AutoCloseable {
         return tensor.storage() != Storage.CONSTANT && tensor.storage() != Storage.INTERMEDIATE;
     }
 
-    /** Returns whether the kernels of floats compute with weights of 8 bits. */
+    /** Returns whether float kernels compute with 8-bit weights. */
     private static boolean quantizesInput(Graph graph, Operator operator) {
         List<Tensor> inputs = operator.inputs().stream().map(graph.tensors()::get).toList();
         return inputs.stream().anyMatch(input -> isWeights(input))
@@ -216,12 +216,11 @@ public final class OperatorCheck implements AutoCloseable {
     }
 
     /**
-     * Returns the operator that is furthest from its CPU kernel.
-     *
-     * @param candidate what delegates
+     * Returns the operator that differs most from its CPU kernel.
+     * @param candidate that delegates
      * @param inputs of the model, by run
-     * @param served what the candidate computed of them, by run, then output
-     * @throws UnplannableException if the derived models cannot be run
+     * @param served the candidate's outputs, by run, then output
+     * @throws UnplannableException if the derived models cannot run
      */
     ByOperator worst(
             Candidate candidate, List<List<ByteBuffer>> inputs, List<List<OutputTensor>> served)
@@ -267,7 +266,7 @@ public final class OperatorCheck implements AutoCloseable {
         return worst;
     }
 
-    /** Adds by how much what kernels quantize moves their outputs, if it moves at random. */
+    /** Adds the changes of kernels' outputs when their quantized inputs change at random. */
     private void addMoves(
             Map<Integer, Deviation> moves,
             ModelInterpreter cpu,
@@ -287,7 +286,7 @@ public final class OperatorCheck implements AutoCloseable {
         }
     }
 
-    /** Returns whether the model's outputs are these values. */
+    /** Returns whether the model's outputs equal these values. */
     private boolean isServed(List<OutputTensor> served, Map<Integer, OutputTensor> values) {
         for (int i = 0; i < served.size(); i++) {
             OutputTensor value = values.get(graph.outputs().get(i));
@@ -344,7 +343,7 @@ public final class OperatorCheck implements AutoCloseable {
         };
     }
 
-    /** Moves what kernels quantize by up to half a step. */
+    /** Changes quantized inputs of kernels by up to half a step. */
     private Map<Integer, ByteBuffer> moved(Map<Integer, ByteBuffer> given) {
         Map<Integer, ByteBuffer> moved = new HashMap<>(given);
         for (int id : quantizedInputs) {

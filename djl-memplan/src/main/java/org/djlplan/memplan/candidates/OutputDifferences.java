@@ -12,10 +12,7 @@ final class OutputDifferences {
 
     private OutputDifferences() {}
 
-    /**
-     * Returns how far an output is from a reference; infinitely if they are not of the same type
-     * and size.
-     */
+    /** Returns the difference of an output from a reference; infinite if types or sizes differ. */
     static Deviation of(OutputTensor output, OutputTensor reference) {
         ElementType type = reference.info().type();
         ByteBuffer a = order(output.data());
@@ -31,9 +28,8 @@ final class OutputDifferences {
     }
 
     /**
-     * Returns the share of elements that are not the same.
-     *
-     * @param few so many of them do not count
+     * Returns the fraction of differing elements.
+     * @param few number of differing elements that are ignored
      */
     static double shareOff(OutputTensor output, OutputTensor reference, int few) {
         int bytes = Math.max(1, reference.info().type().bytes());
@@ -64,7 +60,7 @@ final class OutputDifferences {
         return data.duplicate().rewind().order(ByteOrder.nativeOrder());
     }
 
-    /** Returns whether all elements are along one dimension, as scores of classes are. */
+    /** Returns whether all elements are along one dimension, like scores of classes. */
     private static boolean isVector(TensorInfo info) {
         return info.shape().stream().filter(dimension -> dimension != 1).count() == 1;
     }
@@ -81,7 +77,7 @@ final class OutputDifferences {
                     || Double.isInfinite(x) != Double.isInfinite(y)) {
                 return Deviation.INFINITE;
             }
-            // Equal also when both are the same infinity, whose difference is no number.
+            // Two equal infinities count as equal; their difference would be NaN.
             if (x != y && !Double.isNaN(x)) {
                 largest = Math.max(largest, Math.abs(x - y));
                 squares += (x - y) * (x - y);

@@ -12,7 +12,7 @@ import org.djlplan.memplan.graph.Tensor;
 /** Generates random inputs of a model: noise, and images of large soft spots. */
 final class RandomValues {
 
-    /** Identifiers, of words for instance, are usually small: larger ones might not exist. */
+    /** Identifiers, for example of words, are usually small; larger ones might not exist. */
     private static final int INDEX_LIMIT = 10;
 
     private static final int SPOTS = 6;
@@ -23,7 +23,7 @@ final class RandomValues {
 
     /**
      * Returns a value for each input: floats in [0, 1), 8- and 16-bit integers over their whole
-     * range, wider ones in [0, 10), bytes of other types zero.
+     * range, wider integers in [0, 10), zeros for other types.
      */
     static List<ByteBuffer> of(Graph graph, long seed) {
         Random random = new Random(seed);
@@ -33,9 +33,9 @@ final class RandomValues {
     }
 
     /**
-     * Returns a value for each input: images of floats (height, width and channels after a batch of
-     * one) as soft spots in [0, 1), as photographs rather are than noise; others as {@link #of} has
-     * them.
+     * Returns a value for each input: for float images (height, width and channels after a batch of
+     * one) soft spots in [0, 1), which resemble photographs more than noise does; others as in
+     * {@link #of}.
      */
     static List<ByteBuffer> smooth(Graph graph, long seed) {
         Random random = new Random(seed);
@@ -91,10 +91,9 @@ final class RandomValues {
     }
 
     /**
-     * Returns whether inputs of a type are moved. A step of an integer is a rounding where outputs
-     * have steps, too; seen from a floating-point output it is much more than that.
-     *
-     * @param inSteps whether that much is wanted
+     * Returns whether inputs of a type are changed. A step of an integer is a rounding if outputs
+     * are quantized, too; compared with a floating-point output it is much more.
+     * @param inSteps whether steps are requested anyway
      */
     static boolean moves(Graph graph, ElementType type, boolean inSteps) {
         return switch (type) {
@@ -116,10 +115,9 @@ final class RandomValues {
     }
 
     /**
-     * Returns the values with each floating-point number moved by one unit in its last place, and
-     * each integer of 8 or 16 bits by one step, as far as {@link #moves} says.
-     *
-     * @param inSteps whether floats move as {@link #movedByHalfAStep} says
+     * Returns the values with each floating-point number changed by one unit in its last place, and
+     * each 8- or 16-bit integer by one step, if {@link #moves} allows.
+     * @param inSteps whether floats are changed as in {@link #movedByHalfAStep}
      */
     static List<ByteBuffer> moved(
             Graph graph, List<ByteBuffer> values, boolean inSteps, Random random) {
@@ -142,8 +140,8 @@ final class RandomValues {
     }
 
     /**
-     * Returns floats moved at random by up to half a step of 8 bits, of which 127 are the largest
-     * of them: so a kernel moves them that rounds them to 8 bits.
+     * Returns floats changed at random by up to half an 8-bit step (1/127 of the largest), as a
+     * kernel does that quantizes them.
      */
     static ByteBuffer movedByHalfAStep(ByteBuffer values, Random random) {
         ByteBuffer from = values.duplicate().rewind().order(ByteOrder.nativeOrder());
@@ -186,7 +184,7 @@ final class RandomValues {
         }
     }
 
-    /** Returns the next integer; at an end of the range the one before. */
+    /** Returns the next integer, or the previous one at the end of the range. */
     private static int step(int x, int least, int most, boolean up) {
         return (up && x < most) || x == least ? x + 1 : x - 1;
     }

@@ -1,5 +1,5 @@
 /**
- * Runs candidates of a TFLite model in this process, which is usually one of its own, compares
- * their outputs with the CPU kernels' and times them.
+ * Runs candidates of a TensorFlow Lite model in this process (usually a child process), compares
+ * their outputs with the CPU kernels', and times them.
  */
 package org.djlplan.memplan.candidates;

@@ -29,6 +29,7 @@ import org.djlplan.memplan.thread.DaemonThreads;
 /**
  * The parent's end of the connection to a child process, which must use {@link ParentConnection}.
  * Not thread-safe, but another thread may close it.
+ *
  * <p>The child never outlives this process, because it ends as soon as the pipe to it is closed.
  */
 public final class ChildProcess implements AutoCloseable {
@@ -59,6 +60,7 @@ public final class ChildProcess implements AutoCloseable {
 
     /**
      * Starts a child.
+     *
      * @throws IOException if the process cannot be started
      */
     public static ChildProcess start(ProcessBuilder builder) throws IOException {
@@ -67,6 +69,7 @@ public final class ChildProcess implements AutoCloseable {
 
     /**
      * Starts a child.
+     *
      * @param log receives each line of the error stream, on another thread
      * @throws IOException if the process cannot be started
      */
@@ -248,12 +251,14 @@ public final class ChildProcess implements AutoCloseable {
 
         /**
          * The request was carried out.
+         *
          * @param value the child's answer
          */
         record Result(JsonElement value) implements Answer {}
 
         /**
          * The child reported a failure, and still runs.
+         *
          * @param kind one word defined by parent and child
          * @param message in one line, for people
          */
@@ -261,6 +266,7 @@ public final class ChildProcess implements AutoCloseable {
 
         /**
          * The child ended, or sent an invalid answer and was ended.
+         *
          * @param how in one line, for people; begins with a verb: "ended with exit code 1; …"
          * @param end the reason, as far as it is known
          */
@@ -268,6 +274,7 @@ public final class ChildProcess implements AutoCloseable {
 
         /**
          * No answer arrived in time. The child still runs.
+         *
          * @param patience the time limit
          */
         record Silent(Duration patience) implements Answer {}

@@ -23,10 +23,11 @@ public final class JavaCommand {
 
     /**
      * Returns the command line up to and including the class path.
+     *
      * @param java the executable
      * @param flags of the JVM
      * @param properties by name; other properties of DJL, logging, JNA and this project are copied
-     * from this JVM
+     *     from this JVM
      */
     public static ImmutableList<String> of(
             Path java, List<String> flags, Map<String, String> properties, String classPath) {

@@ -28,6 +28,7 @@ public final class ParentConnection {
     /**
      * Takes over this process's input and output; other output goes to the error stream from now
      * on. When the input ends, because the parent is done or gone, this process ends immediately.
+     *
      * @param atEnd runs before the process ends
      */
     public static ParentConnection open(Runnable atEnd) {

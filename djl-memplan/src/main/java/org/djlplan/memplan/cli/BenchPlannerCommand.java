@@ -32,8 +32,9 @@ public final class BenchPlannerCommand implements Callable<Integer> {
     @Parameters(
             paramLabel = "FILE.csv",
             arity = "0..*",
-            description = "Usage records (id,lower,upper,size); without files, problems are "
- + "generated.")
+            description =
+                    "Usage records (id,lower,upper,size); without files, problems are "
+                            + "generated.")
     private List<Path> files = new ArrayList<>();
 
     @Option(
@@ -59,7 +60,7 @@ public final class BenchPlannerCommand implements Callable<Integer> {
             defaultValue = "5",
             description =
                     "Number of runs after a warm-up for the median (default: 5); fewer if "
- + "they take more than 10 seconds together.")
+                            + "they take more than 10 seconds together.")
     private int repeat;
 
     @Option(
@@ -69,14 +70,14 @@ public final class BenchPlannerCommand implements Callable<Integer> {
             defaultValue = "200ms",
             description =
                     "How long each strategy runs before it is timed, so that its code is "
- + "compiled (default: 200ms).")
+                            + "compiled (default: 200ms).")
     private Duration warmUp;
 
     @Option(
             names = "--techniques",
             description =
                     "Instead, search each file for a plan that fits --capacity, with all "
- + "techniques of the search and with each switched off.")
+                            + "techniques of the search and with each switched off.")
     private boolean techniques;
 
     @Option(

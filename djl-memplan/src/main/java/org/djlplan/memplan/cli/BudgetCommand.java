@@ -24,13 +24,13 @@ import picocli.CommandLine.TypeConversionException;
         defaultValueProvider = FewPairs.class,
         description = {
             "Run a model with byte budgets and compare it with the stock engine: "
- + "peak of resident memory above the idle runtime, latency in turns with "
- + "stock's, stalls, and the smallest budget.",
+                    + "peak of resident memory above the idle runtime, latency in turns with "
+                    + "stock's, stalls, and the smallest budget.",
             "Warm means with the weights in the page cache, cold with the pages of "
- + "the model's files dropped before each prediction. If memory control "
- + "groups can be created (root), the model also runs in a group that is "
- + "limited to the idle runtime, the budget and 5 %% of the budget, and is"
- + " also charged for file pages.",
+                    + "the model's files dropped before each prediction. If memory control "
+                    + "groups can be created (root), the model also runs in a group that is "
+                    + "limited to the idle runtime, the budget and 5 %% of the budget, and is"
+                    + " also charged for file pages.",
             "Exits with 1 when a budget is exceeded by more than 5 %%, or outputs differ from"
                     + " stock's (PyTorch: by more than 1e-6)."
         })
@@ -54,7 +54,7 @@ final class BudgetCommand implements Callable<Integer> {
             converter = WantedConverter.class,
             description =
                     "Budgets, in this order: fractions of stock's peak (1/8, 12.5%%) or "
- + "sizes (64MB) (default: ${DEFAULT-VALUE}).")
+                            + "sizes (64MB) (default: ${DEFAULT-VALUE}).")
     private List<BudgetSweep.Wanted> budgets = new ArrayList<>();
 
     @Option(
@@ -68,7 +68,7 @@ final class BudgetCommand implements Callable<Integer> {
             names = "--delegation",
             description =
                     "Let XNNPACK run the operators that save time in each budget "
- + "(TensorFlow Lite). Outputs are then not stock's bytes.")
+                            + "(TensorFlow Lite). Outputs are then not stock's bytes.")
     private boolean delegation;
 
     @Option(names = "--json", description = "Print one JSON object.")

@@ -22,18 +22,18 @@ import picocli.CommandLine.Spec;
         description = {
             "Run a model as stock, planned and delegated, each in its own process, and compare.",
             "Planned means with memory planning only, which gives the same bytes. "
- + "Delegated, on TFLite, is what an application gets with djl-delegation;"
- + " delegation is measured first if no result is stored.",
+                    + "Delegated, on TFLite, is what an application gets with djl-delegation;"
+                    + " delegation is measured first if no result is stored.",
             "Exits with 1 when planned outputs are not identical to stock's, or "
- + "delegated ones differ by more than the limit: delegation.tolerance, or"
- + " more if the CPU kernels themselves are as noisy.",
+                    + "delegated ones differ by more than the limit: delegation.tolerance, or"
+                    + " more if the CPU kernels themselves are as noisy.",
             "Without --threads, stock is DJL untouched; with it, stock is a bare TFLite interpreter"
                     + " with as many threads (on current DJL: our engine TFLite, unplanned), or"
                     + " DJL's PyTorch engine with as many for both.",
             "On PyTorch, one more planned process runs first, which records the "
- + "plan, compares its predictions with stock ones (memplan.verify), and "
- + "stores the plan (in .djlplan next to the model's file). The figures "
- + "are those of processes that use the stored plan."
+                    + "plan, compares its predictions with stock ones (memplan.verify), and "
+                    + "stores the plan (in .djlplan next to the model's file). The figures "
+                    + "are those of processes that use the stored plan."
         })
 final class CompareCommand implements Callable<Integer> {
 
@@ -60,9 +60,9 @@ final class CompareCommand implements Callable<Integer> {
             defaultValue = "1",
             description =
                     "Repeat everything N times with new processes and report medians; "
- + "--json has each run, too. Repetitions matter because how often memory "
- + "is returned to the system varies by chance from process to process "
- + "(default: ${DEFAULT-VALUE}).")
+                            + "--json has each run, too. Repetitions matter because how often memory "
+                            + "is returned to the system varies by chance from process to process "
+                            + "(default: ${DEFAULT-VALUE}).")
     private int fresh;
 
     @Option(
@@ -72,12 +72,12 @@ final class CompareCommand implements Callable<Integer> {
             converter = Rival.Converter.class,
             description =
                     "Also run stock with these, each in its own process. Allocators: "
- + "tuned-malloc (the C library's, set by MALLOC_MMAP_THRESHOLD_ and "
- + "MALLOC_TRIM_THRESHOLD_ to keep blocks up to 1 GiB), jemalloc "
- + "(libjemalloc.so.2, preloaded; left out if it is not installed). Linux "
- + "only. djl-0.27: with DJL 0.27.0 and its TFLite engine as the "
- + "distribution has them; djl-0.27=PATH: from that folder of jars or that"
- + " class path. TFLite only.")
+                            + "tuned-malloc (the C library's, set by MALLOC_MMAP_THRESHOLD_ and "
+                            + "MALLOC_TRIM_THRESHOLD_ to keep blocks up to 1 GiB), jemalloc "
+                            + "(libjemalloc.so.2, preloaded; left out if it is not installed). Linux "
+                            + "only. djl-0.27: with DJL 0.27.0 and its TFLite engine as the "
+                            + "distribution has them; djl-0.27=PATH: from that folder of jars or that"
+                            + " class path. TFLite only.")
     private Set<Rival> against = new LinkedHashSet<>();
 
     @Option(
@@ -86,7 +86,7 @@ final class CompareCommand implements Callable<Integer> {
             defaultValue = "0",
             description =
                     "Relative error of the outputs that is accepted in addition (default: "
- + "${DEFAULT-VALUE}).")
+                            + "${DEFAULT-VALUE}).")
     void setTolerance(double tolerance) {
         if (!(tolerance >= 0)) {
             throw new ParameterException(

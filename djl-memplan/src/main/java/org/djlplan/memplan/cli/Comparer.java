@@ -148,7 +148,8 @@ final class Comparer {
             throws IOException {
         try (Closer closer = Closer.create()) {
             Path folder = closer.register(ScratchFolder.create("djlplan-compare")).path();
-            Ready stock = ready(WorkerProcess.Contestant.of(RunMode.STOCK), options, folder, closer);
+            Ready stock =
+                    ready(WorkerProcess.Contestant.of(RunMode.STOCK), options, folder, closer);
             List<Ready> all = new ArrayList<>(List.of(stock));
             for (RunMode mode : extent.modes()) {
                 all.add(ready(WorkerProcess.Contestant.of(mode), options, folder, closer));
@@ -213,7 +214,11 @@ final class Comparer {
     }
 
     private static Variant variant(
-            RunOptions options, Extent extent, ReferenceOutputs reference, Ready ready, RunMode mode)
+            RunOptions options,
+            Extent extent,
+            ReferenceOutputs reference,
+            Ready ready,
+            RunMode mode)
             throws IOException {
         RunFigures figures = ready.figures(options);
         List<String> types = new ArrayList<>();
@@ -335,7 +340,9 @@ final class Comparer {
             checkArgument(fresh >= 1, "--fresh must be at least 1, not %s", fresh);
             checkArgument(tolerance >= 0, "--tolerance must not be negative: %s", tolerance);
             checkArgument(
-                    !modes.isEmpty() && !modes.contains(RunMode.STOCK), "ways besides stock: %s", modes);
+                    !modes.isEmpty() && !modes.contains(RunMode.STOCK),
+                    "ways besides stock: %s",
+                    modes);
             against = ImmutableSet.copyOf(against);
             modes = ImmutableSet.copyOf(modes);
         }

@@ -220,9 +220,10 @@ record Comparison(
     }
 
     /**
-     * Returns a mode's figure divided by stock's, or empty if one is unknown or stock's is zero. The
-     * stock engine's arena includes inputs and outputs, so these are added to the planned arena.
-     * With a delegate there is no ratio of arenas, because the delegate has memory of its own.
+     * Returns a mode's figure divided by stock's, or empty if one is unknown or stock's is zero.
+     * The stock engine's arena includes inputs and outputs, so these are added to the planned
+     * arena. With a delegate there is no ratio of arenas, because the delegate has memory of its
+     * own.
      */
     OptionalDouble ratio(RunMode mode, Figure figure) {
         return figure == Figure.ARENA && variant(mode).map(Comparison::delegates).orElse(false)
@@ -231,8 +232,8 @@ record Comparison(
     }
 
     /**
-     * Returns the {@link #main} mode's figure divided by stock's with another allocator, or empty as
-     * above.
+     * Returns the {@link #main} mode's figure divided by stock's with another allocator, or empty
+     * as above.
      */
     OptionalDouble ratio(Figure figure, String allocator) {
         return ratio(

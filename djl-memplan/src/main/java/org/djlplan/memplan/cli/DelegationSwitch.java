@@ -19,7 +19,7 @@ final class DelegationSwitch {
             names = "--no-delegation",
             description =
                     "Plan memory only; outputs are stock's bytes. (As in an application "
- + "with delegation.enabled=false.)")
+                            + "with delegation.enabled=false.)")
     private boolean off;
 
     /** For picocli. */

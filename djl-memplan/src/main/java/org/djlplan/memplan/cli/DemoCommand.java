@@ -41,7 +41,7 @@ import picocli.CommandLine.Spec;
         name = "demo",
         description = {
             "Make a MobileNet v2 for each engine, run it as stock, planned and, on "
- + "TFLite, delegated to XNNPACK, and write a report.",
+                    + "TFLite, delegated to XNNPACK, and write a report.",
             "PyTorch runs with one thread unless --threads says more. Downloads nothing."
         })
 final class DemoCommand implements Callable<Integer> {

@@ -31,7 +31,7 @@ final class MeasuringNews implements Progress {
                     "no measurement of "
                             + model
                             + " is stored: it is measured first, which takes some seconds; every load"
- + " uses the result");
+                            + " uses the result");
             messages.flush();
             told = true;
         }

@@ -71,7 +71,7 @@ public final class PlanCommand implements Callable<Integer> {
             defaultValue = PlanRun.Choice.ALL,
             description = {
                 "One strategy; 'best' for the best of the strategies that loads use; or"
- + " 'all' (the default), which includes shared objects."
+                        + " 'all' (the default), which includes shared objects."
             })
     private String strategy;
 
@@ -79,8 +79,8 @@ public final class PlanCommand implements Callable<Integer> {
             names = "--parallel",
             description =
                     "Also plan, by special strategies, for an engine that runs independent "
- + "branches at once, and print how much larger that plan is; --out and "
- + "--capacity then refer to that plan.")
+                            + "branches at once, and print how much larger that plan is; --out and "
+                            + "--capacity then refer to that plan.")
     private boolean parallel;
 
     @Option(
@@ -88,7 +88,7 @@ public final class PlanCommand implements Callable<Integer> {
             paramLabel = "BYTES",
             description =
                     "Search for a plan that fits, not for the smallest; exit with 1 if none"
- + " is found.")
+                            + " is found.")
     private Long capacityBytes;
 
     @Option(
@@ -98,7 +98,7 @@ public final class PlanCommand implements Callable<Integer> {
             converter = DurationConverter.class,
             description =
                     "How long to search for a smaller plan if the best one is not proved "
- + "minimal: 30s, 500ms, or 0s for no search (default: 10s).")
+                            + "minimal: 30s, 500ms, or 0s for no search (default: 10s).")
     private Duration timeLimit;
 
     @Option(
@@ -111,8 +111,8 @@ public final class PlanCommand implements Callable<Integer> {
     @Option(
             names = "--out",
             paramLabel = "PLAN.csv",
-            description = "Write the best plan; shared objects are written as offsets, end to "
- + "end.")
+            description =
+                    "Write the best plan; shared objects are written as offsets, end to " + "end.")
     private Path out;
 
     @Option(names = "--json", description = "Print one JSON object.")

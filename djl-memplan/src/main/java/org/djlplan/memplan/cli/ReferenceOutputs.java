@@ -76,9 +76,8 @@ final class ReferenceOutputs {
      * Returns a sentence for the case that the stock engine's outputs differ from the reference.
      */
     static String sentence(OutputDifference lost) {
-        return "stock: outputs differ by %s from those of the same engine if it keeps "
- + "every tensor:"
-                        .formatted(lost.text())
+        return ("stock: outputs differ by %s from those of the same engine if it keeps "
+                + "every tensor:").formatted(lost.text())
                 + " its memory planner lets an operator write over a tensor that is read later";
     }
 

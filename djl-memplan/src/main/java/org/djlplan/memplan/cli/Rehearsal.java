@@ -9,8 +9,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 import org.djlplan.memplan.cli.demo.Activation;
-import org.djlplan.memplan.cli.demo.NetworkBuilder;
 import org.djlplan.memplan.cli.demo.LayerOutput;
+import org.djlplan.memplan.cli.demo.NetworkBuilder;
 import org.djlplan.memplan.source.tflite.TfLiteWriter;
 
 /**

@@ -42,10 +42,10 @@ import picocli.CommandLine.Spec;
         defaultValueProvider = FewPairs.class,
         description = {
             "Show the memory of a model over time, planned by every strategy: one "
- + "self-contained page, pictures, or data.",
+                    + "self-contained page, pictures, or data.",
             "A .tflite model is opened in the engine; for a PyTorch model the "
- + "allocations of a prediction are recorded; a .csv of usage records is "
- + "used unchanged. Two files made by --json are compared."
+                    + "allocations of a prediction are recorded; a .csv of usage records is "
+                    + "used unchanged. Two files made by --json are compared."
         })
 final class ReportCommand implements Callable<Integer> {
 
@@ -70,8 +70,8 @@ final class ReportCommand implements Callable<Integer> {
             paramLabel = "VIEW",
             description =
                     "Where tensors come from: file or live (.tflite), block or recording "
- + "(zoo:, block:) (default: live, or file if the engine cannot open the "
- + "model; recording for PyTorch).")
+                            + "(zoo:, block:) (default: live, or file if the engine cannot open the "
+                            + "model; recording for PyTorch).")
     private Optional<View> view = Optional.empty();
 
     @Option(
@@ -87,7 +87,7 @@ final class ReportCommand implements Callable<Integer> {
             paramLabel = "N",
             description =
                     "Also predict on N threads at once, and show the workers over time and "
- + "the memory by purpose.")
+                            + "the memory by purpose.")
     private int predictors;
 
     @Mixin private DelegationSwitch delegation = new DelegationSwitch();
@@ -99,7 +99,7 @@ final class ReportCommand implements Callable<Integer> {
             converter = BudgetCommand.WantedConverter.class,
             description =
                     "Also run the model with these budgets, such as 1/2,1/4,24MB; "
- + "--iterations sets how often.")
+                            + "--iterations sets how often.")
     private List<BudgetSweep.Wanted> budgets = new ArrayList<>();
 
     @Option(
@@ -115,7 +115,7 @@ final class ReportCommand implements Callable<Integer> {
             converter = DurationConverter.class,
             description =
                     "How long to search for a smaller plan if the best one is not proved "
- + "minimal (default: ${DEFAULT-VALUE}).")
+                            + "minimal (default: ${DEFAULT-VALUE}).")
     private Duration timeLimit = Duration.ZERO;
 
     @Override
@@ -199,7 +199,8 @@ final class ReportCommand implements Callable<Integer> {
         boolean delegates = delegation.delegates(options);
         try (WorkerProcess worker =
                 WorkerProcess.start(
-                        WorkerProcess.Contestant.of(delegates ? RunMode.DELEGATED : RunMode.PLANNED),
+                        WorkerProcess.Contestant.of(
+                                delegates ? RunMode.DELEGATED : RunMode.PLANNED),
                         delegates ? options.measuring() : options,
                         new MeasuringNews(err, options.modelName()))) {
             worker.awaitLoaded();

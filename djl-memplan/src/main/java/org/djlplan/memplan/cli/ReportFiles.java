@@ -28,7 +28,7 @@ final class ReportFiles {
             paramLabel = "FILE",
             description =
                     "Write a self-contained page (default, if no other file is requested: "
- + "the model's name and -report.html, in the current folder).")
+                            + "the model's name and -report.html, in the current folder).")
     private Optional<Path> html = Optional.empty();
 
     @Option(

@@ -20,11 +20,11 @@ import picocli.CommandLine.Spec;
         name = "run",
         description = {
             "Run a model with djl-plan as an application does, or as stock, with "
- + "random inputs and measure it.",
+                    + "random inputs and measure it.",
             "On TFLite the stored delegation result is used; without one, the CPU "
- + "kernels run.",
+                    + "kernels run.",
             "On PyTorch the first planned run of a model records and stores its "
- + "plan, which affects its figures; further runs use the stored plan."
+                    + "plan, which affects its figures; further runs use the stored plan."
         })
 final class RunCommand implements Callable<Integer> {
 
@@ -47,9 +47,8 @@ final class RunCommand implements Callable<Integer> {
     private boolean json;
 
     private String hint() {
-        return "no measurement of %1$s is stored: an application measures it in the "
- + "background, `djlplan tune %1$s` at once"
-                .formatted(options.modelName());
+        return ("no measurement of %1$s is stored: an application measures it in the "
+                + "background, `djlplan tune %1$s` at once").formatted(options.modelName());
     }
 
     @Override
@@ -58,7 +57,10 @@ final class RunCommand implements Callable<Integer> {
             throw new ParameterException(
                     spec.commandLine(), "-o is for planned models: not with --stock");
         }
-        RunMode mode = stock ? RunMode.STOCK : delegation.delegates(options) ? RunMode.DELEGATED : RunMode.PLANNED;
+        RunMode mode =
+                stock
+                        ? RunMode.STOCK
+                        : delegation.delegates(options) ? RunMode.DELEGATED : RunMode.PLANNED;
         options.check(stock, !stock);
         if (!stock) {
             delegation.warnIfAbsent(options);

@@ -61,8 +61,8 @@ final class RunOptions {
             converter = InputSpec.Converter.class,
             description =
                     "Shape of an input, such as 1,3,224,224 or 1,128:int64; once per input "
- + "(default: the shapes in a TFLite model, the network's own for "
- + "zoo:NAME).")
+                            + "(default: the shapes in a TFLite model, the network's own for "
+                            + "zoo:NAME).")
     private List<InputSpec> inputs = new ArrayList<>();
 
     @Option(

@@ -29,8 +29,8 @@ sealed interface Runner extends AutoCloseable {
     /**
      * Loads a model.
      *
-     * @param mode stock with a number of threads means TensorFlow Lite without DJL, if the engine is
-     *     DJL's own
+     * @param mode stock with a number of threads means TensorFlow Lite without DJL, if the engine
+     *     is DJL's own
      * @throws Failure if loading fails
      */
     static Runner load(RunOptions options, RunMode mode, List<ModelInput> inputs) {

@@ -27,13 +27,13 @@ import picocli.CommandLine.TypeConversionException;
         name = "size",
         description = {
             "Measure how large a container must be to serve a model: as stock, with"
- + " memory planning, and with budgets. Print it as a Kubernetes limit, "
- + "JVM options, Spark's spark.executor.memoryOverhead and djl-serving's "
- + "required_memory_mb.",
+                    + " memory planning, and with budgets. Print it as a Kubernetes limit, "
+                    + "JVM options, Spark's spark.executor.memoryOverhead and djl-serving's "
+                    + "required_memory_mb.",
             "The sizes are tested in memory control groups if these can be created "
- + "(root), otherwise predicted from a run without a limit.",
+                    + "(root), otherwise predicted from a run without a limit.",
             "They include a reserve of a twentieth. The application's own native "
- + "memory is unknown and not included."
+                    + "memory is unknown and not included."
         })
 final class SizeCommand implements Callable<Integer> {
 
@@ -56,7 +56,7 @@ final class SizeCommand implements Callable<Integer> {
             converter = BudgetCommand.WantedConverter.class,
             description =
                     "Budgets: fractions of stock's peak (1/8, 12.5%%) or sizes (64MB) "
- + "(default: ${DEFAULT-VALUE}); the smallest possible one is added.")
+                            + "(default: ${DEFAULT-VALUE}); the smallest possible one is added.")
     private List<BudgetSweep.Wanted> budgets = new ArrayList<>();
 
     @Option(
@@ -72,7 +72,7 @@ final class SizeCommand implements Callable<Integer> {
             paramLabel = ShapeForecast.LEARN_LABEL,
             description =
                     "Inputs of one prediction of a TorchScript model that is not run, but "
- + "predicted from the run with --input-shape; may be repeated.")
+                            + "predicted from the run with --input-shape; may be repeated.")
     private List<String> forecasts = new ArrayList<>();
 
     @Option(

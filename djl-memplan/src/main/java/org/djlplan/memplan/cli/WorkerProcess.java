@@ -309,13 +309,15 @@ final class WorkerProcess implements AutoCloseable {
      * @param environment additional environment variables of the process
      * @param classPath of the process
      */
-    record Contestant(String name, RunMode mode, Map<String, String> environment, String classPath) {
+    record Contestant(
+            String name, RunMode mode, Map<String, String> environment, String classPath) {
 
         /** Runs planned, to make and store the plan. */
         static final Contestant RECORDING = new Contestant("recording", RunMode.PLANNED, Map.of());
 
         /** Runs delegated, to measure delegation and store the result. */
-        static final Contestant MEASURING = new Contestant("measuring", RunMode.DELEGATED, Map.of());
+        static final Contestant MEASURING =
+                new Contestant("measuring", RunMode.DELEGATED, Map.of());
 
         Contestant {
             environment = ImmutableMap.copyOf(environment);

@@ -8,10 +8,11 @@ import java.util.OptionalLong;
 
 /**
  * The budget options of a model.
+ *
  * @param budget the memory that the model may take
  * @param sharedBytes limit of all models of this process together; empty for no limit
  * @param bestEffort whether a model that does not fit runs in as little memory as possible instead
- * of failing to load
+ *     of failing to load
  * @param io how weights are read
  */
 public record BudgetOptions(

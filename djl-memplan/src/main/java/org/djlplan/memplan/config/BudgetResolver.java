@@ -37,7 +37,7 @@ public final class BudgetResolver {
     /**
      * @param budget as written by the user
      * @param stockBytes memory of the stock engine for the model above the idle runtime; only
-     * called for a percentage
+     *     called for a percentage
      */
     public BudgetResolver(Budget budget, long stockBytes) {
         this(budget, stockBytes, new Machine()::memoryRoom, System::nanoTime);
@@ -45,6 +45,7 @@ public final class BudgetResolver {
 
     /**
      * Creates a resolver with another machine and clock, for tests.
+     *
      * @param machine read again each time
      * @param nanoTime as {@link System#nanoTime}
      */
@@ -60,8 +61,9 @@ public final class BudgetResolver {
     /**
      * Returns the current budget; {@link Long#MAX_VALUE} for no limit. Cheap enough for each
      * prediction, because the machine is read at most once a second.
+     *
      * @param takenBytes memory of the container that the model itself uses now, including its
-     * mapped weights; it does not count as used by others
+     *     mapped weights; it does not count as used by others
      */
     public long bytes(long takenBytes) {
         if (budget instanceof Budget.Bytes given) {

@@ -35,16 +35,17 @@ public final class GivenOptions {
 
     /**
      * Returns the effective values.
+     *
      * @param code values set by the application's code, by key
      * @param properties the system properties of this JVM
      * @param arguments as passed by DJL to a translator factory; other keys are ignored. Instead of
-     * {@code memplan.threads} there may be a map {@code memplan} with {@code threads}, as Spring
-     * Boot binds properties
+     *     {@code memplan.threads} there may be a map {@code memplan} with {@code threads}, as
+     *     Spring Boot binds properties
      * @param delegation the known delegation options; if empty, any delegation key is accepted, as
-     * when djl-delegation is absent
+     *     when djl-delegation is absent
      * @throws IllegalArgumentException if a key under a djl-plan prefix is unknown and not
-     * {@linkplain #warning retired} (the message names the nearest), or arguments set an option
-     * that only the application may set (the message says how)
+     *     {@linkplain #warning retired} (the message names the nearest), or arguments set an option
+     *     that only the application may set (the message says how)
      */
     public static GivenOptions of(
             Map<String, ?> code,

@@ -10,6 +10,7 @@ import java.util.regex.Pattern;
 
 /**
  * An input shape as users write it, such as {@code 1,3,224,224} or {@code 1,128:int64}.
+ *
  * @param shape the dimensions
  * @param dataType the element type by DJL's name, in lower case; float32 by default
  */

@@ -15,6 +15,7 @@ import java.util.function.Function;
 
 /**
  * The options of one model.
+ *
  * @param enabled whether to plan
  * @param threads the engine's threads per prediction, −1 for its default
  * @param liveness how intermediates of imperative blocks are closed early
@@ -64,6 +65,7 @@ public record PlanOptions(
     /**
      * Returns these options with a memory limit of the delegate; the user's own limit takes
      * precedence.
+     *
      * @param bytes {@link Long#MAX_VALUE} for no limit
      */
     public PlanOptions delegatingUnder(long bytes) {
@@ -77,8 +79,9 @@ public record PlanOptions(
 
     /**
      * Returns these options with a number of threads if none is set.
+     *
      * @param asked number of threads with which the engine was asked to run the model, −1 for its
-     * default
+     *     default
      */
     public PlanOptions forThreads(int asked) {
         return threads == Threads.DEFAULT ? with(asked, delegation) : this;
@@ -107,6 +110,7 @@ public record PlanOptions(
 
     /**
      * Reads the options.
+     *
      * @throws IllegalArgumentException if a value is invalid
      */
     public static PlanOptions parse(GivenOptions given) {
@@ -178,6 +182,7 @@ public record PlanOptions(
 
     /**
      * Returns the limit of all models of this process together; empty for no limit.
+     *
      * @throws IllegalArgumentException if the value of the option is wrong
      */
     public static OptionalLong sharedBudget(String value) {

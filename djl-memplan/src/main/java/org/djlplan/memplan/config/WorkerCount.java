@@ -6,8 +6,9 @@ import org.djlplan.memplan.machine.Machine;
 
 /**
  * The number of forward passes that run at once.
+ *
  * @param fixed the number; 0 if each pass runs on its caller's thread; {@link #AUTO} for enough to
- * keep the cores busy
+ *     keep the cores busy
  */
 public record WorkerCount(int fixed) {
 
@@ -48,6 +49,7 @@ public record WorkerCount(int fixed) {
      * Returns how many passes run at once. If the engine uses several threads per pass, that is one
      * more than the cores can hold, because it computes while the threads of another pass wait for
      * each other.
+     *
      * @param threads of the engine per pass, −1 if unknown
      */
     public int forThreads(int threads) {

@@ -13,16 +13,15 @@ import org.djlplan.memplan.config.Budget;
 public interface BudgetControl {
 
     /**
-     * Plans the model for a budget, which counts from the next prediction on; one under way ends as
-     * it began. On any error the budget stays as it was.
-     *
-     * @throws BudgetTooSmallException if the model cannot run in it, and has to
-     * @throws java.io.UncheckedIOException if files that the budget needs cannot be made
+     * Plans the model for a budget, which applies from the next prediction on. On any error the
+     * budget is unchanged.
+     * @throws BudgetTooSmallException if the model cannot run in it
+     * @throws java.io.UncheckedIOException if files for the budget cannot be made
      * @throws IllegalStateException if the model is closed
      */
     void setBudget(Budget budget) throws BudgetTooSmallException;
 
-    /** Makes {@code control} answer for {@code block} as long as the block lives. */
+    /** Registers {@code control} for {@code block} as long as the block lives. */
     static void register(Block block, BudgetControl control) {
         Registered.CONTROLS.put(block, control);
     }

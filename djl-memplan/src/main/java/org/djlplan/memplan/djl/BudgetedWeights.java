@@ -37,6 +37,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Loads PyTorch models whose weights are in memory only as far as a budget has room for them.
+ *
  * <p>DJL loads a model before it calls a translator factory, except to ask whether it supports some
  * types. From that call on weights are loaded into a file, if the application has set a budget by
  * then; a model whose budget is known only later is loaded twice.

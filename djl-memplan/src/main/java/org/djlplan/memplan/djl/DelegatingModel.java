@@ -12,6 +12,7 @@ import org.djlplan.memplan.serving.TfLiteModel;
 
 /**
  * A served model with the delegation that chooses its operators while it serves.
+ *
  * @param served the model
  * @param delegation closed first; empty where nothing is delegated
  */

@@ -14,17 +14,17 @@ import org.djlplan.memplan.graph.ArrayType;
 public interface Forecast {
 
     /**
-     * Returns how many bytes the tensors of a prediction take at once, with as many threads as this
-     * one has; empty if that is not known for sure.
+     * Returns the peak bytes of the tensors of a prediction, with this thread's number of engine
+     * threads; empty if it is not certain.
      */
     OptionalLong bytes(List<ArrayType> inputs);
 
-    /** Makes {@code forecast} answer for {@code block} as long as the block lives. */
+    /** Registers {@code forecast} for {@code block} as long as the block lives. */
     static void register(Block block, Forecast forecast) {
         Registered.FORECASTS.put(block, forecast);
     }
 
-    /** Returns the forecast of a model of which shapes tell of others, or empty for any other. */
+    /** Returns the forecast of a model that can predict other shapes, or empty for other models. */
     static Optional<Forecast> of(Model model) {
         return Optional.ofNullable(Registered.FORECASTS.get(model.getBlock()));
     }

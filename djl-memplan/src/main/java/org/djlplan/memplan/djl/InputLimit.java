@@ -27,7 +27,7 @@ public final class InputLimit {
         this.model = model;
     }
 
-    /** Makes it the limit of a block as long as the block lives. */
+    /** Registers this as the limit of a block as long as the block lives. */
     void register(Block block) {
         LIMITS.put(block, this);
     }
@@ -37,21 +37,20 @@ public final class InputLimit {
         return Optional.ofNullable(LIMITS.get(model.getBlock()));
     }
 
-    /** Sets how many bytes all inputs of a prediction may have together. */
+    /** Sets the limit of the total bytes of all inputs of a prediction. */
     public void setMostBytes(long bytes) {
         checkArgument(bytes > 0, "at most %s bytes of inputs", bytes);
         mostBytes = bytes;
     }
 
-    /** Sets how long any dimension of an input may be. */
+    /** Sets the limit of any dimension of an input. */
     public void setLongestDimension(long length) {
         checkArgument(length > 0, "dimensions of at most %s", length);
         longestDimension = length;
     }
 
     /**
-     * Looks at the inputs of a prediction.
-     *
+     * Checks the inputs of a prediction.
      * @throws InputTooLargeException if they are too large
      */
     void check(NDList inputs) {

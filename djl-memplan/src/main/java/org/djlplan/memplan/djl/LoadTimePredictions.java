@@ -28,19 +28,18 @@ public final class LoadTimePredictions {
 
     private static final Logger logger = LoggerFactory.getLogger(LoadTimePredictions.class);
 
-    /** One to record arrays, one to record allocations, one that is planned. */
+    /** One to record arrays, one to record allocations, one planned prediction. */
     private static final int PREDICTIONS = 3;
 
-    /** As many more show what a model takes beside its weights. */
+    /** Number of additional predictions that measure a model's memory beside its weights. */
     private static final int WITH_BUDGET = 6;
 
     private LoadTimePredictions() {}
 
     /**
-     * Predicts; a model that cannot is left to its user's first prediction, with one warning.
-     *
-     * @param given what the inputs are; none if the model shall say
-     * @throws TranslateException if the model has a budget that cannot be held, and must be
+     * Predicts; if the model cannot, its first prediction is left to the user, with one warning.
+     * @param given the inputs; empty for those that the model describes
+     * @throws TranslateException if the model's budget cannot be met, and is not best-effort
      */
     static void run(Model model, List<InputShape> given) throws TranslateException {
         try {
@@ -65,18 +64,16 @@ public final class LoadTimePredictions {
 
     /**
      * Predicts with zeros of given shapes.
-     *
      * @param inputs the shapes of one prediction's inputs
-     * @throws TranslateException if the model does not take them
+     * @throws TranslateException if the model does not accept them
      */
     public static void run(Model model, String inputs) throws TranslateException {
         predict(model, inputs(inputs), PREDICTIONS);
     }
 
     /**
-     * Reads the inputs of one prediction.
-     *
-     * @throws IllegalArgumentException if the text names none
+     * Parses the inputs of one prediction.
+     * @throws IllegalArgumentException if the text does not describe inputs
      */
     public static List<InputShape> inputs(String text) {
         return InputShape.parseAll(text)
@@ -127,7 +124,7 @@ public final class LoadTimePredictions {
                     "a TorchScript model does not describe its inputs: give their shapes, such as"
                             + " memplan.warmup=1,3,224,224");
         }
-        // Not describeInput(), which throws for blocks whose parameters were loaded.
+        // Not describeInput(), which throws for blocks with loaded parameters.
         return Arrays.stream(block.getInputShapes())
                 .map(shape -> new InputShape(Longs.asList(shape.getShape()), "float32"))
                 .collect(ImmutableList.toImmutableList());

@@ -45,11 +45,10 @@ public final class ModelDelegation implements AutoCloseable {
     }
 
     /**
-     * Returns a model to be measured by hand: as a load with the same options measures it. The
-     * engine must be loaded.
-     *
+     * Returns a model to be measured on the user's request, as a load with the same options
+     * measures it. The engine must be loaded.
      * @param file a {@code .tflite} model
-     * @param options those with which it will be loaded
+     * @param options with which it will be loaded
      * @throws IOException if the file cannot be read or is no model
      * @throws UnplannableException if the engine cannot be used here
      */
@@ -65,7 +64,7 @@ public final class ModelDelegation implements AutoCloseable {
         return new TfLiteDelegableModel(file, graph, CacheFolder.get(), options, library);
     }
 
-    /** Returns what a served model needs to delegate. */
+    /** Returns the delegation settings of a served model. */
     ServedModel.Delegation of(Path file) {
         return new ServedModel.Delegation(
                 options.delegate(),
@@ -85,8 +84,8 @@ public final class ModelDelegation implements AutoCloseable {
     }
 
     /**
-     * Returns what selects the operators to delegate where the model is streamed: in this process,
-     * so a delegate that is part of the engine only.
+     * Returns the selection of operators for a streamed model: it runs in this process, so only for
+     * a delegate that is part of the engine.
      */
     Optional<BudgetedKernels> insideBudget() {
         return provider.insideBudget(options.delegation())
@@ -121,7 +120,7 @@ public final class ModelDelegation implements AutoCloseable {
         return started.first();
     }
 
-    /** Called on the provider's thread, perhaps before the model serves. */
+    /** Called on the provider's thread, possibly before the model serves. */
     private void better(DelegationChoice choice) {
         Optional<ServedModel> now;
         synchronized (this) {
@@ -131,7 +130,7 @@ public final class ModelDelegation implements AutoCloseable {
         now.ifPresent(r -> r.switchTo(choice));
     }
 
-    /** From now on, better choices go to this model. */
+    /** Passes better choices on to this model from now on. */
     void attach(ServedModel opened) {
         Optional<DelegationChoice> waiting;
         synchronized (this) {
@@ -142,12 +141,12 @@ public final class ModelDelegation implements AutoCloseable {
         waiting.ifPresent(opened::switchTo);
     }
 
-    /** Returns whether nothing goes on in the background that is not verified yet. */
+    /** Returns whether no unverified background work is running. */
     synchronized boolean isSettled() {
         return choosing.map(DelegationProvider.Choosing::isSettled).orElse(true);
     }
 
-    /** Ends what goes on in the background. */
+    /** Cancels background work. */
     @Override
     public void close() {
         Optional<DelegationProvider.Choosing> started;

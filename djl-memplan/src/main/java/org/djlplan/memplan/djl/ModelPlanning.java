@@ -36,11 +36,11 @@ public final class ModelPlanning {
     private final Optional<Progress> progress;
 
     /**
-     * @param given options that the application's code gives
+     * @param given options set by the application's code
      * @param arguments DJL's arguments of the model
-     * @param progress shows how far the measurement for delegation is
-     * @throws IllegalArgumentException if an option is unknown, has a value of the wrong kind, or
-     *     arguments set what only the application may
+     * @param progress display of the measurement for delegation
+     * @throws IllegalArgumentException if an option is unknown, has an invalid value, or arguments
+     * set an option that only the application may set
      */
     public ModelPlanning(
             Map<String, ?> given, Map<String, ?> arguments, Optional<Progress> progress) {
@@ -48,7 +48,8 @@ public final class ModelPlanning {
         GivenOptions effective =
                 GivenOptions.of(
                         given,
-                        // Not all of them: an application may keep what is no text there.
+                        // Only those that are strings, because applications may store other values
+                        // there.
                         Maps.asMap(
                                 System.getProperties().stringPropertyNames(), System::getProperty),
                         arguments,
@@ -68,9 +69,8 @@ public final class ModelPlanning {
     }
 
     /**
-     * Does nothing if a key is under one of our prefixes.
-     *
-     * @throws IllegalArgumentException if it is not
+     * Checks that a key has a djl-plan prefix.
+     * @throws IllegalArgumentException if it has not
      */
     public static void checkKey(String key) {
         if (!GivenOptions.isPlanOption(key)) {
@@ -90,22 +90,21 @@ public final class ModelPlanning {
         return Optional.of(new ModelDelegation(providers.get(0), effective, progress));
     }
 
-    /** Gets ready in the background, while DJL still loads its engine. */
+    /** Prepares in the background, while DJL still loads its engine. */
     public static void warmUp() {
         SupportedPlatforms.warnIfUnsupported();
         Rehearsal.start();
     }
 
     /**
-     * Expects this thread to load a model now.
-     *
-     * @param given options that the application's code gives
+     * Announces that this thread is about to load a model.
+     * @param given options set by the application's code
      */
     public static void expectLoad(Map<String, ?> given) {
         BudgetedWeights.expect(given);
     }
 
-    /** Returns how many predictions may be under way at once; empty for any number. */
+    /** Returns the limit of predictions at once; empty for no limit. */
     public OptionalInt maxPredictions() {
         return options.maxPredictions();
     }
@@ -123,8 +122,8 @@ public final class ModelPlanning {
     }
 
     /**
-     * Of the application's class path only: unlike DJL, which looks for some classes in a model's
-     * folder, too.
+     * Uses only the application's class path, unlike DJL, which searches for some classes in a
+     * model's folder, too.
      */
     private static <T> T newInstance(OptionKey key, String className, Class<T> type) {
         ClassLoader context = Thread.currentThread().getContextClassLoader();
@@ -141,9 +140,8 @@ public final class ModelPlanning {
     }
 
     /**
-     * Returns a planned block for a model that is being loaded: of the block factory that the
-     * options name, or of the model's TorchScript file.
-     *
+     * Returns a planned block for a model that is being loaded: from the block factory that the
+     * options name, or from the model's TorchScript file.
      * @throws IOException if the file cannot be loaded
      */
     public Block newBlock(Model model, Path modelPath, Map<String, ?> arguments)
@@ -181,7 +179,7 @@ public final class ModelPlanning {
         return block;
     }
 
-    /** Returns the file of a TorchScript model that is to be loaded in a budget. */
+    /** Returns the TorchScript file of a model with a budget. */
     private Optional<Path> budgeted(
             Model model, Path modelPath, String engine, boolean hasFactory) {
         return options.enabled()
@@ -194,10 +192,9 @@ public final class ModelPlanning {
     }
 
     /**
-     * Makes the model run in planned memory, or leaves it as it is and says why.
-     *
-     * @return whether the model was planned now
-     * @throws TranslateException if the model has a budget that cannot be held
+     * Makes the model run in planned memory, or leaves it unchanged and logs why.
+     * @return whether the model is planned now
+     * @throws TranslateException if the model's budget cannot be met
      */
     public boolean plan(Model model) throws TranslateException {
         Optional<WeightFile> early = BudgetedWeights.arrived();
@@ -213,7 +210,7 @@ public final class ModelPlanning {
         }
         String engine = model.getNDManager().getEngine().getEngineName();
         if (!engine.equals("PyTorch")) {
-            // It was expected to be one of PyTorch's.
+            // The model was expected to be a PyTorch model.
             early.ifPresent(WeightFile::close);
         }
         Optional<String> problem;
@@ -230,7 +227,7 @@ public final class ModelPlanning {
                                         "the engine " + engine + " is not planned by this version");
                     };
         } catch (Error e) {
-            // Classes that are not there, as in a native image, or no memory.
+            // Missing classes, as in a native image, or a lack of memory.
             problem = Optional.of(e.toString());
         }
         problem.ifPresent(why -> warn(model, engine, why, model.getBlock()));

@@ -42,7 +42,7 @@ final class ParameterMove {
         return array.size() * array.getDataType().getNumOfBytes();
     }
 
-    /** Those that are initialised; others have no bytes yet. */
+    /** Returns the initialized parameters; others have no bytes yet. */
     private static List<Parameter> parameters(Block block) {
         List<Parameter> initialised = new ArrayList<>();
         for (Parameter parameter : block.getParameters().values()) {
@@ -54,11 +54,10 @@ final class ParameterMove {
     }
 
     /**
-     * Moves them, one after the other: each old array is closed before the next one is copied.
-     * Arrays that record gradients stay where they are.
-     *
-     * @param file which is not loading yet
-     * @throws IOException if the file cannot grow, or a parameter has another form than is known
+     * Moves the parameters one after another: each old array is closed before the next one is
+     * copied. Arrays that record gradients stay where they are.
+     * @param file must not be loading yet
+     * @throws IOException if the file cannot grow, or a parameter has an unknown form
      */
     static void move(Block block, WeightFile file) throws IOException {
         try {
@@ -79,7 +78,7 @@ final class ParameterMove {
             file.abandonLoad();
             throw new IOException("parameters cannot be moved", e);
         }
-        // The buffers of the old arrays are the collector's to free.
+        // The garbage collector frees the buffers of the old arrays.
         System.gc();
         ProcessMemory.trim();
     }

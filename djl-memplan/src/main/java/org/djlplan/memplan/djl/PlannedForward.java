@@ -25,6 +25,7 @@ import org.djlplan.memplan.source.block.LivenessTrace;
  * A forward pass in planned memory. For an imperative block, the last use of each array is recorded
  * first, unless a recording of other shapes can be used. After that, and for other blocks at once,
  * the allocations are recorded; later passes are placed.
+ *
  * <p>Gradients are off, as DJL's engine sets them on the thread that initializes it: on other
  * threads each intermediate would stay alive until the call ends.
  */

@@ -22,8 +22,8 @@ final class PlannedSequentialBlock extends SequentialBlock {
     private final boolean plannedIntermediate;
 
     /**
-     * @param inner whose children these are from now on, too
-     * @param planner makes the planned forward pass of the block's own
+     * @param inner its children become the children of this block, too
+     * @param planner creates the planned forward pass of the block's own pass
      */
     PlannedSequentialBlock(SequentialBlock inner, UnaryOperator<InferencePass> planner) {
         BlockList blocks = inner.getChildren();
@@ -43,7 +43,7 @@ final class PlannedSequentialBlock extends SequentialBlock {
                                 inner.forward(parameters, list, false, params.orElse(null)));
     }
 
-    /** A block whose parameters were loaded knows its inputs' shapes, but has no names for them. */
+    /** A block with loaded parameters knows its inputs' shapes, but not their names. */
     private static List<String> inputNames(SequentialBlock block) {
         try {
             return block.describeInput().keys();
@@ -64,7 +64,7 @@ final class PlannedSequentialBlock extends SequentialBlock {
         return planned.forward(parameterStore, inputs, Optional.ofNullable(params));
     }
 
-    /** As without us, where users and logs see it. */
+    /** The same text as without djl-plan, for users and logs. */
     @Override
     public String toString() {
         return super.toString()

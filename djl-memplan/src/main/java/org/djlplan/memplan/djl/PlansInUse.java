@@ -20,27 +20,27 @@ public final class PlansInUse {
 
     private PlansInUse() {}
 
-    /** Makes {@code plan} answer for {@code block} as long as the block lives. */
+    /** Registers {@code plan} for {@code block} as long as the block lives. */
     static void registerAllocations(Block block, Supplier<Optional<EvaluatedPlan>> plan) {
         ALLOCATIONS.put(block, plan);
     }
 
-    /** Makes {@code weights} answer for {@code block} as long as the block lives. */
+    /** Registers {@code weights} for {@code block} as long as the block lives. */
     static void registerWeights(Block block, Supplier<Optional<ResidentWeights>> weights) {
         WEIGHTS.put(block, weights);
     }
 
     /**
-     * Returns the plan in use of the allocations of a PyTorch model's predictions, of several that
-     * with the largest arena; empty if there is none yet, or the model is of another engine.
+     * Returns the allocation plan in use of a PyTorch model (if there are several, the one with the
+     * largest arena); empty if there is none yet, or for other engines.
      */
     public static Optional<EvaluatedPlan> allocations(Model model) {
         return Optional.ofNullable(ALLOCATIONS.get(model.getBlock())).flatMap(Supplier::get);
     }
 
     /**
-     * Returns which weights of a model with a budget are in memory when; empty if all are all the
-     * time, or nothing is planned yet.
+     * Returns which weights of a model with a budget are in memory at which time; empty if all are
+     * always in memory, or nothing is planned yet.
      */
     public static Optional<ResidentWeights> weights(Model model) {
         return Optional.ofNullable(WEIGHTS.get(model.getBlock())).flatMap(Supplier::get);

@@ -19,7 +19,7 @@ import org.djlplan.memplan.runtime.torch.TorchPrediction;
  */
 final class PredictionScope implements NDResource {
 
-    /** Weak, as threads outlive applications; a manager keeps its scope until it is closed. */
+    /** Weak, because threads outlive applications; a manager keeps its scope until it is closed. */
     private static final ThreadLocal<WeakReference<PredictionScope>> CURRENT = new ThreadLocal<>();
 
     private final NDManager manager;
@@ -38,16 +38,14 @@ final class PredictionScope implements NDResource {
 
         private final Semaphore places;
 
-        /**
-         * @param predictions how many may be under way
-         */
+        /** @param predictions limit of predictions at once */
         Gate(int predictions) {
             places = new Semaphore(predictions, true);
         }
 
-        /** Waits for a place; a thread that is interrupted meanwhile stays so. */
+        /** Waits for a place; an interrupt is preserved. */
         void enter() {
-            // Who comes does not overtake those who wait.
+            // New callers do not overtake waiting ones.
             if (places.hasQueuedThreads() || !places.tryAcquire()) {
                 long since = System.nanoTime();
                 places.acquireUninterruptibly();
@@ -69,10 +67,8 @@ final class PredictionScope implements NDResource {
     }
 
     /**
-     * Opens a scope on this thread, unless the one of the same call is open already.
-     *
-     * @param gate what the call has to pass; one that is made in the middle of another call does
-     *     not wait for it
+     * Opens a scope on this thread, unless a scope of the same call is already open.
+     * @param gate that the call must pass; a nested call does not wait for it
      */
     static void open(NDManager callManager, Optional<Gate> gate) {
         if (current().filter(scope -> scope.manager == callManager).isEmpty()) {
@@ -101,15 +97,12 @@ final class PredictionScope implements NDResource {
         return current().filter(scope -> scope.manager.isOpen());
     }
 
-    /** Returns whether this thread is in a call of a predictor that we know of. */
+    /** Returns whether this thread is in a known predictor call. */
     static boolean isOpen() {
         return open().isPresent();
     }
 
-    /**
-     * Returns a task for another thread that belongs to the call of a predictor which this thread
-     * is in now.
-     */
+    /** Returns a task for another thread that belongs to this thread's current predictor call. */
     static <T> Supplier<T> carried(Supplier<T> task) {
         WeakReference<PredictionScope> carried = CURRENT.get();
         if (carried == null) {
@@ -135,10 +128,9 @@ final class PredictionScope implements NDResource {
     }
 
     /**
-     * Finishes what an earlier forward pass of this call left, so that its arena is free.
-     *
-     * @return whether the pass may wait for an arena: not if one may be held by a call that has to
-     *     wait for this one
+     * Finishes the previous forward pass of this call, so that its arena is free.
+     * @return whether the pass may wait for an arena; false if an arena may be held by a call that
+     * waits for this one
      */
     static boolean beginForward() {
         Optional<PredictionScope> scope = open();
@@ -153,7 +145,7 @@ final class PredictionScope implements NDResource {
         inForward = true;
     }
 
-    /** Finishes a paused prediction: with the call that it belongs to, or else at once. */
+    /** Finishes a paused prediction when its call ends, or at once without a call. */
     static void endForward(TorchPrediction prediction) {
         Optional<PredictionScope> scope = open();
         if (scope.isPresent()) {

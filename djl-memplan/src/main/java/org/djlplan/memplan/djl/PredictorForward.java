@@ -27,7 +27,10 @@ final class PredictorForward implements InferencePass {
     private final TorchMemory memory;
     private final InputLimit limit;
 
-    /** Each predictor has one, which nobody else gets: looking at the stack is slow. */
+    /**
+     * Each predictor has its own store, which no other code gets; inspecting the stack would be
+     * slow.
+     */
     private final Set<ParameterStore> predictors =
             Collections.newSetFromMap(new MapMaker().weakKeys().makeMap());
 

@@ -36,8 +36,8 @@ final class PyTorchModelKey {
     private static final String EXTENSION = ".pt";
 
     /**
-     * Numbers and addresses that a JVM gives to the classes of lambda expressions, after which
-     * blocks are named.
+     * Numbers and addresses in the names of lambda classes, which are part of block names and
+     * differ between processes.
      */
     private static final Pattern PROCESS_SPECIFIC = Pattern.compile("\\$\\$Lambda[\\w$/]*");
 
@@ -45,9 +45,8 @@ final class PyTorchModelKey {
 
     /**
      * Returns the key of a model's plans, without inputs and threads.
-     *
-     * @param code what is known of an imperative block's code, if it matters
-     * @param liveness how arrays are closed early
+     * @param code findings about an imperative block's code, if they matter
+     * @param liveness mode of early closing
      */
     static StoreKey of(Model model, Block block, Optional<BlockCode> code, Liveness liveness) {
         Engine engine = model.getNDManager().getEngine();
@@ -70,15 +69,15 @@ final class PyTorchModelKey {
                     return ModelFiles.archiveStructure(file.get());
                 }
             } catch (IOException e) {
-                // Not an archive of today's kind: the parameters have to do.
+                // Not an archive of the current format, so only the parameters are used.
             }
         }
         return structure(block);
     }
 
     /**
-     * Returns the file that the engine loaded a TorchScript model from, found in the engine's own
-     * order; empty if the model has none.
+     * Returns the file from which the engine loaded a TorchScript model, searched in the engine's
+     * own order; empty if the model has none.
      */
     static Optional<Path> file(Model model) {
         return model.getModelPath() == null
@@ -86,7 +85,7 @@ final class PyTorchModelKey {
                 : file(model.getModelPath(), model.getName());
     }
 
-    /** Returns the file in a folder that the engine would load for a model of this name. */
+    /** Returns the file in a folder that the engine would load for a model with this name. */
     static Optional<Path> file(Path folder, String model) {
         Path last = folder.getFileName();
         return ImmutableList.of(model, last == null ? "model" : last.toString(), "model").stream()
@@ -132,7 +131,8 @@ final class PyTorchModelKey {
                 text(hasher, field.getName());
                 text(hasher, Arrays.deepToString(new Object[] {value}));
             } catch (ReflectiveOperationException | RuntimeException e) {
-                // Hidden in a module: the rest has to do, plans are verified when they are used.
+                // Inaccessible in a module; the other fields are sufficient, because plans are
+                // verified when used.
                 text(hasher, field.getName());
             }
         }

@@ -258,7 +258,7 @@ final class PyTorchPlanning {
         if (options.liveness() == Liveness.AUTO) {
             logger.info(
                     "Intermediates of {} are left to DJL, because it is not known to be "
- + "pure: {}",
+                            + "pure: {}",
                     model.getName(),
                     reason);
         } else if (mode != options.liveness()) {

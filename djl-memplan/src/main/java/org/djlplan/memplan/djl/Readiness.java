@@ -10,15 +10,15 @@ import java.util.Optional;
 @FunctionalInterface
 public interface Readiness {
 
-    /** Returns whether it serves as it will go on to. Called by any thread; does not wait. */
+    /** Returns whether the model serves in its final form. Called by any thread; does not wait. */
     boolean isReady();
 
-    /** Makes {@code readiness} answer for {@code block} as long as the block lives. */
+    /** Registers {@code readiness} for {@code block} as long as the block lives. */
     static void register(Block block, Readiness readiness) {
         Registered.ALL.put(block, readiness);
     }
 
-    /** Returns the readiness of a model that may be delegated, or empty for any other. */
+    /** Returns the readiness of a model that may be delegated, or empty for other models. */
     static Optional<Readiness> of(Model model) {
         return Optional.ofNullable(Registered.ALL.get(model.getBlock()));
     }

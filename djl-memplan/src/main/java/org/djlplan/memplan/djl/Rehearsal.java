@@ -22,7 +22,7 @@ final class Rehearsal {
 
     private Rehearsal() {}
 
-    /** Starts in the background, unless that was done before. */
+    /** Starts in the background, unless it was already started. */
     static void start() {
         if (!STARTED.getAndSet(true)) {
             Thread thread = DaemonThreads.make(Rehearsal::run, "djl-plan-warm-up");
@@ -38,14 +38,15 @@ final class Rehearsal {
         try {
             NativeLoader.preload();
             Workers.warmUp();
-            // Where there are both, one costs the other's models time and memory.
+            // If both engines are present, rehearsing one would cost the other's models time and
+            // memory.
             if (TfLiteEngineProvider.hasLibrary() || isOnTheClassPath(TFLITE)) {
                 TfLiteRehearsal.run();
             } else if (isOnTheClassPath(PYTORCH)) {
                 TorchRehearsal.run();
             }
         } catch (Exception | LinkageError | OutOfMemoryError e) {
-            // Whoever needs it will say so.
+            // Later code that needs it will report the error.
             logger.debug("not warmed up", e);
         }
     }

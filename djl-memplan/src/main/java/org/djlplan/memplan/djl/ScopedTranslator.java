@@ -37,9 +37,8 @@ public final class ScopedTranslator implements InvocationHandler {
     }
 
     /**
-     * Returns a translator that does what {@code inner} does and also reports on {@code model}.
-     *
-     * @param most how many predictions may be under way at once; empty for any number
+     * Returns a translator that delegates to {@code inner} and also reports on {@code model}.
+     * @param most limit of predictions at once; empty for no limit
      */
     @SuppressWarnings("unchecked") // a proxy of all interfaces of a Translator<I, O> is one
     public static <I, O> Translator<I, O> wrap(
@@ -62,13 +61,15 @@ public final class ScopedTranslator implements InvocationHandler {
                 : Optional.empty();
     }
 
-    /** Returns the translator that {@link #wrap} was given, or any other as it is. */
+    /**
+     * Returns the translator that was passed to {@link #wrap}, or any other translator unchanged.
+     */
     @SuppressWarnings("unchecked") // it is wrapped as one of its own types
     public static <I, O> Translator<I, O> unwrap(Translator<I, O> translator) {
         return of(translator).map(scoped -> (Translator<I, O>) scoped.inner).orElse(translator);
     }
 
-    /** Returns a translator that is wrapped as another one is, if that is. */
+    /** Returns a translator, wrapped like another one if that is wrapped. */
     @SuppressWarnings("unchecked") // as above
     public static <I, O> Translator<I, O> wrapLike(
             Translator<?, ?> other, Translator<I, O> translator) {
@@ -111,8 +112,8 @@ public final class ScopedTranslator implements InvocationHandler {
     }
 
     /**
-     * DJL answers an empty list with an empty list, and does not ask the model. The block of a
-     * TensorFlow Lite model says which inputs it wants.
+     * DJL answers an empty list with an empty list, without running the model. The block of a
+     * TensorFlow Lite model reports which inputs it expects.
      */
     private static void requireInputs(TranslatorContext context, NDList list) {
         Block block = context.getModel().getBlock();
@@ -126,14 +127,18 @@ public final class ScopedTranslator implements InvocationHandler {
         return manager.getEngine().getEngineName().equals("TFLite");
     }
 
-    /** Of TensorFlow Lite's passes nothing is left when a call ends, but perhaps its place. */
+    /**
+     * TensorFlow Lite's passes leave nothing behind when a call ends, except possibly their place.
+     */
     private void begin(NDManager manager) {
         if (gate.isPresent() || !isTfLite(manager)) {
             PredictionScope.open(manager, gate.filter(g -> endsWithItsCall()));
         }
     }
 
-    /** Wrapped translators are equal where the translators are, and report on the same model. */
+    /**
+     * Wrapped translators are equal if their translators are, and they report on the same model.
+     */
     private boolean wrapsSame(Object other) {
         return other != null
                 && Proxy.isProxyClass(other.getClass())
@@ -142,7 +147,7 @@ public final class ScopedTranslator implements InvocationHandler {
                 && inner.equals(measured.inner);
     }
 
-    /** A call that streams its output ends when somebody has read that, or never. */
+    /** A call that streams its output ends when the output was read, or never. */
     private boolean endsWithItsCall() {
         return !(inner instanceof StreamingTranslator)
                 || StackWalker.getInstance()

@@ -28,6 +28,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Models that are loaded once for all users. A user holds a view of the model; the model is closed
  * some time after its last view was closed or garbage-collected.
+ *
  * <p>Only the views of a model reference its translator, so a class loader whose classes use the
  * model, even in a static field, can be garbage-collected with it.
  */
@@ -37,15 +38,13 @@ public final class SharedModels {
 
     private static final Cleaner CLEANER = Cleaner.create();
 
-    /** Models of different class loaders have nothing in common but their names. */
+    /** Models of different class loaders are separate, even with equal names. */
     private final Map<ClassLoader, Map<String, Shared>> models =
             new MapMaker().weakKeys().makeMap();
 
     private final Duration grace;
 
-    /**
-     * @param grace how long a model is kept that nobody uses: tasks come one after the other
-     */
+    /** @param grace how long an unused model is kept, because tasks follow each other */
     public SharedModels(Duration grace) {
         this.grace = grace;
     }
@@ -54,15 +53,14 @@ public final class SharedModels {
     @FunctionalInterface
     public interface Loader<I, O> {
 
-        /** Loads a model as the criteria say. */
+        /** Loads a model according to the criteria. */
         ZooModel<I, O> load(Criteria<I, O> criteria) throws IOException, ModelException;
     }
 
     /**
-     * Returns a view of the model of a key and the thread's context class loader, which is loaded
-     * unless it is there. Closing the view gives the model back. While it is loaded others who want
-     * it wait; if that fails, the next one tries again.
-     *
+     * Returns a view of the model of a key and the thread's context class loader; loads the model
+     * if necessary. Closing the view releases the model. Other callers wait while the model is
+     * loaded; if loading fails, the next caller tries again.
      * @throws IllegalArgumentException if the key's model has other types
      */
     public <I, O> ZooModel<I, O> get(String key, Criteria<I, O> criteria)
@@ -71,12 +69,11 @@ public final class SharedModels {
     }
 
     /**
-     * The same for a model that somebody else loads, on terms.
-     *
-     * @param terms options, by which a model that is there is compared: one that nobody uses is
-     *     closed and loaded anew if it was loaded on others
-     * @throws IllegalArgumentException if the key's model has other types, or is used on other
-     *     terms
+     * The same with another loader and with terms.
+     * @param terms options for comparison with an existing model: an unused model that was loaded
+     * with other terms is closed and loaded again
+     * @throws IllegalArgumentException if the key's model has other types, or is in use with other
+     * terms
      */
     public <I, O> ZooModel<I, O> get(
             String key, Criteria<I, O> criteria, Map<String, ?> terms, Loader<I, O> loader)
@@ -97,8 +94,7 @@ public final class SharedModels {
     }
 
     /**
-     * The same for some models, whatever their class loader. Returns whether one was closed.
-     *
+     * The same for selected models of any class loader. Returns whether a model was closed.
      * @param some which ones
      */
     public boolean closeUnused(Predicate<Model> some) {
@@ -116,7 +112,7 @@ public final class SharedModels {
 
         private final String key;
 
-        /** Of the model that is loaded, else null. */
+        /** The users of the loaded model, or null. */
         private Users users;
 
         Shared(String key) {
@@ -147,7 +143,7 @@ public final class SharedModels {
                                 + users.output);
             }
             if (!users.terms.equals(terms)) {
-                // Not what they are: some may be secrets.
+                // The values are left out, because some may be secrets.
                 throw new IllegalArgumentException(
                         "the model of "
                                 + key
@@ -181,7 +177,7 @@ public final class SharedModels {
         private int count;
         private long lastNanos;
 
-        /** What nobody uses and somebody may want again, else null. */
+        /** An unused model that is kept for another user, or null. */
         @SuppressWarnings("unused")
         private ZooModel<?, ?> kept;
 
@@ -217,7 +213,7 @@ public final class SharedModels {
             }
         }
 
-        /** Until then the model is kept, for another user; not if it is closed before. */
+        /** The model is kept for another user until then, unless it is closed before. */
         private boolean closeLater(ZooModel<?, ?> unused) {
             kept = unused;
             WeakReference<Users> these = new WeakReference<>(this);
@@ -247,7 +243,7 @@ public final class SharedModels {
     /** What one user sees. */
     private static final class View<I, O> extends ZooModel<I, O> {
 
-        /** Keeps the model, as long as this or one of its predictors is used. */
+        /** Keeps the model alive as long as this view or one of its predictors is in use. */
         @SuppressWarnings("unused")
         private final ZooModel<I, O> loaded;
 
@@ -259,7 +255,7 @@ public final class SharedModels {
             end = CLEANER.register(this, users::remove);
         }
 
-        /** Of this view: DJL's would keep the wrapped model only. */
+        /** A predictor of this view, because DJL's would keep only the wrapped model alive. */
         @Override
         public <P, Q> Predictor<P, Q> newPredictor(Translator<P, Q> translator, Device device) {
             return new Predictor<>(this, translator, device, false);

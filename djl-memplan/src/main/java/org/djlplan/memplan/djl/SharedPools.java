@@ -15,7 +15,7 @@ public final class SharedPools {
 
     private SharedPools() {}
 
-    /** Returns its figures as of now. */
+    /** Returns the current figures. */
     public static PoolReport report() {
         ArenaMetric arenas = ArenaPool.shared().metric();
         WorkspaceMetric workspaces = WorkspacePool.shared().metric();

@@ -16,8 +16,8 @@ public final class StockBlock {
     private StockBlock() {}
 
     /**
-     * Returns the block that a factory makes or, without one, that of the model's TorchScript file.
-     *
+     * Returns the block that a factory creates or, without one, the block of the model's
+     * TorchScript file.
      * @throws IOException if the file cannot be loaded
      */
     public static Block of(
@@ -31,9 +31,8 @@ public final class StockBlock {
 
     /**
      * Returns the block of a TorchScript file, which lives as long as the model.
-     *
-     * @param folder where the file is
-     * @param name its name without the ending
+     * @param folder of the file
+     * @param name of the file without its ending
      * @throws IOException if the file cannot be loaded
      */
     static Block load(Model model, Path folder, String name) throws IOException {
@@ -41,7 +40,8 @@ public final class StockBlock {
         Model loaded =
                 Model.newInstance(
                         model.getName(), manager.getDevice(), manager.getEngine().getEngineName());
-        // Closed with the model; until then it must be reachable, as its finalizer closes it, too.
+        // Closed with the model; it must be reachable until then, because its finalizer closes it,
+        // too.
         manager.attachInternal("djl-plan-" + System.identityHashCode(loaded), loaded);
         try {
             loaded.load(folder, name);

@@ -128,7 +128,8 @@ final class StockTfLiteAdapter implements TfLiteAdapter {
             case BOOL:
                 return TfLiteTypes.dataType(type);
             default:
-                throw new IllegalStateException("the stock engine does not support tensors of type " + type);
+                throw new IllegalStateException(
+                        "the stock engine does not support tensors of type " + type);
         }
     }
 

@@ -24,8 +24,7 @@ interface TfLiteAdapter {
 
     /**
      * Returns the adapter of a model's engine.
-     *
-     * @throws ReflectiveOperationException if it is neither of the two
+     * @throws ReflectiveOperationException if the engine is neither of the two
      */
     static TfLiteAdapter of(Model model) throws ReflectiveOperationException {
         return isOwn(model)
@@ -34,14 +33,17 @@ interface TfLiteAdapter {
     }
 
     /**
-     * Returns the file of a model that the engine has open, or empty if it was not loaded from one
-     * or under a name that the model does not know any more.
+     * Returns the file of a model that the engine has open, or empty if it was not loaded from a
+     * file, or the model no longer knows its name.
      */
     static Optional<Path> fileOf(Model model) {
         return isOwn(model) ? ((TfLiteEngineModel) model).file() : StockTfLiteAdapter.fileOf(model);
     }
 
-    /** Returns with how many threads the engine was asked to run a model, −1 for its default. */
+    /**
+     * Returns the number of threads with which the engine was asked to run a model, −1 for its
+     * default.
+     */
     static int threadsOf(Model model) {
         return isOwn(model) ? ((TfLiteEngineModel) model).threads() : Threads.DEFAULT;
     }
@@ -51,10 +53,9 @@ interface TfLiteAdapter {
     }
 
     /**
-     * Returns a block that predicts with {@code forward}, which is given inputs as the block's user
-     * has them, and returns such outputs.
-     *
-     * @param close frees what {@code forward} uses
+     * Returns a block that predicts with {@code forward}, which receives and returns arrays in the
+     * order of the block's user.
+     * @param close frees the resources of {@code forward}
      * @param inputs names and shapes of the inputs as in the file
      * @param outputs names and shapes of the outputs as in the file
      */
@@ -79,8 +80,7 @@ interface TfLiteAdapter {
     NDArray array(NDManager manager, ByteBuffer data, Shape shape, DataType type, String name);
 
     /**
-     * Returns DJL's name of a type.
-     *
+     * Returns DJL's type of an element type.
      * @throws IllegalStateException if the engine has no such tensors
      */
     DataType dataType(ElementType type);
@@ -95,7 +95,7 @@ interface TfLiteAdapter {
         return outputs;
     }
 
-    /** Closes a block of the engine's. */
+    /** Closes a block of the engine. */
     default void close(Block block) {
         try {
             ((AutoCloseable) block).close();

@@ -43,7 +43,7 @@ final class TfLiteForward implements UnaryOperator<NDList> {
     private final InputLimit limit;
     private final Inputs inputs;
 
-    /** By output. Threads may overwrite each other's: each is right, and never changes. */
+    /** By output. Threads may overwrite each other's array; each is correct and immutable. */
     private final Form[] forms;
 
     private Optional<Block> stock = Optional.empty();
@@ -56,7 +56,7 @@ final class TfLiteForward implements UnaryOperator<NDList> {
     /** The type and shape of an output's last array. */
     private record Form(TensorInfo info, Shape shape, DataType type) {
 
-        /** Not the record's own comparison: what that links at its first use takes long. */
+        /** Written out, because linking a record's generated method at its first use takes long. */
         private boolean isOf(TensorInfo other) {
             return info.type() == other.type() && info.shape().equals(other.shape());
         }
@@ -99,7 +99,7 @@ final class TfLiteForward implements UnaryOperator<NDList> {
             } catch (UnplannedModelException e) {
                 leaveToEngine(e.getMessage(), e.getMessage());
             } catch (IllegalStateException e) {
-                // Perhaps another thread found it meanwhile and closed what we used.
+                // Another thread may have found this meanwhile and closed the interpreter.
                 if (!failed) {
                     throw e;
                 }
@@ -131,7 +131,7 @@ final class TfLiteForward implements UnaryOperator<NDList> {
         return adapter.fromModel(results);
     }
 
-    /** Nearly always those of the file, which need not be made anew. */
+    /** Almost always those of the file, which are reused. */
     private List<List<Integer>> shapes(NDList list) {
         Inputs known = inputs;
         boolean same = list.size() == known.shapes().size();
@@ -174,7 +174,7 @@ final class TfLiteForward implements UnaryOperator<NDList> {
         }
     }
 
-    /** One at a time: the engine's block is not made for several threads. */
+    /** One at a time, because the engine's block is not thread-safe. */
     private synchronized NDList stockForward(NDList list) {
         if (stock.isEmpty()) {
             Block made = adapter.stock(file, manager);

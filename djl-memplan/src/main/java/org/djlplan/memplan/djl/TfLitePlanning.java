@@ -36,10 +36,7 @@ final class TfLitePlanning {
     private final PlanOptions options;
     private final Function<PlanOptions, Optional<ModelDelegation>> delegations;
 
-    /**
-     * @param delegations chooses what is delegated, each time that the model is opened; empty for
-     *     nothing
-     */
+    /** @param delegations creates the delegation, each time the model is opened; empty for none */
     TfLitePlanning(
             PlanOptions options, Function<PlanOptions, Optional<ModelDelegation>> delegations) {
         this.options = options;
@@ -48,10 +45,9 @@ final class TfLitePlanning {
 
     /**
      * Plans a model.
-     *
-     * @return why it was left as it was; empty if it is planned
-     * @throws UnusableOptionException if an option names what the model does not have
-     * @throws TranslateException if the model has a budget that cannot be held
+     * @return why the model was left unplanned; empty if it is planned
+     * @throws UnusableOptionException if an option names something that the model does not have
+     * @throws TranslateException if the model's budget cannot be met
      */
     Optional<String> plan(Model model) throws TranslateException {
         Block stock = model.getBlock();
@@ -67,7 +63,7 @@ final class TfLitePlanning {
         } catch (ReflectiveOperationException | LinkageError e) {
             return Optional.of("the engine's block cannot be extended: " + e);
         }
-        // Closed first: never are two interpreters of a model in memory.
+        // Closed first, so that two interpreters of a model are never in memory.
         adapter.close(stock);
         try {
             if (options.budget().limited()) {
@@ -77,7 +73,7 @@ final class TfLitePlanning {
             install(model, file.get(), adapter, whole(file.get(), Long.MAX_VALUE));
             return Optional.empty();
         } catch (UnusableOptionException e) {
-            // A mistake of the user's, as a wrong value of any option is.
+            // A user error, like any wrong value of an option.
             model.setBlock(adapter.stock(file.get(), model.getNDManager()));
             throw e;
         } catch (BudgetTooSmallException
@@ -115,9 +111,8 @@ final class TfLitePlanning {
     }
 
     /**
-     * Opens a model as without a budget.
-     *
-     * @param budgetBytes what a delegate may take at most
+     * Opens a model without a budget.
+     * @param budgetBytes memory limit of the delegate
      */
     private DelegatingModel whole(Path file, long budgetBytes)
             throws IOException, UnplannableException {
@@ -163,7 +158,7 @@ final class TfLitePlanning {
         }
     }
 
-    /** An inference for which there is no interpreter would wait for one anyway. */
+    /** An inference without a free interpreter would have to wait anyway. */
     private Optional<Workers> workers() {
         WorkerCount wanted = options.workers();
         return wanted.isOff()

@@ -23,12 +23,12 @@ final class WorkerForward implements InferencePass {
     private final InferencePass inner;
     private final IntFunction<Workers> workers;
 
-    /** With the workers that a number of the engine's threads asks for. */
+    /** Uses the workers that correspond to the engine's number of threads. */
     WorkerForward(InferencePass inner, WorkerCount count) {
         this(inner, threads -> Workers.of(count.forThreads(threads)));
     }
 
-    /** With the same ones always. */
+    /** Always uses the same workers. */
     WorkerForward(InferencePass inner, Workers workers) {
         this(inner, threads -> workers);
     }

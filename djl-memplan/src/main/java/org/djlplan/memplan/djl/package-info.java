@@ -1,5 +1,5 @@
 /**
- * The only package that touches DJL's model loading: puts a planned block in the place of the
- * engine's, and wraps translators.
+ * The only package that touches DJL's loading of models: replaces the engine's block by a planned
+ * one, and wraps translators.
  */
 package org.djlplan.memplan.djl;

@@ -49,6 +49,7 @@ abstract class ArithmeticArray extends NDArrayAdapter {
 
     /**
      * Returns the non-negative index of an axis.
+     *
      * @throws IllegalArgumentException if there is no such axis
      */
     static int axis(int axis, int rank) {
@@ -216,8 +217,9 @@ abstract class ArithmeticArray extends NDArrayAdapter {
 
     /**
      * Sets the elements to those of a result, converted to this array's type.
+     *
      * @throws IllegalArgumentException if the result has another shape, or is floating-point and
-     * this array is not
+     *     this array is not
      */
     private NDArray become(NDArray result) {
         try (result) {
@@ -346,8 +348,9 @@ abstract class ArithmeticArray extends NDArrayAdapter {
 
     /**
      * {@inheritDoc}
+     *
      * @throws IllegalArgumentException without another engine, if the elements are not
-     * floating-point numbers
+     *     floating-point numbers
      */
     @Override
     public NDArray softmax(int axis) {

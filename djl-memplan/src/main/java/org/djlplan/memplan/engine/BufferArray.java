@@ -21,6 +21,7 @@ import java.util.stream.IntStream;
 /**
  * An array over a buffer. It moves and converts elements itself; slices, reshaped and permuted
  * arrays are views that share the buffer, as in PyTorch.
+ *
  * <p>Its memory belongs to the garbage collector or to a direct buffer of the user, so it is never
  * freed while a view exists. Closing lets go of it.
  */
@@ -29,7 +30,9 @@ final class BufferArray extends ArithmeticArray {
     private ByteBuffer data;
     private StridedView view;
 
-    /** @param data from its position to its limit, in row-major order; not copied */
+    /**
+     * @param data from its position to its limit, in row-major order; not copied
+     */
     BufferArray(BufferManager manager, ByteBuffer data, Shape shape, DataType dataType) {
         this(manager, data.slice().order(ByteOrder.nativeOrder()), StridedView.of(shape), dataType);
     }
@@ -96,10 +99,10 @@ final class BufferArray extends ArithmeticArray {
 
     /**
      * The same as {@link #toByteBuffer()} in newer versions of DJL.
+     *
      * @param tryDirect ignored, because the buffer is the array's own
      */
-    @SuppressWarnings(
-            "MissingOverride") // the DJL version used for compiling has no such method
+    @SuppressWarnings("MissingOverride") // the DJL version used for compiling has no such method
     public ByteBuffer toByteBuffer(boolean tryDirect) {
         return toByteBuffer();
     }
@@ -157,6 +160,7 @@ final class BufferArray extends ArithmeticArray {
 
     /**
      * Returns an array of selected elements, which shares the buffer.
+     *
      * @throws UnsupportedOperationException if the elements are strings
      */
     BufferArray viewed(StridedView elements) {
@@ -171,6 +175,7 @@ final class BufferArray extends ArithmeticArray {
 
     /**
      * Sets elements to the broadcast and converted elements of an array.
+     *
      * @throws UnsupportedOperationException if an element would be set more than once
      */
     @SuppressWarnings("ReferenceEquality") // of buffers: the same memory

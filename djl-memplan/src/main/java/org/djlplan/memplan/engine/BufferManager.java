@@ -108,6 +108,7 @@ class BufferManager extends BaseNDManager {
 
     /**
      * Checks that elements of a type have a size.
+     *
      * @throws UnsupportedOperationException for strings, complex numbers and unknown types
      */
     static void requireElements(DataType dataType) {
@@ -122,6 +123,7 @@ class BufferManager extends BaseNDManager {
 
     /**
      * Returns an array of strings. It can be reshaped, be an input, and return its strings.
+     *
      * @throws IllegalArgumentException if their number does not match the shape
      */
     @Override

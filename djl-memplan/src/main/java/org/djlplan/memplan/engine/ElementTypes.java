@@ -18,6 +18,7 @@ final class ElementTypes {
 
     /**
      * Checks that elements of a type can be read as numbers.
+     *
      * @throws UnsupportedOperationException if they cannot
      */
     static void requireNumbers(DataType type) {
@@ -35,6 +36,7 @@ final class ElementTypes {
 
     /**
      * Returns the type of two concatenated arrays, which can represent the numbers of both.
+     *
      * @throws UnsupportedOperationException if one of them is not numeric
      */
     static DataType promoted(DataType one, DataType other) {

@@ -16,6 +16,7 @@ final class ImageResize {
 
     /**
      * Returns a resized image.
+     *
      * @param image of shape (height, width, channels), or (batch, height, width, channels)
      * @param interpolation number in {@code Image.Interpolation}: 0 is the nearest pixel, 1 linear
      * @throws UnsupportedOperationException for another interpolation

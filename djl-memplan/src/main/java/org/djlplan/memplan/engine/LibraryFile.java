@@ -88,6 +88,7 @@ final class LibraryFile {
 
     /**
      * Loads the library, unless the process has already loaded one.
+     *
      * @return its version
      * @throws EngineException if loading fails; the message says why
      */

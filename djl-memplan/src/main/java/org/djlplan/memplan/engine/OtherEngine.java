@@ -52,6 +52,7 @@ final class OtherEngine implements AutoCloseable {
     /**
      * Checks that other engines support a type. PyTorch's engine crashes the JVM if it gets an
      * unknown type.
+     *
      * @throws UnsupportedOperationException if they do not
      */
     static DataType require(DataType type) {
@@ -107,6 +108,7 @@ final class OtherEngine implements AutoCloseable {
 
     /**
      * Calls a method on the copy.
+     *
      * @param target the copy, or its internal functions
      * @return the method's result; the original array if the result is the copy
      */

@@ -31,6 +31,7 @@ public final class Ports {
 
     /**
      * An input or output.
+     *
      * @param name for the user
      * @param position in the model
      */
@@ -57,6 +58,7 @@ public final class Ports {
 
     /**
      * Returns a signature of a model.
+     *
      * @param key its name
      * @throws IllegalArgumentException if the model has no signature with that name
      */
@@ -72,6 +74,7 @@ public final class Ports {
 
     /**
      * Returns the names and order of a signature.
+     *
      * @param model its model
      * @throws IllegalArgumentException if the signature cannot be used
      */

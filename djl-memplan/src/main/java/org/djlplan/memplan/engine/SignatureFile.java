@@ -35,6 +35,7 @@ final class SignatureFile {
 
     /**
      * Returns the file to run.
+     *
      * @param model content of the model's file
      * @param subgraph of the signature
      * @throws IOException if a copy is needed and cannot be made

@@ -126,6 +126,7 @@ record StridedView(int offset, int[] shape, int[] strides) {
 
     /**
      * Returns the view broadcast to a larger shape.
+     *
      * @param wanted −1 keeps a length
      * @throws IllegalArgumentException if a dimension is neither 1 nor the wanted one
      */

@@ -49,6 +49,7 @@ public final class TfLiteBlock extends AbstractSymbolBlock implements AutoClosea
 
     /**
      * Returns a block that runs a model in the engine's own memory.
+     *
      * @param model closed with the block, and if it cannot run
      * @param manager of the model
      * @param ports names and order of inputs and outputs
@@ -115,6 +116,7 @@ public final class TfLiteBlock extends AbstractSymbolBlock implements AutoClosea
 
     /**
      * Returns an array over a buffer in any memory. It must be attached to its user's manager.
+     *
      * @param manager of a model
      */
     public static NDArray array(

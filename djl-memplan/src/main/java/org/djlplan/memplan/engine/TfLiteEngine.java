@@ -28,6 +28,7 @@ final class TfLiteEngine extends Engine {
 
     /**
      * Returns the engine; the first call loads the native library.
+     *
      * @throws ai.djl.engine.EngineException if loading fails
      */
     static synchronized TfLiteEngine instance() {

@@ -35,6 +35,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A model of the engine: one {@code .tflite} file.
+ *
  * <p>Options: {@code numThreads}, the number of threads of an interpreter; by default the engine's
  * own choice. The option also applies to a planned model, unless {@code memplan.threads} is set.
  * {@code signature} names the signature that defines names and order of inputs and outputs; by
@@ -86,11 +87,12 @@ public final class TfLiteEngineModel extends BaseModel {
     /**
      * Loads a file, or a file in a folder: {@code PREFIX}, {@code PREFIX.tflite}, or one with the
      * name of the folder.
+     *
      * @param prefix of the file's name; null for the model's name
      * @throws FileNotFoundException if there is no such file
      * @throws MalformedModelException if it is damaged, or the engine cannot run it
      * @throws IllegalArgumentException if an option is malformed, or names a signature that does
-     * not exist or cannot be used
+     *     not exist or cannot be used
      */
     @Override
     public void load(Path modelPath, String prefix, Map<String, ?> options)

@@ -103,6 +103,7 @@ public final class TfLiteEngineProvider implements EngineProvider {
 
     /**
      * Returns the engine; the first call loads its native library.
+     *
      * @throws EngineException if no engine works here; the message says what to do
      */
     @Override

@@ -21,6 +21,7 @@ public final class TfLiteTypes {
     /**
      * Checks that an array has the type of an input. Java has no unsigned bytes, so an array of
      * INT8 is accepted for UINT8.
+     *
      * @throws IllegalArgumentException if it has not; the message names both
      */
     public static void requireType(TensorInfo input, NDArray given) {
@@ -51,6 +52,7 @@ public final class TfLiteTypes {
 
     /**
      * Returns DJL's name of a type.
+     *
      * @throws IllegalStateException if DJL has no such arrays
      */
     public static DataType dataType(ElementType type) {

@@ -25,6 +25,7 @@ public final class FlightRecord {
     /**
      * Runs a forward pass, which becomes an event {@code djlplan.Prediction} if it exceeds the
      * recorder's threshold.
+     *
      * @param model its name
      * @param engine its engine's name
      */
@@ -34,6 +35,7 @@ public final class FlightRecord {
 
     /**
      * Emits an event {@code djlplan.Wait} for a wait of this thread that has just ended.
+     *
      * @param nanos how long
      */
     static void waited(Waits.Lack lack, long nanos) {
@@ -44,6 +46,7 @@ public final class FlightRecord {
 
     /**
      * Emits an event {@code djlplan.Delegation} when the serving choice of a model changes.
+     *
      * @param file the model's
      * @param operators number of operators of the model
      * @param delegated number of delegated operators

@@ -26,6 +26,7 @@ public final class Waits {
 
     /**
      * Counts a wait of this thread that has ended.
+     *
      * @param since start of the wait, in {@link System#nanoTime()}
      */
     public static void end(Lack lack, long since) {

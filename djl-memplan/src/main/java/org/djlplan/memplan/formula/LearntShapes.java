@@ -27,7 +27,9 @@ public final class LearntShapes {
 
     private final ImmutableList<LearntStructure> structures;
 
-    /** @param structures all known structures */
+    /**
+     * @param structures all known structures
+     */
     public LearntShapes(List<LearntStructure> structures) {
         this.structures = ImmutableList.copyOf(structures);
     }
@@ -45,6 +47,7 @@ public final class LearntShapes {
     /**
      * Returns this with one more recording. An earlier recording of the same shape with another
      * structure is removed. Recordings of empty inputs are ignored.
+     *
      * @param shape dimensions of all inputs
      */
     public LearntShapes with(ImmutableLongArray shape, AllocationTrace trace) {
@@ -83,6 +86,7 @@ public final class LearntShapes {
 
     /**
      * Returns the predicted allocations for a shape; empty if they are not certain.
+     *
      * @param shape dimensions of all inputs
      */
     public Optional<Guess> guess(ImmutableLongArray shape) {
@@ -93,6 +97,7 @@ public final class LearntShapes {
 
     /**
      * Returns whether recording an unknown shape would help to predict other shapes.
+     *
      * @param shape dimensions of all inputs
      */
     public boolean wants(ImmutableLongArray shape) {

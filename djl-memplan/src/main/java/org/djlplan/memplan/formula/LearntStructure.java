@@ -94,6 +94,7 @@ public final class LearntStructure {
 
     /**
      * Returns a structure with recordings.
+     *
      * @param sizes for each recording, the size of each allocation
      */
     private static LearntStructure of(
@@ -121,6 +122,7 @@ public final class LearntStructure {
 
     /**
      * Returns this with one more recording; if there are too many, the oldest is removed.
+     *
      * @param sizes of each allocation
      */
     LearntStructure with(ImmutableLongArray shape, long[] sizes, Set<Integer> alsoLeft, int most) {

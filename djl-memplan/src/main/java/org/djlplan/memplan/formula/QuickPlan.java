@@ -2,6 +2,7 @@ package org.djlplan.memplan.formula;
 
 /**
  * A plan for a prediction that was never recorded: the places of its allocations. Immutable.
+ *
  * @see QuickPlanner
  */
 public final class QuickPlan {

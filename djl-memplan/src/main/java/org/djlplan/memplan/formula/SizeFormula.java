@@ -7,6 +7,7 @@ import java.util.OptionalLong;
  * A size in bytes as a function of dimensions: {@code added + factor · m / divisor}, where m is a
  * product of powers of dimensions. All are integers; a result that is not an integer or does not
  * fit into a long is not a size.
+ *
  * @param added bytes, not negative
  * @param factor not negative
  * @param divisor positive, without a common factor with {@code factor}
@@ -26,6 +27,7 @@ record SizeFormula(long added, long factor, long divisor, int monomial) {
 
     /**
      * Returns the size.
+     *
      * @param product value of the product of dimensions
      */
     OptionalLong at(long product) {

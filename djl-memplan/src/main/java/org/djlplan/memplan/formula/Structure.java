@@ -14,8 +14,9 @@ import org.djlplan.memplan.source.trace.AllocationTrace;
 /**
  * The order of a prediction's allocations and frees, without their sizes. Frees between the same
  * two allocations are not ordered, because their order does not affect a plan.
+ *
  * @param ends for each allocation, the number of the first allocation that is made after it was
- * freed, or the number of allocations if it outlives all of them
+ *     freed, or the number of allocations if it outlives all of them
  */
 public record Structure(ImmutableIntArray ends) {
 

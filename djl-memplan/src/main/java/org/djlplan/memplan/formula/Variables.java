@@ -27,7 +27,9 @@ final class Variables {
     /** The powers of the varying dimensions, for each monomial. */
     private final ImmutableList<int[]> monomials;
 
-    /** @param shapes at least one; the dimensions of all inputs, the same number in each shape */
+    /**
+     * @param shapes at least one; the dimensions of all inputs, the same number in each shape
+     */
     Variables(List<ImmutableLongArray> shapes) {
         sample = shapes.get(0);
         equal = new int[sample.length()];

@@ -20,6 +20,7 @@ import java.util.stream.Stream;
  * groups, version 1 and 2, each group up to the root) and the process's own limits. Nothing is
  * cached: each call reads again, so that changed limits take effect. Not for the path of
  * predictions, because a call reads several files.
+ *
  * <p>A limit that cannot be read counts as none.
  */
 public final class Machine {
@@ -38,6 +39,7 @@ public final class Machine {
 
     /**
      * Creates a machine described by files under another root, for tests.
+     *
      * @param root folder that contains {@code proc} and the mounted control groups
      */
     public Machine(Path root) {
@@ -155,6 +157,7 @@ public final class Machine {
 
     /**
      * A memory control group.
+     *
      * @param limitBytes its limit
      * @param usedBytes used memory that cannot be reclaimed at once
      * @param heldBytes used memory except file pages that no process has mapped
@@ -224,6 +227,7 @@ public final class Machine {
 
     /**
      * A control group.
+     *
      * @param unified whether it belongs to version 2
      */
     private record Folder(Path path, boolean unified) {}

@@ -4,9 +4,10 @@ import static com.google.common.base.Preconditions.checkArgument;
 
 /**
  * The free memory of a container, or of a machine without a container.
+ *
  * @param limitBytes the memory limit
  * @param usedBytes used memory that cannot be reclaimed without harm: everything except file pages
- * that no process has mapped
+ *     that no process has mapped
  * @param heapGrowthBytes possible growth of this JVM's heap
  */
 public record MemoryRoom(long limitBytes, long usedBytes, long heapGrowthBytes) {

@@ -40,11 +40,12 @@ public final class ProcessorTimes {
 
     /**
      * The counters at one moment.
+     *
      * @param busyNanos how long the processors that this process may use ran anything of any
-     * priority, or were stolen by another virtual machine; the sum over these processors
+     *     priority, or were stolen by another virtual machine; the sum over these processors
      * @param ownNanos how long threads of this process ran, in total
      * @param processors number of processors that this process may use, regardless of a container's
-     * quota
+     *     quota
      */
     public record Reading(long busyNanos, long ownNanos, int processors) {}
 
@@ -55,6 +56,7 @@ public final class ProcessorTimes {
 
     /**
      * Reads files under another root, for tests.
+     *
      * @param root folder that contains {@code proc}
      */
     public ProcessorTimes(Path root) {

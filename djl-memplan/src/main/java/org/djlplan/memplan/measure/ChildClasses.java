@@ -89,6 +89,7 @@ final class ChildClasses {
 
     /**
      * Returns the class path.
+     *
      * @throws IOException if classes cannot be copied from their location
      */
     List<Path> classPath() throws IOException {
@@ -235,6 +236,7 @@ final class ChildClasses {
 
     /**
      * Returns the class path of a custom delegate: the application's. Empty for other delegates.
+     *
      * @param delegate value of {@code delegation.delegate}
      * @throws IOException if classes cannot be copied from their location
      */

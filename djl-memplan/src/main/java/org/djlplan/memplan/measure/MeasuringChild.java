@@ -89,6 +89,7 @@ final class MeasuringChild implements AutoCloseable {
 
     /**
      * Waits for the process's hello message, and makes it open the model.
+     *
      * @throws IOException if there is no hello, the protocol differs, or the model cannot be opened
      * @throws NoRoomException if the system killed the process
      */
@@ -150,6 +151,7 @@ final class MeasuringChild implements AutoCloseable {
 
     /**
      * Time limits of a process, and how often it may be restarted.
+     *
      * @param start until it runs Java code
      * @param prepare to open the model, to compute partitions, or to prepare a candidate
      * @param leastTiming minimum limit of timing or profiling, for fast candidates
@@ -187,6 +189,7 @@ final class MeasuringChild implements AutoCloseable {
 
         /**
          * Returns the time limit of some inferences.
+         *
          * @param slowestNanos the candidate's slowest inference so far
          */
         Duration timing(int inferences, long slowestNanos) {

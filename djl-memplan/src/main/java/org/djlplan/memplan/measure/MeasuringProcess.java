@@ -39,6 +39,7 @@ public final class MeasuringProcess {
     interface Opener {
         /**
          * Opens it.
+         *
          * @throws Exception if the model cannot be opened; the message says why
          */
         CandidateRunner open(OpenModelRequest model) throws Exception;

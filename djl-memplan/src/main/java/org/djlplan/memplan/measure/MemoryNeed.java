@@ -12,10 +12,11 @@ import org.djlplan.memplan.graph.Tensor;
 
 /**
  * An upper estimate of the memory that a measuring process needs, computed from the model.
+ *
  * @param heapBytes limit of its Java heap: inputs, and the outputs of the CPU kernels with each
- * number of threads
+ *     number of threads
  * @param candidateBytes memory of one candidate: constants as packed by the delegate, and
- * intermediate tensors
+ *     intermediate tensors
  */
 record MemoryNeed(long heapBytes, long candidateBytes) {
 

@@ -216,7 +216,9 @@ final class Messages {
         return array(Longs.asList(nanos), JsonPrimitive::new);
     }
 
-    /** @param inferences requested number */
+    /**
+     * @param inferences requested number
+     */
     static long[] nanos(JsonElement json, int inferences) {
         List<Long> nanos = list(json, JsonElement::getAsLong);
         checkArgument(nanos.size() == inferences, "%s times of %s", nanos.size(), inferences);

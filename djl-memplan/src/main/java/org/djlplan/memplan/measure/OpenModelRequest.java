@@ -7,6 +7,7 @@ import org.djlplan.memplan.spi.Tolerance;
 
 /**
  * The request to a measuring process to open a model.
+ *
  * @param file the model's file
  * @param delegate value of {@code delegation.delegate}
  * @param tolerance for the outputs

@@ -34,6 +34,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Runs candidates in a child process.
+ *
  * <p>If the process crashes or does not answer in time, the requested candidate counts as failed.
  * The next call starts another process, which prepares the other candidates again on request. After
  * several crashes every candidate counts as crashed. Not thread-safe, but another thread may close
@@ -100,6 +101,7 @@ public final class ProcessRunner implements CandidateRunner {
 
     /**
      * Starts a process that opens the model.
+     *
      * @throws IOException if no process can be started, or it cannot open the model
      */
     static ProcessRunner start(

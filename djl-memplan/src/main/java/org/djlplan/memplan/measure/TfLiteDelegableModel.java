@@ -24,6 +24,7 @@ import org.djlplan.memplan.spi.Tolerance;
 
 /**
  * A {@code .tflite} model whose candidates can be measured in a child process.
+ *
  * @param file of the model
  * @param graph as in the file
  * @param cacheFolder for files that cannot be stored next to the model
@@ -111,6 +112,7 @@ public record TfLiteDelegableModel(
     /**
      * Returns the name of a delegate and, for a library file, the file's size and modification
      * time.
+     *
      * @param delegate value of {@code delegation.delegate}
      */
     static String identity(String delegate) {

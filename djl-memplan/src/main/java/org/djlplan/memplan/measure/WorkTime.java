@@ -44,6 +44,7 @@ final class WorkTime {
 
         /**
          * Ends the stint, and pauses if the application needed the processor time.
+         *
          * @return the fraction of the time in which the process was not delayed by others
          */
         double end() throws InterruptedException {

@@ -19,6 +19,7 @@ import org.djlplan.memplan.report.PlanReport;
  * Meters of one planned model, with the tags {@code model} and {@code engine}. In Spring Boot a
  * bean of this class is bound by the framework; elsewhere call {@link #bindTo}. The meters do not
  * keep the model alive. A model that was not loaded through djl-plan has no meters.
+ *
  * <table> <caption>Meters</caption> <tr><th>name</th><th>kind</th><th>what</th></tr> <tr><td>{@code
  * djlplan.arena.bytes}</td><td>gauge</td><td>size of the plan in use</td></tr> <tr><td>{@code
  * djlplan.io.bytes}</td><td>gauge</td><td>inputs and outputs, which the engine allocates

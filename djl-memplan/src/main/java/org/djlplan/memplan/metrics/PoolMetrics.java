@@ -12,6 +12,7 @@ import org.djlplan.memplan.report.PoolReport;
 
 /**
  * Meters of the resources that all planned models of this process share.
+ *
  * <table> <caption>Meters</caption> <tr><th>name</th><th>kind</th><th>what</th></tr> <tr><td>{@code
  * djlplan.arenas}, {@code djlplan.arenas.bytes}, {@code djlplan.arenas.used}</td>
  * <td>gauges</td><td>arenas that exist, their size, how many are in use</td></tr> <tr><td>{@code

@@ -15,6 +15,7 @@ import org.djlplan.memplan.rows.RowPredictor;
  * predictor alive. A registry has these meters once per model. If predictors follow each other,
  * such as one per partition, pass their {@link RowPredictor#figures} to counters of the framework
  * instead.
+ *
  * <table> <caption>Meters</caption> <tr><th>name</th><th>kind</th><th>what</th></tr> <tr><td>{@code
  * djlplan.rows}</td><td>counter</td><td>rows that were predicted</td></tr> <tr><td>{@code
  * djlplan.rows.padded}</td><td>counter</td><td>rows that were predicted in vain, so that a last

@@ -11,6 +11,7 @@ import org.djlplan.memplan.usage.UsageRecord;
 /**
  * An assignment of an offset in one arena to every unit of a problem. It is not necessarily valid:
  * see {@link PlanValidator}.
+ *
  * @param strategy name of the strategy
  * @param problem that was planned
  * @param unitOffsets offset in bytes of every unit, by the unit's tensor id
@@ -27,6 +28,7 @@ public record OffsetPlan(String strategy, PlanningProblem problem, Map<Integer, 
 
     /**
      * Creates a plan from offsets in the order of {@link PlanningProblem#units()}.
+     *
      * @param offsets offset in bytes of every unit
      */
     public static OffsetPlan ofUnits(String strategy, PlanningProblem problem, long[] offsets) {

@@ -21,9 +21,11 @@ import org.djlplan.memplan.usage.UsageRecord;
 /**
  * Validates a plan against its problem, independently of the strategy: it derives places and their
  * lifetimes from the records and alias classes itself.
+ *
  * <p>Members of an alias class share one place, so they may overlap. The place belongs to the whole
  * class from its first use to its last. No other tensor may overlap it in that time, and neither
  * may a tensor in conflict with any member.
+ *
  * <p>A sweep over time keeps the places in use by offset and compares each new place with its two
  * neighbours: O(n log n), which is enough to detect any overlap. Only if there are overlaps, each
  * place is compared with all places that start before its end, to report every pair: O(n²) in the
@@ -50,6 +52,7 @@ public final class PlanValidator {
     /**
      * Returns the violations of a plan whose arena has {@link OffsetPlan#totalBytes()}; empty if it
      * is valid.
+     *
      * @param alignmentBytes required alignment of offsets
      */
     public static ImmutableList<Violation> violations(OffsetPlan plan, long alignmentBytes) {
@@ -63,6 +66,7 @@ public final class PlanValidator {
     /**
      * Returns the violations of {@code offsets}; empty if they are a valid plan. At most {@link
      * #MOST_VIOLATIONS} are listed.
+     *
      * @param problem that was planned
      * @param offsets offset in bytes of every tensor, by tensor id
      * @param arenaBytes claimed size of the arena
@@ -151,6 +155,7 @@ public final class PlanValidator {
 
     /**
      * Returns whether any two places overlap.
+     *
      * @param places by first operator
      */
     private static boolean anyOverlap(List<Place> places) {

@@ -14,6 +14,7 @@ public interface Violation {
 
     /**
      * Describes the violation in one sentence.
+     *
      * @param names of {@link #tensors()}, in the same order
      */
     String describe(List<String> names);

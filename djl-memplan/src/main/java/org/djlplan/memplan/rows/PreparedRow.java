@@ -55,6 +55,7 @@ final class PreparedRow implements TranslatorContext {
 
     /**
      * Returns the inputs padded with zeros, as masks require, to the longest of a batch.
+     *
      * @param longest longest first dimension of each input
      */
     NDList padded(long[] longest, NDManager in) {

@@ -23,7 +23,9 @@ final class PreparedRows<O> implements NoBatchifyTranslator<List<PreparedRow>, L
     private final Translator<?, O> translator;
     private final boolean cutting;
 
-    /** @param cutting whether outputs have one value per token */
+    /**
+     * @param cutting whether outputs have one value per token
+     */
     PreparedRows(Translator<?, O> translator, boolean cutting) {
         this.translator = translator;
         this.cutting = cutting;

@@ -2,6 +2,7 @@ package org.djlplan.memplan.rows;
 
 /**
  * Counts of a {@link RowPredictor} so far, for the accumulators of a framework.
+ *
  * @param rows number of predicted rows
  * @param batches number of batches
  * @param paddedRows number of rows that padded a last batch to the size of the others

@@ -3,7 +3,10 @@ package org.djlplan.memplan.rows;
 import static com.google.common.base.Preconditions.checkArgument;
 
 /**
- * The way in which a {@link RowPredictor} groups rows of different lengths, so that there is little padding and no batch exceeds a limit. The number of tokens of a batch is the length of its longest row times its number of rows. Immutable.
+ * The way in which a {@link RowPredictor} groups rows of different lengths, so that there is little
+ * padding and no batch exceeds a limit. The number of tokens of a batch is the length of its
+ * longest row times its number of rows. Immutable.
+ *
  * <pre>{@code
  * try (RowPredictor<String, float[]> predictor =
  *         new RowPredictor<>(model, RowGrouping.ofTokens(4096), 2)) {
@@ -43,6 +46,7 @@ public final class RowGrouping {
 
     /**
      * Returns a grouping into batches of at most this many tokens, including padding.
+     *
      * @throws IllegalArgumentException if {@code most} is not positive
      */
     public static RowGrouping ofTokens(long most) {
@@ -53,6 +57,7 @@ public final class RowGrouping {
      * Returns a grouping into batches whose tensors take at most this many bytes at once, as
      * predicted by {@code PlanHandle.bytesFor}; as long as there is no prediction, batches have two
      * or three rows.
+     *
      * @throws IllegalArgumentException if {@code most} is not positive
      */
     public static RowGrouping ofBytes(long most) {
@@ -71,6 +76,7 @@ public final class RowGrouping {
     /**
      * Returns this grouping with another number of rows that are grouped at a time, and are in
      * memory at once.
+     *
      * @throws IllegalArgumentException if {@code rows} is not positive
      */
     public RowGrouping withWindow(int rows) {

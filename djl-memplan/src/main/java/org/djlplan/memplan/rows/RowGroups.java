@@ -49,6 +49,7 @@ final class RowGroups {
      * Returns the batches. The batch with the longest rows comes first, so that a lack of memory
      * shows at once. The calling thread must have the same number of engine threads as predictions,
      * because the forecast depends on it.
+     *
      * @throws RowFailedException if a single row exceeds the limit and is refused
      */
     List<List<PreparedRow>> split(List<PreparedRow> window) {

@@ -35,9 +35,22 @@ import org.djlplan.memplan.thread.DaemonThreads;
 
 /**
  * Predicts the rows of an iterator, such as a partition's, and returns the outputs in their order.
- * <p>Every batch has the same size, so that a model is planned for one shape: a smaller last batch is padded with copies of its last row, whose outputs are dropped. With several threads one batch is pre-processed while another one runs. The number of batches in memory equals the number of threads: rows are read, on the thread that requests outputs, when there is room for them.
- * <p>Rows of different lengths, such as texts, are padded to the longest of their batch. With a {@link RowGrouping} each row is pre-processed once, alone; the rows of a window are grouped by length, so that there is little padding, and no batch exceeds the limit of tokens or bytes. Outputs keep the order of the rows. They differ from those of other batch compositions in their last digits only. Shorter rows are padded with zeros, so the model must have a mask, or treat tokens independently.
- * <p>Delegates run a model only in the shapes of its file, so for TensorFlow Lite use the file's batch size, which is 1 for most models. Not thread-safe.
+ *
+ * <p>Every batch has the same size, so that a model is planned for one shape: a smaller last batch
+ * is padded with copies of its last row, whose outputs are dropped. With several threads one batch
+ * is pre-processed while another one runs. The number of batches in memory equals the number of
+ * threads: rows are read, on the thread that requests outputs, when there is room for them.
+ *
+ * <p>Rows of different lengths, such as texts, are padded to the longest of their batch. With a
+ * {@link RowGrouping} each row is pre-processed once, alone; the rows of a window are grouped by
+ * length, so that there is little padding, and no batch exceeds the limit of tokens or bytes.
+ * Outputs keep the order of the rows. They differ from those of other batch compositions in their
+ * last digits only. Shorter rows are padded with zeros, so the model must have a mask, or treat
+ * tokens independently.
+ *
+ * <p>Delegates run a model only in the shapes of its file, so for TensorFlow Lite use the file's
+ * batch size, which is 1 for most models. Not thread-safe.
+ *
  * <pre>{@code
  * try (RowPredictor<Image, Classifications> predictor = new RowPredictor<>(model, 8, 2)) {
  *     Iterator<Classifications> classes = predictor.predict(images);
@@ -181,6 +194,7 @@ public final class RowPredictor<I, O> implements AutoCloseable {
 
     /**
      * Creates a predictor for a model, which it does not close.
+     *
      * @param batch rows per prediction
      * @param threads number of batches at once, from pre- to post-processing
      */
@@ -190,6 +204,7 @@ public final class RowPredictor<I, O> implements AutoCloseable {
 
     /**
      * Creates a predictor that groups rows by length; it does not close the model.
+     *
      * @param grouping assignment of rows to batches
      * @param threads number of batches at once
      * @throws IllegalArgumentException if the model's translator makes batches itself
@@ -226,8 +241,9 @@ public final class RowPredictor<I, O> implements AutoCloseable {
     /**
      * Returns the outputs of the rows, in their order. If {@code next} throws a {@link
      * RowFailedException}, the iteration ends.
+     *
      * @param inputs read by {@code hasNext} and {@code next} of the returned iterator when there is
-     * room for rows in memory
+     *     room for rows in memory
      */
     public Iterator<O> predict(Iterator<? extends I> inputs) {
         checkState(pending.isEmpty() && groupOf.isEmpty(), "an earlier iteration has not ended");

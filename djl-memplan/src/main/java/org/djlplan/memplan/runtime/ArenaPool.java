@@ -20,6 +20,7 @@ import org.djlplan.memplan.events.Waits;
 /**
  * Arenas for inferences that run at the same time, of any models: models that take turns share one
  * arena of the largest model's size instead of one each.
+ *
  * <p>An arena that is too small for the next model is replaced, or grows. Arenas larger than any
  * model needs, and all of them when the last model is gone, are freed as soon as they are idle.
  * Growing arenas are for inferences whose need is not known in advance. Memory that recent

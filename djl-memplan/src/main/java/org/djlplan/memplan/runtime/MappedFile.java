@@ -17,6 +17,7 @@ import org.slf4j.LoggerFactory;
 /**
  * A model file mapped read-only, once per file for any number of models, and unmapped when the last
  * of them closes it.
+ *
  * <p>A file replaced by rename leaves the mapping as it was. A file truncated in place would crash
  * any process that reads the mapping; {@link #intact()} detects this in advance.
  */

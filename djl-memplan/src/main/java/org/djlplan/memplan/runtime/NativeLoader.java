@@ -14,6 +14,7 @@ import java.util.Set;
 
 /**
  * Finds djl-plan's native library in the jar and binds classes to it.
+ *
  * <p>Copies of djl-plan in several class loaders, as in a container or after a redeployment, share
  * the library that the first of them loaded, because libtorch has one allocator, and the functions
  * that it calls stay in the process permanently. A system property has the path of that library for

@@ -62,6 +62,7 @@ public final class ProcessMemory {
 
     /**
      * Resident pages by the kind of their mapping.
+     *
      * @param fileBytes of files: libraries, mapped models
      * @param libraryBytes of these, of libraries
      * @param codeBytes of code that was made at run time
@@ -113,6 +114,7 @@ public final class ProcessMemory {
 
     /**
      * Allocations of the C library.
+     *
      * @param takenBytes what it has of the system, in use or kept for later
      * @param usedBytes what of that is in use
      */

@@ -23,12 +23,14 @@ import org.slf4j.LoggerFactory;
 /**
  * Runs forward passes of any number of callers on few threads, because an engine and the C library
  * keep memory for every thread that ever ran one.
+ *
  * <p>At most as many passes run at once as there are workers. Other callers wait in order of
  * arrival, and models take turns, so that no model waits behind another one's queue. The first
  * callers each have a <em>seat</em>: while no caller waits, their passes run on their own threads,
  * so that few callers have no overhead. All other passes, and passes of seated callers while others
  * wait, are handed over to worker threads, which end when they are idle. A seat becomes free when
  * its thread has ended, or when another thread is the only caller.
+ *
  * <p>A nested pass runs on its caller's thread. A caller waits uninterruptibly, because its arrays
  * are in use; its interrupt status is restored afterwards. If no pass ends for a long time, because
  * passes wait for passes of other threads, the waiting passes start one by one.

@@ -2,6 +2,7 @@ package org.djlplan.memplan.runtime;
 
 /**
  * The state of a {@link WorkspacePool} at one moment.
+ *
  * @param workspaces how many lie on its pages
  * @param workspaceBytes what they would take without it
  * @param files sets of pages

@@ -16,13 +16,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Pages that the workspaces of several models share. A workspace is memory that a delegate writes and reads within one inference, and does not need afterwards.
+ * Pages that the workspaces of several models share. A workspace is memory that a delegate writes
+ * and reads within one inference, and does not need afterwards.
+ *
  * <pre>
  *   workspace A ─┐                        A and B take turns: the pages are as many as the larger
  *   workspace B ─┴─► pages 1              of the two needs
  *   workspace C ───► pages 2              C ran while pages 1 were taken
  * </pre>
- * <p>A workspace lies on one set of pages, which one inference at a time may use. An inference whose pages are in use switches to free pages, or to new ones, and stays there. Switching costs time, so a workspace that switches repeatedly gets its own pages. Pages that no workspace needs any more are released at once, so that all of them together never exceed separate workspaces.
+ *
+ * <p>A workspace lies on one set of pages, which one inference at a time may use. An inference
+ * whose pages are in use switches to free pages, or to new ones, and stays there. Switching costs
+ * time, so a workspace that switches repeatedly gets its own pages. Pages that no workspace needs
+ * any more are released at once, so that all of them together never exceed separate workspaces.
  */
 public final class WorkspacePool {
 

@@ -40,6 +40,7 @@ public final class BudgetedKernels {
 
     /**
      * An interpreter with a delegated part.
+     *
      * @param forBytes what that was selected for
      */
     record Chosen(BudgetedInterpreter interpreter, long forBytes) {}

@@ -245,7 +245,8 @@ public final class BudgetedModel implements TfLiteModel {
                     | UnplannableException
                     | IllegalStateException e) {
                 // It can predict as it is.
-                logger.warn("{} keeps its previous budget: {}", original.getFileName(), e.getMessage());
+                logger.warn(
+                        "{} keeps its previous budget: {}", original.getFileName(), e.getMessage());
                 // Told once: until it changes again.
                 budgetBytes = wanted;
             }

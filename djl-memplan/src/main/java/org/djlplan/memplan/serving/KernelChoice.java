@@ -42,6 +42,7 @@ import org.slf4j.LoggerFactory;
  * measured times of CPU kernels, then tried; they are used only if outputs agree, the delegate's
  * measured memory leaves room for the rest, and predictions are faster. The measurements are
  * stored.
+ *
  * <p>Meanwhile the model predicts in CPU kernels. Only one of the two interpreters has an arena at
  * a time, and the delegate's memory is subtracted from the arena of the CPU kernels.
  */

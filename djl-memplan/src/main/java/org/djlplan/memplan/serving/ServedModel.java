@@ -70,6 +70,7 @@ public final class ServedModel implements TfLiteModel {
 
     /**
      * The delegated operators of a model.
+     *
      * @param name of the delegate
      * @param engine its name and the version of its native library
      * @param delegates make the delegate of each interpreter

@@ -11,6 +11,7 @@ import org.djlplan.memplan.spi.DelegationChoice.Origin;
 /**
  * Decides at the beginning of each prediction with which candidate of a choice it runs: the one
  * with the fewest threads, unless more threads are faster under the current load.
+ *
  * <p>It begins with the fewest. A candidate with more threads serves after a quiet period, in which
  * all passes at once, of any model, could have had that many threads each on processors that other
  * programs left idle. It stops serving as soon as passes overlap or other programs use the

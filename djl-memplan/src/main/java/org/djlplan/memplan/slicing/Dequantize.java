@@ -15,6 +15,7 @@ import org.djlplan.memplan.source.tflite.TfLiteTensor;
  * into separate memory before the first inference, to constants of 32-bit floats. The operators go.
  * Values equal those of the engine's kernels bit by bit: 16-bit floats are exact in 32 bits, and a
  * scaled integer is rounded once.
+ *
  * <p>The new constants are computed when they are written; see {@link TfLiteBytes#computed}.
  */
 public final class Dequantize {

@@ -4,18 +4,20 @@ import java.util.List;
 
 /**
  * Decides which slices let the engine's kernels compute the same bits as without slicing.
+ *
  * <p>All kernels multiply matrices with Eigen: {@code m} output channels times {@code n} places,
  * sums of {@code k} products. Sums are rounded equally if they are split into the same runs and if
  * an output channel takes the same path through the innermost kernel, which handles {@value
  * #CHANNELS} channels at once and the rest differently. Determined from TensorFlow Lite 2.6.2 for
  * x86-64, and from Eigen's {@code GeneralBlockPanelKernel.h} and {@code
  * TensorContractionThreadPool.h}:
+ *
  * <ul>
- * <li>One thread, and fully connected layers with any number of threads: the runs depend on {@code
- * k} only, so slices of whole groups of channels preserve bits, and so do slices of rows if there
- * is no rest or the places are whole groups of {@value #PLACES}.
- * <li>More threads: the runs are shorter than with one if there is work for more than one thread,
- * and blocks of channels are whole groups if the places are divided among threads.
+ *   <li>One thread, and fully connected layers with any number of threads: the runs depend on
+ *       {@code k} only, so slices of whole groups of channels preserve bits, and so do slices of
+ *       rows if there is no rest or the places are whole groups of {@value #PLACES}.
+ *   <li>More threads: the runs are shorter than with one if there is work for more than one thread,
+ *       and blocks of channels are whole groups if the places are divided among threads.
  * </ul>
  */
 final class KernelBits {

@@ -13,6 +13,7 @@ import org.djlplan.memplan.source.tflite.TfLiteTensor;
 /**
  * A plain convolution or fully connected layer of 32-bit floats with constant weights, for one
  * image. A fully connected layer is a convolution with one place.
+ *
  * @param operator index in the main graph
  * @param convolution whether it is {@code CONV_2D} instead of {@code FULLY_CONNECTED}
  * @param input index of the input

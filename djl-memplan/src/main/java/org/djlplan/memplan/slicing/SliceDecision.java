@@ -7,6 +7,7 @@ import java.util.List;
 
 /**
  * The slices of an operator: its output and weights along channels, and its output along rows.
+ *
  * @param operator index in the main graph
  * @param channels sizes of the slices along output channels; one element for no slicing
  * @param rows sizes of the slices along output rows; one element for no slicing

@@ -27,10 +27,12 @@ import org.djlplan.memplan.usage.UsageRecords;
 /**
  * Decides which layers to slice so that a model runs in an arena of a given size: only those that
  * would not fit, and into as few slices as possible (FlexNN 2024, section 4.2).
+ *
  * <p>An operator needs memory for live tensors, its temporaries and its weights, and preferably for
  * the weights of the next operators, so that they are loaded meanwhile. All sizes are computed from
  * the file alone. With one thread a convolution has the patches of its output rows as a temporary;
  * with more threads a filter is transposed, and the copy is read instead of the filter.
+ *
  * <p>All decisions preserve bits. Layers that cannot be sliced in this way are left whole.
  */
 public final class SlicePlanner {
@@ -58,14 +60,16 @@ public final class SlicePlanner {
 
     /**
      * The smallest arena that slicing can reach.
+     *
      * @param bytes its size; a plan may need somewhat more, because not every gap can be filled
      * @param operator index in the main graph of the operator that needs the most; −1 if there is
-     * none
+     *     none
      */
     public record Least(long bytes, int operator) {}
 
     /**
      * One possible slicing of a layer.
+     *
      * @param besideBytes live tensors and temporaries while a slice is computed
      * @param joinedBytes live tensors while slices are copied together
      * @param pieceBytes largest slice of the weights, in whole pages

@@ -10,11 +10,13 @@ import org.djlplan.memplan.source.tflite.TfLiteFile;
 /**
  * A model with some sliced layers. It computes the same bits as before; tensors keep their indices,
  * and new ones follow. Constants without readers are empty.
+ *
  * <p>Slicing adds SLICE and CONCATENATION operators. If the small tensor of such an operator is a
  * view of the large one, the operator need not run: it is elided. A runtime that ignores views and
  * runs all operators computes the same results.
+ *
  * @param views tensors that should lie inside others; offsets are multiples of {@link
- * Slicer#ALIGNMENT_BYTES}
+ *     Slicer#ALIGNMENT_BYTES}
  * @param elidedOperators indices of the operators that need not run if all views are in place
  * @param elidedOperators indices of the operators that do nothing once all views are in place
  */

@@ -22,13 +22,21 @@ import org.djlplan.memplan.source.tflite.TfLiteTensor;
 
 /**
  * Replaces a large layer by several small ones (FlexNN 2024, section 4.2).
- * <p>With slices along output channels each has its part of the weights, so that only that part must be in memory. With slices along rows each has only the rows of the input that it needs, so that fewer patches are copied from the input at a time:
+ *
+ * <p>With slices along output channels each has its part of the weights, so that only that part
+ * must be in memory. With slices along rows each has only the rows of the input that it needs, so
+ * that fewer patches are copied from the input at a time:
+ *
  * <pre>
  *   input ─► SLICE ─► PAD ─► CONV_2D ─┐
  *        └─► SLICE ─► PAD ─► CONV_2D ─┴─► CONCATENATION ─► output
  *            view                         view
  * </pre>
- * <p>A SLICE of rows is a view of the input, and so is each slice of rows in the output. Slices of channels lie correctly in the output only if it has a single place; otherwise CONCATENATION copies them. If a layer is sliced both ways, the weights of a slice of channels serve all rows before the next weights do.
+ *
+ * <p>A SLICE of rows is a view of the input, and so is each slice of rows in the output. Slices of
+ * channels lie correctly in the output only if it has a single place; otherwise CONCATENATION
+ * copies them. If a layer is sliced both ways, the weights of a slice of channels serve all rows
+ * before the next weights do.
  */
 public final class Slicer {
 
@@ -66,9 +74,10 @@ public final class Slicer {
     /**
      * Returns a model with some layers sliced. The decisions should preserve bits: see {@link
      * SlicePlanner}, which makes such decisions.
+     *
      * @param decisions at most one per operator
      * @throws IllegalArgumentException if an operator is not among {@link #sliceable}, has two
-     * decisions, or its slices do not add up to its output
+     *     decisions, or its slices do not add up to its output
      */
     public static SlicedModel slice(TfLiteFile file, List<SliceDecision> decisions) {
         Map<Integer, SliceDecision> byOperator = new HashMap<>();
@@ -269,6 +278,7 @@ public final class Slicer {
 
     /**
      * Adds the operator that joins slices.
+     *
      * @param contiguous whether each slice is a contiguous part of the whole
      */
     private void concatenate(List<Integer> slices, int whole, int axis, boolean contiguous) {

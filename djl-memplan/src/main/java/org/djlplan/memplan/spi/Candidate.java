@@ -8,10 +8,11 @@ import java.util.SortedSet;
 /**
  * A configuration of a model: the operators that the delegate gets, the number of threads, and
  * whether the delegate keeps its buffers.
+ *
  * @param operators their indices in the graph, in ascending order; empty for the CPU kernels alone
  * @param threads the engine's and the delegate's threads per prediction, −1 for their default
  * @param transientBuffers whether the delegate builds its indirection buffers for each prediction
- * instead of keeping them, which takes less memory and more time
+ *     instead of keeping them, which takes less memory and more time
  */
 public record Candidate(SortedSet<Integer> operators, int threads, boolean transientBuffers) {
 

@@ -13,6 +13,7 @@ import java.util.SortedSet;
  * Runs candidates of one model, to measure them as they would run in an application: in the planned
  * arena, with random inputs from fixed seeds. Several can be prepared at once and timed in turns.
  * Not thread-safe.
+ *
  * <p>An exception concerns its candidate only: that candidate is no longer prepared, but the others
  * are (if their process died, they are prepared again on the next call). Interrupting the thread
  * ends a call; after that, and after a {@link NoRoomException}, the runner can only be closed.
@@ -22,6 +23,7 @@ public interface CandidateRunner extends AutoCloseable {
     /**
      * Returns the partitions that the delegate reports if it is offered everything it supports:
      * sets of operators, in execution order of their first one.
+     *
      * @throws CandidateException if the delegate cannot inspect the model
      */
     List<Set<Integer>> partitions() throws CandidateException, InterruptedException;
@@ -35,6 +37,7 @@ public interface CandidateRunner extends AutoCloseable {
     /**
      * Times inferences of a prepared candidate; for a fast one, after an untimed inference that
      * loads its weights into the caches.
+     *
      * @return the duration of each in nanoseconds
      */
     long[] time(Candidate candidate, int inferences)
@@ -66,10 +69,11 @@ public interface CandidateRunner extends AutoCloseable {
 
     /**
      * The result of the first runs of a candidate.
+     *
      * @param kernels number of delegate kernels
      * @param errors of the outputs compared with the CPU kernels', in their order
      * @param memoryBytes growth of the process's anonymous resident memory: packed weights,
-     * workspaces and the arena. 0 if the system does not report it
+     *     workspaces and the arena. 0 if the system does not report it
      * @param inferences number of runs
      */
     record Trial(int kernels, List<OutputError> errors, long memoryBytes, int inferences) {
@@ -84,6 +88,7 @@ public interface CandidateRunner extends AutoCloseable {
 
     /**
      * The time of one node: an operator in its CPU kernel, or all operators of one delegate kernel.
+     *
      * @param operators their indices in the graph
      * @param delegated whether the delegate runs them
      * @param nanos median of several runs

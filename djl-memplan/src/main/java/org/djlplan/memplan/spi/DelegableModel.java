@@ -50,6 +50,7 @@ public interface DelegableModel {
      * Returns the partitions that the delegate reports if it is offered everything it supports, as
      * {@link CandidateRunner#partitions()} does, but computed in this process. Runs nothing; only
      * for a {@link #trusted()} delegate, or one that already runs in this process.
+     *
      * @throws CandidateException if the delegate cannot inspect the model
      */
     List<Set<Integer>> partitions() throws CandidateException;
@@ -74,6 +75,7 @@ public interface DelegableModel {
     /**
      * Starts a process that runs candidates. They never run in this process, because a crash would
      * end it, and because it serves the application.
+     *
      * @param tolerance for the outputs
      * @throws IOException if no process can be started here
      */

@@ -9,6 +9,7 @@ public interface DelegateFactory {
 
     /**
      * Returns a delegate for one interpreter.
+     *
      * @param threads number of threads that it may use
      * @throws IllegalStateException if a delegate cannot be created here; the message says why
      */

@@ -10,10 +10,11 @@ import org.djlplan.memplan.report.OutputAgreement;
 
 /**
  * The operators and threads that a model runs with, and why.
+ *
  * @param candidate for a prediction that has the processors for itself
  * @param lighter verified candidates with fewer threads, for predictions that share the processors:
- * the best of each number of threads, most threads first; empty if the user set the number of
- * threads
+ *     the best of each number of threads, most threads first; empty if the user set the number of
+ *     threads
  * @param origin of the choice
  * @param reason in one line, for people
  * @param outputs differences of the outputs from the CPU kernels', as far as known
@@ -73,6 +74,7 @@ public record DelegationChoice(
      * Returns an identifier of this choice among those of the same model, on any machine: 12
      * hexadecimal digits, a hash of engine, delegate, the version of the acceptance rule and, of
      * each candidate, operators, threads and buffers. Origin and reason are not part of it.
+     *
      * @param engine name and version of the native library
      */
     public String id(String engine, String delegate) {

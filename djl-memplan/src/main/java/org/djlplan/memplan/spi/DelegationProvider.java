@@ -19,6 +19,7 @@ public interface DelegationProvider {
 
     /**
      * Checks that the options are usable.
+     *
      * @param options the given ones among {@link #options()}
      * @throws IllegalArgumentException if a value is not usable; the message names key and value
      */
@@ -27,10 +28,11 @@ public interface DelegationProvider {
     /**
      * Chooses for a model. Any error is logged, and the CPU kernels or the best verified set so far
      * is chosen.
+     *
      * @param options usable ones
      * @param progress receives the progress of measuring, if it is measured now
      * @param better receives later and better choices, on another thread; none after the result is
-     * closed
+     *     closed
      * @throws UnusableOptionException if an option names something that the model does not have
      */
     Choosing choose(
@@ -42,6 +44,7 @@ public interface DelegationProvider {
     /**
      * Returns the terms for delegating operators of a model with a byte budget smaller than the
      * model: the operators are then chosen together with the plan of the weights.
+     *
      * @param options usable ones
      * @return empty if nothing may be delegated there
      */
@@ -51,10 +54,11 @@ public interface DelegationProvider {
 
     /**
      * The terms for delegating operators in a budget.
+     *
      * @param tolerance for the outputs
      * @param maxMemoryBytes limit of delegate and arena together; empty for no limit
      * @param whileLoading whether a load waits for the choice; otherwise it is made in the
-     * background
+     *     background
      */
     record Terms(Tolerance tolerance, OptionalLong maxMemoryBytes, boolean whileLoading) {}
 

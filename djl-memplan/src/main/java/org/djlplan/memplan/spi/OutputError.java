@@ -8,16 +8,17 @@ import org.djlplan.memplan.graph.ElementType;
 /**
  * The difference of an output from the CPU kernels' output for the same inputs; the largest of
  * several inputs.
+ *
  * @param type of the output's elements
  * @param deviation from the CPU kernels' output
  * @param noise change of the CPU kernels' own output when every floating-point input changes by one
- * unit in its last place, and, for a model with only integer outputs, every quantized input by one
- * step (if operators are compared, floats also by half an 8-bit step); none if it was not needed
- * for the decision
+ *     unit in its last place, and, for a model with only integer outputs, every quantized input by
+ *     one step (if operators are compared, floats also by half an 8-bit step); none if it was not
+ *     needed for the decision
  * @param headroom for outputs that always lie between 0 and 1, 1 divided by the largest element;
- * otherwise 1
+ *     otherwise 1
  * @param byOperator largest difference of a single operator from its CPU kernel, in an 8-bit model;
- * empty if it was not needed or cannot be determined
+ *     empty if it was not needed or cannot be determined
  */
 public record OutputError(
         ElementType type,
@@ -57,9 +58,10 @@ public record OutputError(
 
     /**
      * The delegated operator that differs most from its CPU kernel on the same values.
+     *
      * @param operator its index
      * @param share its difference divided by the accepted difference; infinite if the outputs of
-     * the served model are not those that its operators compute one by one
+     *     the served model are not those that its operators compute one by one
      */
     public record ByOperator(int operator, double share) {
 
@@ -76,16 +78,17 @@ public record OutputError(
 
     /**
      * The difference of a tensor from another one; the largest of several pairs.
+     *
      * @param largest for floating-point types the largest absolute difference of two elements
-     * divided by the largest absolute element of the other tensor (by 1 if that is 0); for 8- and
-     * 16-bit integers the largest absolute difference, which for quantized tensors is in steps; for
-     * other types the number of elements that differ. Infinite if only one of two elements is a
-     * number
+     *     divided by the largest absolute element of the other tensor (by 1 if that is 0); for 8-
+     *     and 16-bit integers the largest absolute difference, which for quantized tensors is in
+     *     steps; for other types the number of elements that differ. Infinite if only one of two
+     *     elements is a number
      * @param spread for floating-point types the Euclidean norm of the difference divided by that
-     * of the other tensor; for 8- and 16-bit integers the share of elements that differ by more
-     * than one step; otherwise 0
+     *     of the other tensor; for 8- and 16-bit integers the share of elements that differ by more
+     *     than one step; otherwise 0
      * @param otherTops for 8- and 16-bit integers: the number of pairs of vectors whose largest
-     * elements are at different positions, by more than one step; otherwise 0
+     *     elements are at different positions, by more than one step; otherwise 0
      */
     public record Deviation(double largest, double spread, int otherTops) {
 

@@ -8,12 +8,35 @@ import org.djlplan.memplan.spi.OutputError.Deviation;
 
 /**
  * The accepted difference from the CPU kernels' outputs.
- * <p>A correct delegate computes the same with other roundings. How much roundings change an output depends on the model: a model that amplifies the last bit of its inputs a thousand times also amplifies the last bit of intermediate results. So a floating-point output is accepted if both its largest and its Euclidean deviation are at most
+ *
+ * <p>A correct delegate computes the same with other roundings. How much roundings change an output
+ * depends on the model: a model that amplifies the last bit of its inputs a thousand times also
+ * amplifies the last bit of intermediate results. So a floating-point output is accepted if both
+ * its largest and its Euclidean deviation are at most
+ *
  * <pre>max(1e-4, min(2e-3, 16 n), min(1e-2, 8 n))</pre>
- * where n is the CPU kernels' own deviation when every input changes by one unit in its last place: the conditioning of the model in the sense of backward error analysis (Higham 2002, section 1.6). For outputs between 0 and 1, the last term's 1e-2 applies to the whole range (see {@link OutputError#headroom}): a score of 1e-7 may be off by some percent of itself.
- * <p>Quantized outputs are compared in steps. One step is a rounding; four steps in one of a hundred elements are accepted, too, if the largest element of a vector stays the same. Beyond that, up to ten steps are accepted as far as the CPU kernels' own output changes when every input changes by one step: in the largest difference, in the share of elements, and in how often another element becomes the largest. Integer kernels round the sums of each layer to steps, and two correct kernels may round differently. Other types must be equal.
- * <p>In 8-bit models such roundings grow from layer to layer. That includes models with 8-bit weights whose kernels quantize the floats between the layers at run time. For them the delegate's operators are compared one by one, each with its CPU kernel on the same values (see {@link ByOperator}). If all operators are correct, outputs may differ by four steps, or 1e-2, and beyond that by twice the change of the CPU kernels' own outputs when every input changes by one 8-bit step.
- * @param hard the user's limit for floating-point types; quantized outputs may then differ by one step. Empty for the rule above
+ *
+ * where n is the CPU kernels' own deviation when every input changes by one unit in its last place:
+ * the conditioning of the model in the sense of backward error analysis (Higham 2002, section 1.6).
+ * For outputs between 0 and 1, the last term's 1e-2 applies to the whole range (see {@link
+ * OutputError#headroom}): a score of 1e-7 may be off by some percent of itself.
+ *
+ * <p>Quantized outputs are compared in steps. One step is a rounding; four steps in one of a
+ * hundred elements are accepted, too, if the largest element of a vector stays the same. Beyond
+ * that, up to ten steps are accepted as far as the CPU kernels' own output changes when every input
+ * changes by one step: in the largest difference, in the share of elements, and in how often
+ * another element becomes the largest. Integer kernels round the sums of each layer to steps, and
+ * two correct kernels may round differently. Other types must be equal.
+ *
+ * <p>In 8-bit models such roundings grow from layer to layer. That includes models with 8-bit
+ * weights whose kernels quantize the floats between the layers at run time. For them the delegate's
+ * operators are compared one by one, each with its CPU kernel on the same values (see {@link
+ * ByOperator}). If all operators are correct, outputs may differ by four steps, or 1e-2, and beyond
+ * that by twice the change of the CPU kernels' own outputs when every input changes by one 8-bit
+ * step.
+ *
+ * @param hard the user's limit for floating-point types; quantized outputs may then differ by one
+ *     step. Empty for the rule above
  */
 public record Tolerance(OptionalDouble hard) {
 

@@ -8,7 +8,9 @@ public final class UnusableOptionException extends IllegalArgumentException {
 
     private static final long serialVersionUID = 1L;
 
-    /** @param message names key and value, and suggests valid values */
+    /**
+     * @param message names key and value, and suggests valid values
+     */
     public UnusableOptionException(String message) {
         super(message);
     }

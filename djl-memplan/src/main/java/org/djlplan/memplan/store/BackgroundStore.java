@@ -37,11 +37,14 @@ public final class BackgroundStore<T> implements Store<T> {
 
     /**
      * A value to write.
+     *
      * @param offered whether to write the value only if there is room
      */
     private record Waiting<T>(T value, boolean offered) {}
 
-    /** @param inner written to by one thread at a time */
+    /**
+     * @param inner written to by one thread at a time
+     */
     public BackgroundStore(Store<T> inner) {
         this.inner = inner;
     }

@@ -6,6 +6,7 @@ import java.io.IOException;
 /**
  * Writes values of one kind as JSON and reads them. A file may contain anything: every exception of
  * these methods while reading means that the file is damaged.
+ *
  * @param <T> the kind of value; two values with the same text are equal
  */
 public interface Codec<T> {
@@ -27,21 +28,24 @@ public interface Codec<T> {
 
     /**
      * Writes one JSON value.
+     *
      * @throws IllegalArgumentException if the value exceeds the limits for reading
      */
     void write(JsonWriter json, T value) throws IOException;
 
     /**
      * Reads a value written by {@link #write}, using no more memory than the largest value needs.
+     *
      * @throws IOException if the file is damaged or invalid
      * @throws RuntimeException if a part has the wrong type or size: thrown by the parser, or by
-     * the record's constructor
+     *     the record's constructor
      */
     T read(CheckedJson json) throws IOException;
 
     /**
      * Checks a value even if its checksum is right, because anybody with write access can compute a
      * checksum.
+     *
      * @throws IOException if it must not be used
      */
     void check(T value) throws IOException;

@@ -13,11 +13,12 @@ import java.util.concurrent.TimeUnit;
 /**
  * The file system's data about a file, which identifies its content without reading it. It changes
  * when the file is replaced or written, because no program can set the change time of an inode.
+ *
  * @param file device and inode
  * @param bytes the file's size
  * @param modifiedNanos last change of the content, in nanoseconds since 1970
  * @param changedNanos last change of content or attributes, likewise; 0 if the file system does not
- * record it
+ *     record it
  */
 public record FileIdentity(String file, long bytes, long modifiedNanos, long changedNanos) {
 
@@ -26,6 +27,7 @@ public record FileIdentity(String file, long bytes, long modifiedNanos, long cha
 
     /**
      * Returns the identity of a file, or of the target of a link.
+     *
      * @throws IOException if there is no such file
      */
     public static FileIdentity of(Path file) throws IOException {

@@ -30,6 +30,7 @@ public final class FileReplacement {
 
         /**
          * Writes all of it.
+         *
          * @param file must not exist; creating it must fail if it does
          */
         void writeTo(Path file) throws IOException;
@@ -38,9 +39,10 @@ public final class FileReplacement {
     /**
      * Replaces the content of a file in an existing folder. If that fails, the file is unchanged.
      * Temporary files of killed JVMs in the folder are removed.
+     *
      * @return whether the file is new
      * @throws IOException if the folder or the content fails, or the file's name belongs to
-     * something else, such as a link
+     *     something else, such as a link
      */
     public static boolean replace(Path file, ByteSource content) throws IOException {
         return replace(file, temporary -> copy(content, temporary));

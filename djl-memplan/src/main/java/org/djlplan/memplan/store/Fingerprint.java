@@ -8,6 +8,7 @@ import java.util.HexFormat;
 
 /**
  * A short representation of a file's content.
+ *
  * @param identity of the file when it had this content
  * @param content the size, and two checksums of all bytes
  */
@@ -30,6 +31,7 @@ public record Fingerprint(FileIdentity identity, String content) {
     /**
      * Checks that a file still has this content. Must be called after something was made from the
      * file.
+     *
      * @throws IOException if the file was changed or replaced
      */
     public void requireUnchanged(Path file) throws IOException {
@@ -38,6 +40,7 @@ public record Fingerprint(FileIdentity identity, String content) {
 
     /**
      * Checks that a file with another identity has this content.
+     *
      * @throws IOException if the file was changed or replaced
      */
     public void requireIdentity(FileIdentity other, Path file) throws IOException {

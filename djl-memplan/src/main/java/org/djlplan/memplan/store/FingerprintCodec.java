@@ -5,6 +5,7 @@ import java.io.IOException;
 
 /**
  * Reads and writes fingerprints of files, on one line:
+ *
  * <pre>{@code
  * {"file":"64768:1311","bytes":8192,"modified":1700000000000000000,"changed":1700000000000000000,
  *  "content":"8192-0a1b2c3d4e5f6071"}

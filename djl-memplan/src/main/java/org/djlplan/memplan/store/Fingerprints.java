@@ -17,11 +17,13 @@ import org.slf4j.LoggerFactory;
 /**
  * Computes fingerprints of files over all bytes, and caches them: a file that was not written since
  * is not read again.
+ *
  * <p>A fingerprint has the CRC-32 and the CRC-32C of the content, which together are a checksum of
  * 64 bits: it differs after any change of up to 32 bits in a row, and two files that differ by
  * accident have the same one with a probability of 2<sup>−64</sup>. It gives no protection against
  * an attacker who constructs another file with the same fingerprint. The CPU has instructions for
  * both, so they are computed about as fast as memory is read.
+ *
  * <p>Fingerprints are cached only in the application's cache folder, because a model's folder may
  * come from anywhere. A cached fingerprint is used only if the file has the same {@link
  * FileIdentity}. It is stored only if the last change of the file is some seconds ago, because a
@@ -78,6 +80,7 @@ public final class Fingerprints {
 
     /**
      * Returns the fingerprint of a file, which is read unless the fingerprint is cached.
+     *
      * @throws IOException if the file cannot be read, or keeps changing
      */
     public Fingerprint of(Path file) throws IOException {
@@ -98,6 +101,7 @@ public final class Fingerprints {
     /**
      * Returns the fingerprint of a file that only this process has just written; it is cached at
      * once.
+     *
      * @throws IOException if the file cannot be read, or changes
      */
     Fingerprint ofMade(Path file) throws IOException {

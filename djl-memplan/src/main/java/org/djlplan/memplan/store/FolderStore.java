@@ -26,10 +26,13 @@ import org.slf4j.LoggerFactory;
  * Stores every value in a separate file, in the folder {@code .djlplan} beside the model, or in a
  * cache folder if that is not writable. DJL ignores files whose names begin with a dot when it
  * searches for a model.
+ *
  * <p>A file in the cache is newer than a file of the same name beside the model, because it is
  * written only if the other cannot be written, and removed as soon as it can. So it is read first.
+ *
  * <p>At most {@value KeptFolders#MOST_FILES} values of a kind are stored for each model. A file's
  * modification time is its last use.
+ *
  * <p>Safe for use by several threads and JVMs.
  */
 public final class FolderStore<T> implements Store<T> {
@@ -58,10 +61,11 @@ public final class FolderStore<T> implements Store<T> {
     /**
      * Returns the store for the models in a folder. Creates nothing before the first value is
      * saved.
+     *
      * @param codec for the values
      * @param modelFolder the folder with the model's files
      * @param cacheFolder for values that cannot be stored in {@code modelFolder}; shared by all
-     * models
+     *     models
      */
     public static <T> FolderStore<T> at(Codec<T> codec, Path modelFolder, Path cacheFolder) {
         return new FolderStore<>(codec, KeptFolders.at(modelFolder, cacheFolder));
@@ -143,6 +147,7 @@ public final class FolderStore<T> implements Store<T> {
     /**
      * Tries to become the only thread of all JVMs that makes the value of a key. The holder of the
      * lock should first check whether the value exists by now.
+     *
      * @return empty if another thread holds the lock
      */
     public Optional<StoreLock> tryLock(StoreKey key) {
@@ -276,6 +281,7 @@ public final class FolderStore<T> implements Store<T> {
 
     /**
      * Writes a value into another folder, where {@link KeptElsewhere} finds it.
+     *
      * @throws IOException if the folder does not exist or cannot be written
      */
     public void copyTo(Path folder, StoreKey key, T value) throws IOException {

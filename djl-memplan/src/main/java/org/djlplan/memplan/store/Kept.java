@@ -2,6 +2,7 @@ package org.djlplan.memplan.store;
 
 /**
  * A stored value with its key.
+ *
  * @param <T> its kind
  * @param key that the value depends on
  * @param value the value

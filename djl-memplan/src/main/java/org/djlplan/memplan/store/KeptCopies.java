@@ -20,6 +20,7 @@ import org.slf4j.LoggerFactory;
  * FolderStore}. A stored file is used only while its whole content is unchanged, as verified by
  * {@link Fingerprints}. A model's files together stay below a quota, unless a single one exceeds
  * it: the least recently used files are removed.
+ *
  * <p>One process makes a file while others wait for it. The system frees the lock of a killed
  * process, and the next process that makes a file of the model removes the remains.
  */
@@ -50,6 +51,7 @@ public final class KeptCopies {
 
         /**
          * Writes all of it.
+         *
          * @param file does not exist; is removed if this fails
          * @return offset of the data that kernels derive from weights; empty if there is none
          */
@@ -79,6 +81,7 @@ public final class KeptCopies {
     /**
      * Returns the file that was made under an equal key, or makes it. If another process makes it,
      * this one waits, for minutes at most.
+     *
      * @param usable whether an intact file may be used
      * @param quotaBytes quota of the model's files
      * @param maker may be called again, for another place
@@ -168,7 +171,9 @@ public final class KeptCopies {
         }
     }
 
-    /** @param loud whether to log a file that is not intact */
+    /**
+     * @param loud whether to log a file that is not intact
+     */
     private Optional<Found> find(StoreKey key, boolean loud) {
         Optional<KeptCopy> copy = known.load(key);
         if (copy.isEmpty()) {
@@ -183,7 +188,10 @@ public final class KeptCopies {
                     return found;
                 }
                 if (loud) {
-                    logger.warn("{} differs from the file that was made from {}; it will be made again", file, model);
+                    logger.warn(
+                            "{} differs from the file that was made from {}; it will be made again",
+                            file,
+                            model);
                 }
             }
         }

@@ -4,6 +4,7 @@ import static com.google.common.base.Preconditions.checkArgument;
 
 /**
  * The description of a large file that was made from a model.
+ *
  * @param bytes its size
  * @param content of its {@link Fingerprint}
  * @param derivedBeginBytes offset of the data that kernels derive from weights; 0 if there is none

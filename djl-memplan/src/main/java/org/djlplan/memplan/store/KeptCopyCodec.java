@@ -5,6 +5,7 @@ import java.io.IOException;
 
 /**
  * Reads and writes descriptions of large files, on one line:
+ *
  * <pre>{@code
  * {"bytes":8192,"content":"8192-0a1b2c3d4e5f6071","derived":4096}
  * }</pre>

@@ -25,6 +25,7 @@ import org.slf4j.LoggerFactory;
  * Values stored in another folder or in an archive, which is only read: even modification times
  * stay unchanged. A folder contains them directly or, like a model's folder, in {@code .djlplan};
  * an archive (zip, jar, or tar with gzip, with any name) contains them anywhere.
+ *
  * @param <T> the kind of value
  */
 public final class KeptElsewhere<T> {
@@ -49,7 +50,9 @@ public final class KeptElsewhere<T> {
     private final long mostTarBytes;
     private final AtomicBoolean reported = new AtomicBoolean();
 
-    /** @param location of the folder or archive; it may be a link, but entries in it may not */
+    /**
+     * @param location of the folder or archive; it may be a link, but entries in it may not
+     */
     public KeptElsewhere(Codec<T> codec, Path location) {
         this(codec, location, MOST_TAR_BYTES);
     }
@@ -64,6 +67,7 @@ public final class KeptElsewhere<T> {
     /**
      * Returns the intact value that was stored under an equal key, if there is one; a damaged one
      * is logged once.
+     *
      * @throws IOException if there is no such folder or archive, or it cannot be read
      */
     public Optional<T> load(StoreKey key) throws IOException {

@@ -29,6 +29,7 @@ public final class KeptFile {
 
     /**
      * Returns the handle of a file that need not exist.
+     *
      * @param model the model's file
      * @param cacheFolder for the file if it cannot be stored beside the model
      * @param variant distinguishes files made from the same model
@@ -55,6 +56,7 @@ public final class KeptFile {
     /**
      * Writes the file atomically; readers that have an older file open keep reading that file. If a
      * model has too many files with this ending, the oldest ones are removed.
+     *
      * @return where it is
      * @throws IOException if no place is writable, or the content cannot be read
      */
@@ -72,6 +74,7 @@ public final class KeptFile {
 
     /**
      * The same as {@link #replace(ByteSource)}.
+     *
      * @param content called again for the cache if the model's folder is not writable
      */
     public Path replace(Writing content) throws IOException {

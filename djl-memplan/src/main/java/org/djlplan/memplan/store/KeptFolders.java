@@ -21,8 +21,10 @@ import java.util.function.Predicate;
  * The two folders for files of the models in one folder. A file in the cache is newer than a file
  * of the same name beside the model, because it is written only if the other cannot be written, and
  * removed as soon as it can.
+ *
  * <p>A model's folder may come from anywhere and contain links to anything, so neither the folder
  * {@code .djlplan} nor a file in it is used if it is a link. Models themselves may be links.
+ *
  * @param beside the folder {@code .djlplan} beside the models
  * @param cache the folder to use if that is not writable
  */
@@ -36,6 +38,7 @@ record KeptFolders(Path beside, Path cache) {
 
     /**
      * A file that was written.
+     *
      * @param isNew whether it replaced no file
      * @param notBeside why it is in the cache; empty if it is beside the model
      */
@@ -44,6 +47,7 @@ record KeptFolders(Path beside, Path cache) {
     /**
      * Returns the folders for a model folder. Creates nothing before the first file is written.
      * Files that belong to a stored file lie beside it.
+     *
      * @param cacheFolder shared by all models
      */
     static KeptFolders at(Path modelFolder, Path cacheFolder) {
@@ -80,6 +84,7 @@ record KeptFolders(Path beside, Path cache) {
 
     /**
      * Writes a file beside the model or, if that fails, into the cache.
+     *
      * @throws IOException if neither is writable
      */
     Written write(String name, ByteSource content) throws IOException {
@@ -96,6 +101,7 @@ record KeptFolders(Path beside, Path cache) {
 
     /**
      * The same as {@link #write(String, ByteSource)}.
+     *
      * @param content called again for the cache if the first place is not writable
      */
     Written write(String name, Placing content) throws IOException {
@@ -167,6 +173,7 @@ record KeptFolders(Path beside, Path cache) {
 
     /**
      * Removes the least recently used files if there are more than {@value #MOST_FILES}.
+     *
      * @param names which files are djl-plan's and may be removed
      */
     static void evict(Path folder, Predicate<String> names) throws IOException {
@@ -175,6 +182,7 @@ record KeptFolders(Path beside, Path cache) {
 
     /**
      * Removes the least recently used files if there are too many.
+     *
      * @param names which files are djl-plan's and may be removed
      */
     static void evict(Path folder, Predicate<String> names, int mostFiles) throws IOException {
@@ -196,6 +204,7 @@ record KeptFolders(Path beside, Path cache) {
 
     /**
      * Removes the least recently used files until the total size is small enough.
+     *
      * @param names which files are djl-plan's and may be removed
      * @param lastUse returns the last use of a file
      * @param kept is never removed

@@ -17,6 +17,7 @@ public final class ModelFiles {
      * and CRC-32s of all entries in their order. It differs between archives that were written with
      * other code or weights. No entry is read, so the hash does not change if a part of the archive
      * is overwritten; where that matters, {@link Fingerprints} are used.
+     *
      * @param ptFile the archive
      * @return 64 hexadecimal digits
      * @throws IOException if it cannot be read or is not a zip file

@@ -25,12 +25,15 @@ import org.djlplan.memplan.usage.UsageRecords;
 
 /**
  * Memory plans in files. The format, shown on several lines but written on one:
+ *
  * <pre>{@code
  * {"liveness":{"dataTypes":["float32","float32"],"shapes":[[1,64,112,112],[]],"closedAt":[1,-1]},
  *  "allocations":{"strategy":"greedy-by-size","bytes":[3211264,0,4],
  *   "allocatedAt":[0,2,3],"freedAt":[1,-1,4],"offset":[0,-1,0]}}
  * }</pre>
- * <p>Either part may be absent. Arrays of numbers have one element per entry. {@code -1} stands for a missing value: an array that is not closed, an allocation that is not freed or not placed.
+ *
+ * <p>Either part may be absent. Arrays of numbers have one element per entry. {@code -1} stands for
+ * a missing value: an array that is not closed, an allocation that is not freed or not placed.
  */
 public final class PlanCodec implements Codec<StoredPlan> {
 

@@ -52,6 +52,7 @@ final class ReadableNames {
 
     /**
      * Returns the temporary name under which a file is written.
+     *
      * @param unique hexadecimal digits
      */
     static String temporary(String name, String unique) {

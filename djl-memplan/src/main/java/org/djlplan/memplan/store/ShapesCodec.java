@@ -14,12 +14,16 @@ import org.djlplan.memplan.formula.LearntStructure;
 import org.djlplan.memplan.formula.Structure;
 
 /**
- * Reads and writes recordings, from which formulas for other shapes are derived, in files. The format, shown on several lines but written on one:
+ * Reads and writes recordings, from which formulas for other shapes are derived, in files. The
+ * format, shown on several lines but written on one:
+ *
  * <pre>{@code
  * {"structures":[{"ends":[2,2,3],"left":[2],"shapes":[[1,16],[2,8]],
  *   "sizes":[[4096,4096],[1024,2048]],"sizeOf":[0,1,1]}]}
  * }</pre>
- * <p>A row of {@code sizes} has one size for each shape; formulas are fitted again from these. For each allocation {@code sizeOf} has its row, and {@code ends} the first allocation after its free.
+ *
+ * <p>A row of {@code sizes} has one size for each shape; formulas are fitted again from these. For
+ * each allocation {@code sizeOf} has its row, and {@code ends} the first allocation after its free.
  */
 public final class ShapesCodec implements Codec<LearntShapes> {
 

@@ -5,7 +5,9 @@ import java.util.Optional;
 /**
  * Stores values of one kind across runs of the JVM. Faults of a file, a folder or a disk never
  * cause an exception: one warning reports them, and the value is made again.
+ *
  * <p>The number of values per model is limited. Loading a value counts as use.
+ *
  * @param <T> the kind of value
  */
 public interface Store<T> {

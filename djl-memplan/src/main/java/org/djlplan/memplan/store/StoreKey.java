@@ -7,6 +7,7 @@ import java.util.Map;
 
 /**
  * The facts that a stored value depends on. A value is used only if all of them are equal.
+ *
  * @param model the model's name, to make file names readable
  * @param facts by name: the graph's structure, input types, engine and native version, threads, CPU
  */

@@ -20,6 +20,7 @@ import org.slf4j.LoggerFactory;
  * A lock for making a value, held by one thread of all JVMs. The system releases it when the JVM
  * dies. Its empty file is never removed, because it might be removed while another process locks
  * it.
+ *
  * <p>If no file can be locked, the lock works in this JVM only.
  */
 public final class StoreLock implements AutoCloseable {
@@ -49,6 +50,7 @@ public final class StoreLock implements AutoCloseable {
 
     /**
      * Locks the first file that can be locked.
+     *
      * @param identity identifies the value in this JVM
      * @param places of the file, in order of preference
      * @return empty if another thread or process holds it

@@ -18,14 +18,18 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Converts a key and a value to the text of a file and back. The format, shown on several lines but written on one:
+ * Converts a key and a value to the text of a file and back. The format, shown on several lines but
+ * written on one:
+ *
  * <pre>{@code
  * {"version":1,
  *  "key":{"model":"resnet18","facts":{"engine":"PyTorch 2.1.1","input":"1x3x224x224:float32"}},
  *  "plan":…,
  *  "sha256":"…"}
  * }</pre>
- * <p>The value is stored under the name of its kind. The checksum covers the value's text as written by the codec, independent of white space in the file.
+ *
+ * <p>The value is stored under the name of its kind. The checksum covers the value's text as
+ * written by the codec, independent of white space in the file.
  */
 final class StoredFile<T> {
 
@@ -65,6 +69,7 @@ final class StoredFile<T> {
 
     /**
      * Returns the version of a file's format, without reading the rest.
+     *
      * @throws IOException if the file is not djl-plan's
      * @throws RuntimeException likewise
      */
@@ -81,6 +86,7 @@ final class StoredFile<T> {
 
     /**
      * Returns the content of a file.
+     *
      * @throws IllegalArgumentException if the content exceeds the limits for reading
      * @throws CharacterCodingException if a string is not valid Unicode
      */
@@ -112,6 +118,7 @@ final class StoredFile<T> {
 
     /**
      * Returns the checksum of a text.
+     *
      * @throws CharacterCodingException if the text is not valid Unicode
      */
     static String sha256(String text) throws CharacterCodingException {
@@ -129,6 +136,7 @@ final class StoredFile<T> {
     /**
      * Reads a file. Never keeps more in memory than the largest value needs, whatever the file
      * contains.
+     *
      * @throws IOException if the file is damaged or invalid
      * @throws RuntimeException likewise
      */
@@ -152,6 +160,7 @@ final class StoredFile<T> {
 
     /**
      * Reads the value of one key from an untrusted file.
+     *
      * @return empty if another version of this library wrote the file
      * @throws IOException if the file is damaged, invalid or of another key
      * @throws RuntimeException likewise

@@ -9,6 +9,7 @@ import org.djlplan.memplan.source.trace.AllocationTrace;
 
 /**
  * The stored plan of a model's predictions with inputs of certain types.
+ *
  * @param liveness when the arrays of an imperative block are closed; empty for other blocks
  * @param allocations the places of allocations; empty if they were not recorded
  */
@@ -16,6 +17,7 @@ public record StoredPlan(Optional<LivenessTrace> liveness, Optional<Allocations>
 
     /**
      * The places of a prediction's allocations.
+     *
      * @param trace the allocations
      * @param plan offsets of the allocations that may be placed
      */

@@ -11,6 +11,7 @@ import org.djlplan.memplan.budget.WeightUse;
 
 /**
  * Reads and writes uses of weights in files. The format, shown on several lines but written on one:
+ *
  * <pre>{@code
  * {"pieceOffset":[0,4194304],"pieceBytes":[4194304,8192],"stepBytes":[0,3211264],
  *  "stepNanos":[1000,52000],"piece":[0,1],"first":[0,1],"last":[1,1],

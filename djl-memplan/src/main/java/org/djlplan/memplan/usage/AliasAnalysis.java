@@ -19,11 +19,13 @@ import org.djlplan.memplan.usage.InPlaceRules.Rule;
  * Finds tensors that may share one place because an operator overwrites its input or only views it:
  * as reported by the engine or, for an engine that does not report it, according to {@link
  * InPlaceRules}.
+ *
  * <p>Operators are visited in execution order. At any moment all live members of an alias class
  * have the same content: a view joins with equal content, and an operator overwrites only if all
  * other uses of every member have ended, so that its output is the only live member. Whether a use
  * has ended depends on the order of operators: execution order, or data dependencies alone for an
  * engine that runs branches at once.
+ *
  * <p>Only tensors with a usage record that are written once, by the first operator that uses them,
  * can join: never an input or output of the graph, a constant, a variable, or an operator's
  * temporary.
@@ -96,6 +98,7 @@ public final class AliasAnalysis {
 
     /**
      * Returns the alias classes for operators that run in any order that {@code order} allows.
+     *
      * @param where the operators, by index, that may overwrite their inputs or view them
      */
     public static ImmutableList<ImmutableList<Integer>> aliasClasses(

@@ -13,6 +13,7 @@ import java.util.stream.IntStream;
  * The order in which Greedy by Breadth places units (Pisarchyk and Lee 2020, sections 4.2 and 5.3):
  * operators by breadth, largest first, ties by execution order; of each operator's profile the
  * units that are not placed yet, by size, largest first, ties by tensor id.
+ *
  * <p>So a unit is placed in the turn of the operator in its interval with the lowest rank by
  * breadth. A unit starts at that operator: if none did, its profile would be part of an earlier
  * operator's. So the order is one sort by the smallest rank in each interval, which a sparse table
@@ -24,6 +25,7 @@ public final class BreadthOrder {
 
     /**
      * Returns the units in the order of placement.
+     *
      * @throws ArithmeticException if a breadth does not fit into a long
      */
     public static ImmutableList<UsageRecord> of(Collection<UsageRecord> units) {

@@ -11,6 +11,7 @@ import java.util.stream.IntStream;
 /**
  * Pairs of tensors that must not share memory although their usage intervals do not overlap,
  * because only the serial order separates them and operators may run in another order.
+ *
  * <p>A symmetric relation in bit sets, one per tensor: at most n²/8 bytes for n tensors.
  */
 public final class Conflicts {
@@ -33,6 +34,7 @@ public final class Conflicts {
 
         /**
          * Adds a pair of two different tensors, in any order; repeated pairs are allowed.
+         *
          * @throws IllegalArgumentException if they are the same, or an id is negative
          */
         public Builder add(int tensor, int other) {

@@ -17,13 +17,16 @@ import org.djlplan.memplan.graph.Operator.InPlace;
  * addition the engine, run with operand and result at one place, must compute the same bits as
  * otherwise, for NaNs of several kinds, infinities, subnormal numbers and odd lengths. The
  * integration tests run every entry and fail for an entry without a model.
+ *
  * <p>The order of reads and writes alone is not sufficient: a compiler makes two loops of one, for
  * arrays that overlap and for others, and their results may differ. In release 2.6.2 for x86-64,
  * {@code ADD} and {@code MUL} of floats return the other one of two NaNs, and {@code RELU_N1_TO_1}
  * of floats flushes subnormal numbers to zero, when they overwrite an operand. They are not here.
+ *
  * <p>A view is a {@code memcpy} onto itself, which is undefined in the C standard (C11 7.24.2.1:
  * overlapping objects). Only these tests prove that it leaves the bytes unchanged on the supported
  * platforms, for the element types that they run.
+ *
  * <p>Broadcasting: the overwritten operand has the result's shape, so {@code
  * BinaryBroadcastFiveFold} and the {@code …Slow} loops use the same index for both; the repeated
  * operand is smaller and never overwritten.
@@ -42,6 +45,7 @@ public final class InPlaceRules {
 
     /**
      * One allowed operator.
+     *
      * @param operator the engine's name for it
      * @param type element type of the shared input and of the output
      * @param kind how they share

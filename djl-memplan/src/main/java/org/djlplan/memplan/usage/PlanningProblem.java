@@ -14,6 +14,7 @@ import java.util.Set;
  * The problem that a strategy solves: usage records; alias classes of tensors that share one place
  * because one overwrites the other or views it; and optionally {@link Conflicts}, if operators need
  * not run in serial order.
+ *
  * <p>A strategy places <em>units</em>: a single tensor, or a whole alias class, whose interval
  * spans its members and whose size is that of the largest member.
  */
@@ -84,6 +85,7 @@ public final class PlanningProblem {
     /**
      * Returns this problem with additional pairs of tensors that must not share memory, besides
      * those whose intervals overlap.
+     *
      * @throws IllegalArgumentException if a tensor of a pair has no record
      */
     public PlanningProblem withConflicts(Conflicts pairs) {

@@ -9,6 +9,7 @@ import java.util.List;
 /**
  * Positional maxima (Pisarchyk and Lee 2020, section 3): the i-th is the largest i-th largest size
  * over all operator profiles.
+ *
  * <p>Records are added by size, largest first, to a count of tensors alive per operator. When the
  * largest count rises to i, some profile has i sizes of at least the size just added, and none had
  * before: that size is the i-th maximum. O(n log n), without building a single profile.

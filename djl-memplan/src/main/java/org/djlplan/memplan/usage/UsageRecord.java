@@ -4,6 +4,7 @@ import static com.google.common.base.Preconditions.checkArgument;
 
 /**
  * A tensor usage record: a tensor's usage interval and aligned size.
+ *
  * @param tensor id of the tensor
  * @param first first operator, in execution order, that uses the tensor
  * @param last last operator that uses it, inclusive

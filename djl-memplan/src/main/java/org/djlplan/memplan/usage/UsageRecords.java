@@ -26,6 +26,7 @@ public final class UsageRecords {
      * Returns a record of every tensor that a plan may place: an intermediate of known size that an
      * operator uses, and that is neither an input nor an output of the graph. Temporaries live only
      * at their own operator.
+     *
      * @throws ArithmeticException if a size overflows when it is aligned
      */
     public static ImmutableList<UsageRecord> of(Graph graph) {
@@ -90,6 +91,7 @@ public final class UsageRecords {
 
     /**
      * Returns the total size of the records, without shared memory.
+     *
      * @throws ArithmeticException if the sum does not fit into a long
      */
     public static long naiveBytes(Collection<UsageRecord> records) {
@@ -102,6 +104,7 @@ public final class UsageRecords {
 
     /**
      * Returns the sum of two sizes.
+     *
      * @throws ArithmeticException if it does not fit into a long; the message has the two sizes
      */
     public static long addBytes(long sum, long bytes) {

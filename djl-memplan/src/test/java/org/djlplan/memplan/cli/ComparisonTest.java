@@ -250,7 +250,8 @@ class ComparisonTest {
     @Test
     void complaints_stockLosesATensor_nameTheReference() {
         Variant off =
-                new Variant(RunMode.PLANNED, planned, floats(1e-7), List.of(Limit.IDENTICAL), TYPES);
+                new Variant(
+                        RunMode.PLANNED, planned, floats(1e-7), List.of(Limit.IDENTICAL), TYPES);
         Comparison lost =
                 new Comparison(stock, Optional.of(floats(0.5)), List.of(off), Map.of(), List.of());
         assertEquals(

@@ -1,9 +1,9 @@
 package org.djlplan.integration.networks;
 
 import org.djlplan.memplan.cli.demo.Activation;
+import org.djlplan.memplan.cli.demo.LayerOutput;
 import org.djlplan.memplan.cli.demo.NetworkBuilder;
 import org.djlplan.memplan.cli.demo.Padding;
-import org.djlplan.memplan.cli.demo.LayerOutput;
 import org.djlplan.memplan.source.tflite.TfLiteFile;
 
 /**
@@ -31,7 +31,8 @@ public final class BlazeFace {
         x = network.conv2d(x, 24, 5, 2, Activation.RELU);
         LayerOutput fine = blocks(network, x, FINE);
         LayerOutput coarse = blocks(network, fine, COARSE);
-        LayerOutput scores = network.concat(1, head(network, fine, 2, 1), head(network, coarse, 6, 1));
+        LayerOutput scores =
+                network.concat(1, head(network, fine, 2, 1), head(network, coarse, 6, 1));
         LayerOutput boxes =
                 network.concat(
                         1,
@@ -48,7 +49,8 @@ public final class BlazeFace {
         return y;
     }
 
-    private static LayerOutput block(NetworkBuilder network, LayerOutput x, int channels, int stride) {
+    private static LayerOutput block(
+            NetworkBuilder network, LayerOutput x, int channels, int stride) {
         LayerOutput y = network.depthwiseConv2d(x, 5, stride, Activation.NONE);
         y = network.conv2d(y, channels, 1, 1, Activation.NONE);
         LayerOutput shortcut = stride == 1 ? x : network.maxPool(x, 2, 2, Padding.SAME);
@@ -59,7 +61,8 @@ public final class BlazeFace {
         return network.add(shortcut, y, Activation.RELU);
     }
 
-    private static LayerOutput head(NetworkBuilder network, LayerOutput x, int anchors, int values) {
+    private static LayerOutput head(
+            NetworkBuilder network, LayerOutput x, int anchors, int values) {
         LayerOutput y = network.conv2d(x, anchors * values, 1, 1, Activation.NONE);
         return network.reshape(y, 1, x.dimension(1) * x.dimension(2) * anchors, values);
     }

@@ -1,8 +1,8 @@
 package org.djlplan.integration.networks;
 
 import org.djlplan.memplan.cli.demo.Activation;
-import org.djlplan.memplan.cli.demo.NetworkBuilder;
 import org.djlplan.memplan.cli.demo.LayerOutput;
+import org.djlplan.memplan.cli.demo.NetworkBuilder;
 import org.djlplan.memplan.source.tflite.TfLiteFile;
 
 /**
@@ -26,7 +26,8 @@ public final class ElementwiseChains {
         flat = network.squeeze(flat, 2);
         flat = network.sub(network.unary("ABS", flat), flat, Activation.NONE);
         x = network.add(network.reshape(flat, 1, 32, 32, 16), x, Activation.RELU6);
-        LayerOutput image = network.resizeBilinear(network.conv2d(x, 3, 1, 1, Activation.NONE), 64, 64);
+        LayerOutput image =
+                network.resizeBilinear(network.conv2d(x, 3, 1, 1, Activation.NONE), 64, 64);
         LayerOutput numbers = network.fullyConnected(network.mean(x), 10, Activation.NONE);
         return network.output(network.logistic(image)).output(numbers).build();
     }

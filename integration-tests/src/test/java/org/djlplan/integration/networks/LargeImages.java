@@ -1,8 +1,8 @@
 package org.djlplan.integration.networks;
 
 import org.djlplan.memplan.cli.demo.Activation;
-import org.djlplan.memplan.cli.demo.NetworkBuilder;
 import org.djlplan.memplan.cli.demo.LayerOutput;
+import org.djlplan.memplan.cli.demo.NetworkBuilder;
 import org.djlplan.memplan.source.tflite.TfLiteFile;
 
 /**

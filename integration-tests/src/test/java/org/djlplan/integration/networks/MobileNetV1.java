@@ -2,9 +2,9 @@ package org.djlplan.integration.networks;
 
 import com.google.common.collect.ImmutableList;
 import org.djlplan.memplan.cli.demo.Activation;
+import org.djlplan.memplan.cli.demo.LayerOutput;
 import org.djlplan.memplan.cli.demo.NetworkBuilder;
 import org.djlplan.memplan.cli.demo.Padding;
-import org.djlplan.memplan.cli.demo.LayerOutput;
 import org.djlplan.memplan.source.tflite.TfLiteFile;
 
 /**

@@ -5,9 +5,9 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.function.IntFunction;
 import org.djlplan.memplan.cli.demo.Activation;
+import org.djlplan.memplan.cli.demo.LayerOutput;
 import org.djlplan.memplan.cli.demo.NetworkBuilder;
 import org.djlplan.memplan.cli.demo.Padding;
-import org.djlplan.memplan.cli.demo.LayerOutput;
 import org.djlplan.memplan.source.tflite.TfLiteFile;
 
 /**
@@ -67,7 +67,8 @@ public record ResNet(int side, int width, List<Integer> blocks, int classes) {
         return network.output(network.softmax(x)).build();
     }
 
-    private static LayerOutput bottleneck(NetworkBuilder network, LayerOutput x, int channels, int stride) {
+    private static LayerOutput bottleneck(
+            NetworkBuilder network, LayerOutput x, int channels, int stride) {
         int outputs = EXPANSION * channels;
         boolean same = stride == 1 && x.dimension(-1) == outputs;
         LayerOutput shortcut = same ? x : network.conv2d(x, outputs, 1, stride, Activation.NONE);

@@ -5,9 +5,9 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.function.IntFunction;
 import org.djlplan.memplan.cli.demo.Activation;
+import org.djlplan.memplan.cli.demo.LayerOutput;
 import org.djlplan.memplan.cli.demo.NetworkBuilder;
 import org.djlplan.memplan.cli.demo.Padding;
-import org.djlplan.memplan.cli.demo.LayerOutput;
 import org.djlplan.memplan.source.tflite.TfLiteFile;
 
 /**

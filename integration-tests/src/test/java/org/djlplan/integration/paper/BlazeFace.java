@@ -1,7 +1,7 @@
 package org.djlplan.integration.paper;
 
-import org.djlplan.memplan.cli.demo.Padding;
 import org.djlplan.memplan.cli.demo.LayerOutput;
+import org.djlplan.memplan.cli.demo.Padding;
 
 /**
  * BlazeFace for the front camera: images of 128 × 128 × 3, features of strides 8 and 16, 896
@@ -51,7 +51,8 @@ final class BlazeFace {
         return y;
     }
 
-    private static LayerOutput block(LayeredGraph network, LayerOutput x, int channels, int stride) {
+    private static LayerOutput block(
+            LayeredGraph network, LayerOutput x, int channels, int stride) {
         LayerOutput y = network.depthwiseConv2d(x, KERNEL, stride);
         LayerOutput shortcut = stride == 1 ? x : network.maxPool(x, 2, 2, Padding.SAME);
         y = network.conv2d(y, channels, 1, 1);

@@ -8,8 +8,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
-import org.djlplan.memplan.cli.demo.Padding;
 import org.djlplan.memplan.cli.demo.LayerOutput;
+import org.djlplan.memplan.cli.demo.Padding;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
@@ -67,7 +67,8 @@ public final class LayeredGraph {
      * @param height height of the kernel
      * @param width width of the kernel
      */
-    public LayerOutput conv2d(LayerOutput x, int channels, int height, int width, int stride, Padding padding) {
+    public LayerOutput conv2d(
+            LayerOutput x, int channels, int height, int width, int stride, Padding padding) {
         LayerOutput y = windowed("CONV_2D", x, height, width, stride, padding, channels);
         return weighted(y, (long) height * width * x.dimension(-1));
     }
@@ -75,7 +76,8 @@ public final class LayeredGraph {
     /** A depthwise convolution with bias, a square kernel and same padding. */
     public LayerOutput depthwiseConv2d(LayerOutput x, int kernel, int stride) {
         int channels = x.dimension(-1);
-        LayerOutput y = windowed("DEPTHWISE_CONV_2D", x, kernel, kernel, stride, Padding.SAME, channels);
+        LayerOutput y =
+                windowed("DEPTHWISE_CONV_2D", x, kernel, kernel, stride, Padding.SAME, channels);
         return weighted(y, (long) kernel * kernel);
     }
 

@@ -87,7 +87,8 @@ public final class NetworkBuilder {
     }
 
     /** Adds a convolution with a square kernel and same padding. */
-    public LayerOutput conv2d(LayerOutput x, int channels, int kernel, int stride, Activation activation) {
+    public LayerOutput conv2d(
+            LayerOutput x, int channels, int kernel, int stride, Activation activation) {
         return conv2d(x, channels, kernel, kernel, stride, Padding.SAME, activation);
     }
 
@@ -119,7 +120,8 @@ public final class NetworkBuilder {
     }
 
     /** Adds a depthwise convolution with bias, a square kernel and same padding. */
-    public LayerOutput depthwiseConv2d(LayerOutput x, int kernel, int stride, Activation activation) {
+    public LayerOutput depthwiseConv2d(
+            LayerOutput x, int kernel, int stride, Activation activation) {
         int channels = x.dimension(-1);
         FlatTable options =
                 windowOptions("DepthwiseConv2DOptions", stride, Padding.SAME, activation)
@@ -312,7 +314,8 @@ public final class NetworkBuilder {
         return parts.ints(nextName(name), shape, values);
     }
 
-    private LayerOutput operator(String type, FlatTable options, List<Integer> shape, LayerOutput... inputs) {
+    private LayerOutput operator(
+            String type, FlatTable options, List<Integer> shape, LayerOutput... inputs) {
         return operator(type, Optional.of(options), shape, inputs);
     }
 
@@ -355,7 +358,8 @@ public final class NetworkBuilder {
             return new LayerOutput(tensors.size() - 1, tensor.shape());
         }
 
-        private LayerOutput constant(String name, List<Integer> shape, int typeCode, ByteBuffer content) {
+        private LayerOutput constant(
+                String name, List<Integer> shape, int typeCode, ByteBuffer content) {
             buffers.add(TfLiteBytes.of(content));
             return add(TfLiteTensor.plain(shape, typeCode, buffers.size() - 1, name));
         }

@@ -20,6 +20,7 @@ import org.djlplan.memplan.source.block.LivenessTrace;
  * then mostly on which of them are 1. So inputs of the same element types and ranks form a
  * <em>family</em>, which shares recordings; preferred are those whose inputs have ones in the same
  * positions.
+ *
  * <p>If there is no recording, a block that may be run any number of times is run on
  * <em>trial</em>: on zeros, and on smaller shapes, so that it takes little memory. So even the
  * first prediction has a recording. Thread-safe; callers wait for a running trial.

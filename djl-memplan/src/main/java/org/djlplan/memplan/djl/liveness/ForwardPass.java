@@ -11,6 +11,7 @@ import java.util.Optional;
 
 /**
  * The arguments of one forward pass. Blocks modify their list of inputs, so each run gets a copy.
+ *
  * @param store where parameters come from
  * @param inputs the arrays the caller gave, which nobody closes
  * @param params DJL's optional parameters

@@ -16,6 +16,7 @@ import org.slf4j.LoggerFactory;
  * Closes arrays after the last operation that uses them, in a stateful block, whose forward pass
  * therefore runs exactly once per prediction. Thread-safe; one pass at a time is recorded or
  * follows a recording, others run as in DJL.
+ *
  * <p>A pass cannot be repeated after an array was closed too early. So a recording is used only if
  * it is certain to fit: the block's code depends only on the types of the inputs and on the block's
  * state ({@link BlockCode#detour}), and the state is the same as when the recorded pass began. The

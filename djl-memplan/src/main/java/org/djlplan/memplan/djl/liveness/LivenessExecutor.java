@@ -23,12 +23,14 @@ import org.slf4j.LoggerFactory;
  * Runs the forward passes of an imperative block with intermediates closed after their last use. In
  * DJL every intermediate lives until the call's manager is closed, which Pisarchyk and Lee (2020,
  * section 3) call <em>naive</em>; no allocator can compensate for that.
+ *
  * <p>Results equal DJL's bit by bit. If arrays were closed too early because a block did something
  * else than in the recording, the engine rejects them, and the pass is repeated as in DJL; this is
  * only done for pure blocks. Other blocks run exactly once per call: nothing of theirs is closed
  * early unless users set {@link Liveness#OP}, and then only while their state is the recorded one.
  * Inputs, outputs, and arrays that the block stores in its fields or attaches elsewhere are never
  * closed. Thread-safe.
+ *
  * <p>The first pass should take no more memory than later ones. The methods, in order: it uses a
  * recording of other shapes, which is checked less strictly and may cost memory and a repetition,
  * but never wrong results; a block of DJL's own classes is recorded in advance, on small inputs;

@@ -25,6 +25,7 @@ import org.slf4j.LoggerFactory;
  * Closes arrays after the last operation that uses them: the first pass for given types of inputs
  * is recorded, unless a recording of other shapes can be used; later passes follow the recording.
  * Thread-safe.
+ *
  * <p>While a pass is recorded no other pass runs, because stand-ins of the recording may be visible
  * in the block's fields until it ends.
  */
@@ -106,7 +107,8 @@ final class OpLevel {
         ImmutableList<ArrayType> types = ArrayTypes.of(pass.inputs());
         TypeState state = state(types);
         if (state.wantsRecording()) {
-            families.findRecording(types, smaller -> tryOut(pass, smaller)).ifPresent(state::borrow);
+            families.findRecording(types, smaller -> tryOut(pass, smaller))
+                    .ifPresent(state::borrow);
         }
     }
 

@@ -8,6 +8,7 @@ import java.util.function.IntSupplier;
  * memory allocated since the last one exceeds a fraction of all memory allocated so far. So, above
  * the memory in use, unreachable arrays take at most that fraction of the memory in DJL, and the
  * number of collections grows with the logarithm of the pass's size.
+ *
  * <p>The JVM may be configured not to collect on demand, or have a heap that takes long, so a few
  * futile collections, or a single long one, end this.
  */

@@ -8,6 +8,7 @@ import org.djlplan.memplan.djl.purity.BlockCode;
  * Runs a pass again as in DJL, after early closing has broken it. Only a pure block may be run
  * twice, so its purity is checked again: since it was loaded it may have got other children or
  * functions.
+ *
  * @param block as DJL made it
  * @param code what was known of it when it was loaded; taken on trust if it has no hash
  */

@@ -9,6 +9,7 @@ import org.djlplan.memplan.source.block.LivenessTrace;
 
 /**
  * A trace in a form for fast lookup while a block runs.
+ *
  * <p>A plan is <em>borrowed</em> if it was recorded with inputs of other shapes: then only element
  * type and rank of each array are compared, and the engine rejects an array that was closed too
  * early.

@@ -10,6 +10,7 @@ import java.util.function.Supplier;
 /**
  * One recorded pass through a tree of pure blocks. It closes arrays after the last child block that
  * uses them.
+ *
  * @param store where parameters come from
  * @param recorder notes what is closed, and leaves open what must stay open for other reasons
  */

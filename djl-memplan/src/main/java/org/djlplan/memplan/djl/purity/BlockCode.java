@@ -11,8 +11,10 @@ import org.djlplan.memplan.djl.purity.Finding.Kind;
 /**
  * The findings about a block's forward pass for inference, from the code of the block, of
  * everything that it references, and of the called methods. Unknown code is a finding, too.
+ *
  * <p>It is valid for the objects that the block references when it is analyzed; call {@link #look}
  * again after they were replaced.
+ *
  * @param hash of all code that was read; another version of a class has another
  * @param findings what a pass does besides computing
  * @param statics the classes whose static fields the code reads

@@ -2,6 +2,7 @@ package org.djlplan.memplan.djl.purity;
 
 /**
  * A possible side effect of a forward pass.
+ *
  * @param kind what follows from it
  * @param className the class whose code does it
  * @param what in plain words, to be read after the class's name

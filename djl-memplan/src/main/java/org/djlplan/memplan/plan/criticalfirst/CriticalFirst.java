@@ -11,20 +11,23 @@ import org.djlplan.memplan.usage.PlanningProblem;
 /**
  * Fills the arena from the bottom up, starting with the moments at which the least may be wasted,
  * and learns from the waste of earlier passes; for problems of many thousand units.
+ *
  * <p>The framework is the best-fit strategy of strip packing (Burke, Kendall and Whitwell 2004,
  * section 3; for memory, Sekiyama et al. 2018): the lowest segment of the skyline takes a unit that
  * fits into it, or is raised to its neighbour. Four things are ours:
+ *
  * <ul>
- * <li>Time is reduced to the moments that matter ({@link MomentTable}).
- * <li>Slack is the lower bound minus the breadth and the waste at a moment ({@link Slack}). If it
- * is scarce, units alive at the scarcest moment are preferred, because others would build walls
- * beside it, across which nothing fits any more.
- * <li>Passes are repeated. Units that were blocked where the slack was exceeded go earlier in the
- * next pass ({@link Filling}). Two priorities alternate, one by size and one by life; each learns
- * separately.
- * <li>After each pass, units at the top are moved into gaps, and units in their way elsewhere
- * ({@link Tightening}).
+ *   <li>Time is reduced to the moments that matter ({@link MomentTable}).
+ *   <li>Slack is the lower bound minus the breadth and the waste at a moment ({@link Slack}). If it
+ *       is scarce, units alive at the scarcest moment are preferred, because others would build
+ *       walls beside it, across which nothing fits any more.
+ *   <li>Passes are repeated. Units that were blocked where the slack was exceeded go earlier in the
+ *       next pass ({@link Filling}). Two priorities alternate, one by size and one by life; each
+ *       learns separately.
+ *   <li>After each pass, units at the top are moved into gaps, and units in their way elsewhere
+ *       ({@link Tightening}).
  * </ul>
+ *
  * <p>A pass takes O(n) steps on the skyline, each with searches in trees of size O(n): O(n log n)
  * if a search visits O(log n) nodes, as on profiles of training and serving, from a thousand to a
  * million units; the proved bound is only O(n²). Tightening may cost half as many steps as the pass

@@ -9,6 +9,7 @@ import org.djlplan.memplan.usage.UsageRecords;
  * unit that fits into it: if slack is scarce there, one that is alive at the moment of least slack,
  * otherwise any; among these the unit with the highest priority. If no unit fits into it, the
  * valley is raised to its lower neighbour, and the space below is wasted.
+ *
  * <p>If a moment has wasted more than its slack, the unplaced units that are alive there were
  * blocked by neighbours placed too early; they get a higher priority in the next pass.
  */
@@ -43,6 +44,7 @@ final class Filling {
 
     /**
      * Places all units of {@code timeline}, and adjusts {@code priorities}.
+     *
      * @throws ArithmeticException if the arena does not fit into a long
      */
     static Filling of(MomentTable timeline, Priorities priorities) {

@@ -124,6 +124,7 @@ final class MomentTable {
 
     /**
      * A plan of all units of a timeline.
+     *
      * @param offsets offset in bytes of every unit of the timeline; must not be modified
      * @param totalBytes size of the arena
      */

@@ -18,7 +18,9 @@ final class Tightening {
     private final long mostCost;
     private long cost;
 
-    /** @param mostCost limit of the number of visited units */
+    /**
+     * @param mostCost limit of the number of visited units
+     */
     Tightening(MomentTable.Neighbours neighbours, long mostCost) {
         this.neighbours = neighbours;
         this.mostCost = mostCost;
@@ -59,6 +61,7 @@ final class Tightening {
     /**
      * Moves the units above a wanted arena size to places below it, and the units in their way
      * elsewhere: an ejection chain.
+     *
      * <p>The unit with the largest area (size · life) goes first, to the place where units with the
      * least area are in its way. Units that were moved often weigh more, so that the chain does not
      * run in circles. A step takes O(k log k) for k overlapping units.
@@ -111,6 +114,7 @@ final class Tightening {
 
         /**
          * Moves units until the arena has the wanted size; returns whether it has.
+         *
          * @param mostCost limit of the number of visited units
          */
         boolean succeeds(long mostCost) {

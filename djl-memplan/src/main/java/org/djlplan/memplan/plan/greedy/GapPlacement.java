@@ -12,6 +12,7 @@ import org.djlplan.memplan.usage.UsageRecords;
  * (Pisarchyk and Lee 2020, section 5.2, Algorithm 3). Gaps lie between placed units that are alive
  * at a common operator. On a tie the lowest gap is taken; if none fits, the unit goes right after
  * the last of these units.
+ *
  * <p>Placed units are stored by offset in {@link Windows} of time; placing a unit scans one window.
  * With k units alive in a window of at most four times the unit's interval, that costs O(k), and
  * inserting the unit costs O(k) for each window in which it is alive; the longer units live, the
@@ -32,6 +33,7 @@ final class GapPlacement {
     /**
      * Returns the offset in bytes of every unit, by tensor id, if they are placed in the given
      * order.
+     *
      * @throws ArithmeticException if the arena does not fit into a long
      */
     static Map<Integer, Long> inOrder(List<UsageRecord> units) {
@@ -70,6 +72,7 @@ final class GapPlacement {
 
     /**
      * Windows of time, each with the placed units that are alive in it, by offset.
+     *
      * <p>On each level time is divided into buckets, and a window is a bucket and the next one. The
      * coarsest level has one window; the buckets of each further level are half as long. The window
      * of a unit is the shortest one that contains its interval: at most four times as long as the
@@ -141,7 +144,7 @@ final class GapPlacement {
 
         /**
          * @param units all units that will be placed; they are identified by their index from here
-         * on
+         *     on
          */
         Windows(List<UsageRecord> units) {
             first = new int[units.size()];
@@ -191,6 +194,7 @@ final class GapPlacement {
 
         /**
          * Enters a placed unit.
+         *
          * @param offsets in bytes of all placed units
          */
         void enter(int unit, long[] offsets) {

@@ -12,6 +12,7 @@ import org.djlplan.memplan.usage.UsageRecord;
  * first, then by tensor id; each into the smallest gap that fits. The order is that of an allocator
  * that hands out memory while the model runs (Lee et al. 2019 use it for shared objects), so this
  * shows what a best-fit allocator without knowledge of the future can achieve.
+ *
  * <p>The complexity is that of {@link GreedyBySize}, from which it differs only in the order of
  * units.
  */

@@ -18,23 +18,31 @@ import org.djlplan.memplan.usage.UsageRecord;
 import org.djlplan.memplan.usage.UsageRecords;
 
 /**
- * Offset calculation in rounds (Pisarchyk and Lee 2020, section 7), for tensors whose sizes become known only while the model runs: plan the known tensors, run up to the operator that resolves the next sizes, then plan those around the placed ones. In each round the newly known units are placed by size, largest first, ties by tensor id, into the smallest gap between placed units. Placed units never move, so their offsets stay valid. The arena may grow. If everything is known in the first round, the plan is that of Greedy by Size.
+ * Offset calculation in rounds (Pisarchyk and Lee 2020, section 7), for tensors whose sizes become
+ * known only while the model runs: plan the known tensors, run up to the operator that resolves the
+ * next sizes, then plan those around the placed ones. In each round the newly known units are
+ * placed by size, largest first, ties by tensor id, into the smallest gap between placed units.
+ * Placed units never move, so their offsets stay valid. The arena may grow. If everything is known
+ * in the first round, the plan is that of Greedy by Size.
+ *
  * <pre>
  *   OffsetPlan plan = Rounds.first(knownAtLoad);
  *   // run up to the operator that resolves sizes, it included, then
  *   plan = Rounds.next(plan, new Round(operator, newlyKnown));
  * </pre>
+ *
  * <p>O(m·n) for a round of m units if n units in total are alive from its operator on.
  */
 public final class Rounds {
 
     /**
      * The tensors whose sizes become known at one operator.
+     *
      * @param operator that resolves the sizes when it runs, so its own outputs may be among them; 0
-     * for sizes known before the model runs
+     *     for sizes known before the model runs
      * @param known the newly known records, none of which is used before {@code operator}, with
-     * their alias classes; without conflicts besides overlapping intervals, because rounds need
-     * operators that run in order
+     *     their alias classes; without conflicts besides overlapping intervals, because rounds need
+     *     operators that run in order
      */
     public record Round(int operator, PlanningProblem known) {
 
@@ -64,6 +72,7 @@ public final class Rounds {
 
     /**
      * Returns a valid plan of the tensors known before the model runs.
+     *
      * @throws IllegalArgumentException if {@code known} has conflicts beside overlapping intervals
      * @throws ArithmeticException if the arena does not fit into a long
      */
@@ -77,9 +86,10 @@ public final class Rounds {
      * Returns a valid plan of all tensors of {@code placed} and of the newly known ones; the
      * offsets of {@code placed} do not change. The arena after the round is {@link
      * OffsetPlan#totalBytes}.
+     *
      * @param placed a valid plan
      * @throws IllegalArgumentException if a tensor is already placed, or {@code placed} has
-     * conflicts besides overlapping intervals
+     *     conflicts besides overlapping intervals
      * @throws ArithmeticException if the arena does not fit into a long
      */
     public static OffsetPlan next(OffsetPlan placed, Round round) {
@@ -104,9 +114,10 @@ public final class Rounds {
 
     /**
      * Returns the plan after every round; the last plan contains everything.
+     *
      * @param rounds by operator
      * @throws IllegalArgumentException if they are not ordered by operator, or a tensor becomes
-     * known twice
+     *     known twice
      * @throws ArithmeticException if the arena does not fit into a long
      */
     public static ImmutableList<OffsetPlan> plan(List<Round> rounds) {
@@ -130,8 +141,9 @@ public final class Rounds {
      * Returns a strategy that plans as if sizes became known while the model runs, so that the cost
      * of unknown sizes can be compared with other strategies. It supports problems without alias
      * classes.
+     *
      * @param knownAt by tensor id, the operator that resolves the tensor's size; other tensors are
-     * known before the model runs
+     *     known before the model runs
      */
     public static OffsetStrategy strategy(Map<Integer, Integer> knownAt) {
         return new InRounds(ImmutableMap.copyOf(knownAt));

@@ -13,6 +13,7 @@ import org.djlplan.memplan.usage.UsageRecord;
  * tensor id, so that they lie at the arena's start; then the others by size, largest first, ties by
  * first operator, then by tensor id; each into the smallest gap that fits. TensorFlow Lite places
  * only tensors first that it never frees; here those are the units that span the whole problem.
+ *
  * <p>The complexity is that of {@link GreedyBySize}, from which it differs only in the order of
  * units.
  */

@@ -7,12 +7,13 @@ import org.djlplan.memplan.plan.Violation;
 
 /**
  * The plan of one problem by one strategy.
+ *
  * @param plan the plan
  * @param nanos duration of planning
  * @param violations found by the validator; empty if the plan is valid
  * @param lowerBoundBytes lower bound of the solved problem: its maximum breadth, or a larger bound
- * that a search proved. With alias classes it holds for these classes only, so a plan that reaches
- * it may be larger than one with other classes
+ *     that a search proved. With alias classes it holds for these classes only, so a plan that
+ *     reaches it may be larger than one with other classes
  */
 public record Attempt(
         OffsetPlan plan, long nanos, List<Violation> violations, long lowerBoundBytes) {

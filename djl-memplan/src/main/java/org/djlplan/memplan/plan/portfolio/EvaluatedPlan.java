@@ -7,13 +7,14 @@ import org.djlplan.memplan.usage.UsageRecords;
 
 /**
  * A valid plan with its figures.
+ *
  * @param plan the places of the tensors
  * @param strategy name of the strategy, with {@code "+in-place"} if tensors share places
  * @param naiveBytes total size of all planned tensors, without shared memory
  * @param lowerBoundBytes maximum operator breadth without aliases
  * @param aliasedTensors number of tensors that share another's place
  * @param provedMinimal whether the plan is proved minimal among those with worthwhile sharing,
- * because it is at the lower bound
+ *     because it is at the lower bound
  */
 public record EvaluatedPlan(
         OffsetPlan plan,

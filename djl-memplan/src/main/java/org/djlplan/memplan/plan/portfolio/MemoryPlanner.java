@@ -18,6 +18,7 @@ import org.djlplan.memplan.usage.UsageRecords;
  * Plans the memory of a graph's intermediate tensors, or of recorded usage, with the strategies of
  * the portfolio. Every plan is checked by {@link PlanValidator}; if a strategy does not support a
  * problem or its plan is invalid, the naive plan is used.
+ *
  * <p>A plan with shared places is preferred if it saves enough. Then places are shared only at
  * operators whose breadth would exceed the arena, if that keeps the arena as small, because sharing
  * elsewhere saves nothing.
@@ -55,6 +56,7 @@ public final class MemoryPlanner {
 
     /**
      * Returns a small valid plan of a graph.
+     *
      * @param graph the model, including temporaries if the engine reported them
      * @param strategy a name that {@link Strategies#named} knows
      * @param inPlace when operators may overwrite their inputs
@@ -68,6 +70,7 @@ public final class MemoryPlanner {
 
     /**
      * Returns a small valid plan of recorded usage that is not derived from a graph.
+     *
      * @param problem to plan
      * @param strategy a name that {@link Strategies#named} knows
      * @throws IllegalArgumentException if there is no such strategy; the message names the nearest

@@ -35,6 +35,7 @@ public final class Portfolio {
 
     /**
      * Returns the plan of every strategy for every variant that it supports, variant by variant.
+     *
      * @param variants the same records, for example without and with alias classes
      */
     public ImmutableList<Attempt> attempts(List<PlanningProblem> variants) {
@@ -52,6 +53,7 @@ public final class Portfolio {
     /**
      * Returns the valid plan with the smallest arena, on a tie the first; the naive plan if no
      * strategy has a valid one. Stops at a plan that is proved minimal.
+     *
      * @param variants the same records, at least one; earlier ones are preferred
      */
     public Attempt best(List<PlanningProblem> variants) {
@@ -101,6 +103,7 @@ public final class Portfolio {
      * Returns the result of a search that starts from the smallest valid attempt for the problem
      * with the lowest bound; empty if there is none, if the search does not support the problem, or
      * if the attempt is already minimal.
+     *
      * @param attempts of other strategies
      */
     public Optional<Attempt> searched(List<Attempt> attempts, ExactSearch search) {

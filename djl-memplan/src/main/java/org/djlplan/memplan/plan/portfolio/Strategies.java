@@ -77,8 +77,9 @@ public final class Strategies {
 
     /**
      * Returns the strategies of a name, in order of preference: one, or several for {@link #BEST}.
+     *
      * @throws IllegalArgumentException if there is no such strategy; the message names the nearest
-     * name
+     *     name
      */
     public static ImmutableList<OffsetStrategy> named(String name) {
         if (name.equals(BEST)) {

@@ -13,6 +13,7 @@ import java.util.stream.IntStream;
 
 /**
  * Depth-first search for a plan that fits into a capacity.
+ *
  * <p>Any plan can be pushed down until every unit lies on the arena's floor or on another unit. The
  * search decides, section by section, which remaining unit is the lowest: one that lies directly on
  * the section's floor, or none, in which case the floor rises. These cases exclude each other, so
@@ -221,7 +222,9 @@ final class CapacitySearch {
         private long high;
         private long low;
 
-        /** @param size number of remembered states, a power of two */
+        /**
+         * @param size number of remembered states, a power of two
+         */
         FailedStates(int size) {
             keys = new long[2 * size];
             mask = size - 1;

@@ -20,6 +20,7 @@ import org.djlplan.memplan.usage.UsageRecord;
  * Minimizes the arena by branch and bound. It starts from a known plan, always has the best plan so
  * far, and ends when that plan is proved minimal, fits the requested capacity, or a limit is
  * reached. The problem is NP-hard: the time is exponential in the worst case.
+ *
  * <p>The cut into sections, the idea of searching plans that are pushed down, and the techniques
  * {@code DOMINANCE}, {@code HATLESS} and {@code DECOMPOSITION} are those of MiniMalloc (Moffitt
  * 2023, "MiniMalloc: A Lightweight Memory Allocator for Hardware-Accelerated Machine Learning",
@@ -48,7 +49,9 @@ public final class ExactSearch implements OffsetStrategy {
         this(limits, Technique.ALL);
     }
 
-    /** @param techniques enabled techniques; for benchmarks */
+    /**
+     * @param techniques enabled techniques; for benchmarks
+     */
     public ExactSearch(SearchLimits limits, Set<Technique> techniques) {
         this.limits = limits;
         this.techniques = Set.copyOf(techniques);
@@ -78,6 +81,7 @@ public final class ExactSearch implements OffsetStrategy {
     /**
      * Searches for a smaller plan than {@code incumbent}; returns {@code incumbent} if there is
      * none. Ends early with its best plan if the calling thread is interrupted.
+     *
      * @param incumbent a valid plan
      */
     public SearchResult improve(OffsetPlan incumbent) {

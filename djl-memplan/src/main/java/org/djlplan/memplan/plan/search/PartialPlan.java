@@ -11,6 +11,7 @@ final class PartialPlan {
 
     /**
      * Units that are not placed yet, and their sections; no other unit reaches into these sections.
+     *
      * @param units in any order; {@link Inference} sorts them
      * @param from first section
      * @param to last section
@@ -93,6 +94,7 @@ final class PartialPlan {
 
     /**
      * Places a unit.
+     *
      * @return whether this raises any remaining unit
      */
     boolean place(int unit, long at) {

@@ -8,11 +8,12 @@ import java.util.OptionalLong;
 
 /**
  * Limits of a search, and its number of threads.
+ *
  * @param nodes limit of examined partial plans, over all threads
  * @param time time limit; without one, the result of a search with one thread is deterministic
  * @param threads number of threads
  * @param capacityBytes the search ends at a plan that fits; without it, the search minimizes the
- * arena
+ *     arena
  */
 public record SearchLimits(
         long nodes, Optional<Duration> time, int threads, OptionalLong capacityBytes) {

@@ -4,10 +4,11 @@ import org.djlplan.memplan.plan.OffsetPlan;
 
 /**
  * The result of a search.
+ *
  * @param plan the smallest plan known when the search ended
  * @param provedMinimal whether no smaller plan exists
  * @param lowerBoundBytes a lower bound of all plans: the maximum breadth, or a larger one that the
- * search proved
+ *     search proved
  * @param nodes number of examined partial plans
  */
 public record SearchResult(

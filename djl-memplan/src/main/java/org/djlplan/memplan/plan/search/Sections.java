@@ -6,7 +6,10 @@ import java.util.stream.IntStream;
 import org.djlplan.memplan.usage.UsageRecord;
 
 /**
- * The time axis cut into sections, and the units in them, by number. A section stands for all operators whose profiles are part of the same largest profile; sections are numbered in execution order.
+ * The time axis cut into sections, and the units in them, by number. A section stands for all
+ * operators whose profiles are part of the same largest profile; sections are numbered in execution
+ * order.
+ *
  * <pre>
  *   unit 0   ========
  *   unit 1        =========          section 0 = {0, 1}

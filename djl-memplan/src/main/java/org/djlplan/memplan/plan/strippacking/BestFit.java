@@ -20,12 +20,14 @@ import org.djlplan.memplan.usage.UsageRecords;
  * Strip Packing Best-Fit (Sekiyama, Imamichi, Imai and Raymond 2018, <a
  * href="https://arxiv.org/abs/1804.10001">Profile-guided memory optimization for deep neural
  * networks</a>, section 3.2; after Burke, Kendall and Whitwell 2004).
+ *
  * <ol>
- * <li>Take the lowest offset line, the leftmost of equals.
- * <li>Of the units whose interval lies within the line, put the longest on it; ties by size, larger
- * first, then by tensor id.
- * <li>If there is none, lift the line to its lower neighbour and merge lines at one offset.
+ *   <li>Take the lowest offset line, the leftmost of equals.
+ *   <li>Of the units whose interval lies within the line, put the longest on it; ties by size,
+ *       larger first, then by tensor id.
+ *   <li>If there is none, lift the line to its lower neighbour and merge lines at one offset.
  * </ol>
+ *
  * <p>O(n log² n) time and O(n log n) memory for n units: every turn places a unit or merges two
  * lines, so there are O(n) turns; lines are in a balanced tree by offset, and candidates are found
  * in a range tree.
@@ -75,6 +77,7 @@ public final class BestFit implements OffsetStrategy {
 
         /**
          * A time span and the offset of the skyline there.
+         *
          * @param first first operator of the span
          * @param last last operator of the span, inclusive
          * @param offsetBytes the skyline's offset
@@ -104,6 +107,7 @@ public final class BestFit implements OffsetStrategy {
 
         /**
          * Puts a unit on a line; the unit's interval must lie within the line.
+         *
          * @throws ArithmeticException if the arena does not fit into a long
          */
         void place(UsageRecord unit, Line line) {

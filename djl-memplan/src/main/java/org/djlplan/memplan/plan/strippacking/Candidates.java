@@ -13,6 +13,7 @@ import org.djlplan.memplan.usage.UsageRecord;
  * first, so that the units starting at or after some operator are in O(log n) of its nodes. A node
  * contains its units by last operator, with a segment tree of the smallest rank, so that the units
  * ending at or before some operator are in O(log n) of its nodes.
+ *
  * <p>O(n log n) memory and building time, O(log² n) per query and removal. Nodes whose smallest
  * rank is no better than the best one found are skipped, so most queries cost little more than
  * O(log n).

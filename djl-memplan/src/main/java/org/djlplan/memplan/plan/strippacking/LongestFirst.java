@@ -13,6 +13,7 @@ import org.djlplan.memplan.usage.UsageRecord;
  * as path cover", the rule to be replaced). Units by (length of interval, size), both descending,
  * ties by tensor id, are stacked on the skyline. On chains it builds staircases: each unit lies on
  * the previous one, although the units below have ended.
+ *
  * <p>O(n log n) for n units: one sort, then a stack of O(log n) each. Larger problems than 100,000
  * units are left to other strategies.
  */

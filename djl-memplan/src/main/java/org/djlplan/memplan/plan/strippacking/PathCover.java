@@ -20,10 +20,12 @@ import org.djlplan.memplan.usage.UsageRecord;
  * any group whose units they do not overlap, otherwise into a new one, so that the number of groups
  * equals the largest number of overlapping units; then the groups are stacked on the skyline one
  * after another. Never above twice the product of the largest overlap and the largest size.
+ *
  * <p>The rule does not define which group to take and in which order to stack them. The default is
  * the oldest group, and groups in the order of their creation. If it results in a smaller arena,
  * the group whose last unit is nearest in size is taken, groups are stacked by their largest unit,
  * largest first, or both.
+ *
  * <p>O(n log n) for n units. Larger problems than 100,000 units are left to other strategies: with
  * many groups, gaps below the skyline add up.
  */
@@ -89,6 +91,7 @@ public final class PathCover implements OffsetStrategy {
 
     /**
      * Groups of units that do not overlap, as few as possible: O(n log n) for n units.
+     *
      * <p>A new group is opened only if every other group contains a live unit, so the number of
      * groups equals the largest number of overlapping units, for any choice of free groups.
      */
@@ -111,6 +114,7 @@ public final class PathCover implements OffsetStrategy {
         /**
          * Returns the groups as they were made, each in order of time. A unit goes into the free
          * group whose last unit is nearest in size, on a tie the oldest group.
+         *
          * @param units by first operator
          * @param size effective size of a unit; constant if it does not matter
          */

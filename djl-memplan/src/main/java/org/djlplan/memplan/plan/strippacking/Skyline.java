@@ -8,8 +8,10 @@ import org.djlplan.memplan.usage.UsageRecords;
 /**
  * The upper edge of all stacked units: a segment tree over time with range maximum and range
  * assignment, O(log n) each.
+ *
  * <p>Heights are stored only at operators at which a unit starts. If two units overlap, the later
  * one starts within the other, so they meet at one of these operators.
+ *
  * <p>Stacking never lowers a height, so range assignment is raising to at least a value, and needs
  * no lazy propagation.
  */
@@ -34,6 +36,7 @@ final class Skyline {
 
     /**
      * Puts a unit on the highest height within its interval and returns its offset in bytes.
+     *
      * @throws ArithmeticException if the arena does not fit into a long
      */
     long stack(UsageRecord unit) {

@@ -1,5 +1,7 @@
 /**
- * Offset strategies of the strip-packing family. Time is the fixed axis of a strip, the arena's offsets are its height, and units are rectangles that can be moved up and down only:
+ * Offset strategies of the strip-packing family. Time is the fixed axis of a strip, the arena's
+ * offsets are its height, and units are rectangles that can be moved up and down only:
+ *
  * <pre>
  *   offset
  *     |       +------+       the skyline is the upper edge of all that is placed;

@@ -229,11 +229,13 @@ public final class StreamedCopies {
             mapping.releasePages();
             boolean same = copy.equalsExceptLargeBuffers(sliced.file(), WeightUse.PAGE_BYTES);
             if (!same) {
-                logger.warn("{} was not made from {}; it will be made again", found.file(), original);
+                logger.warn(
+                        "{} was not made from {}; it will be made again", found.file(), original);
             }
             return same;
         } catch (IOException | UnsupportedPlatformException e) {
-            logger.warn("{} cannot be used ({}); it will be made again", found.file(), e.toString());
+            logger.warn(
+                    "{} cannot be used ({}); it will be made again", found.file(), e.toString());
             return false;
         }
     }

@@ -204,6 +204,7 @@ public final class Delegates {
 
     /**
      * A delegate created by the native library.
+     *
      * @param ofEngine whether it is part of the engine
      * @param packed its weights, if they are not its own
      */

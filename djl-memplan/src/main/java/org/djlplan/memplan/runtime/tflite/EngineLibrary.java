@@ -13,6 +13,7 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * The engine's native library that is loaded in this process.
+ *
  * @param file where it was loaded from
  * @param version of TensorFlow Lite, as it tells itself
  */
@@ -44,8 +45,9 @@ public record EngineLibrary(Path file, String version) {
     public static EngineLibrary loaded() throws UnplannableException {
         if (!Files.isReadable(MAPPINGS)) {
             throw new UnplannableException(
-                    MAPPINGS + " cannot be read, so the path of the loaded TensorFlow Lite library is "
- + "unknown");
+                    MAPPINGS
+                            + " cannot be read, so the path of the loaded TensorFlow Lite library is "
+                            + "unknown");
         }
         Path file =
                 find(MAPPINGS)
@@ -58,7 +60,8 @@ public record EngineLibrary(Path file, String version) {
                     open(file).getFunction("TfLiteVersion").invokeString(new Object[0], false);
             return new EngineLibrary(file, version);
         } catch (LinkageError e) {
-            throw new UnplannableException("TensorFlow Lite does not report its version: " + e.getMessage());
+            throw new UnplannableException(
+                    "TensorFlow Lite does not report its version: " + e.getMessage());
         }
     }
 

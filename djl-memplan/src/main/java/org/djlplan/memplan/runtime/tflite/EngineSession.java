@@ -11,6 +11,7 @@ import org.djlplan.memplan.spi.NativeDelegate;
 
 /**
  * An interpreter of the engine whose tensors lie where djl-plan places them. Not thread-safe.
+ *
  * <p>This is all that interpreters and pools need from the engine; another version of its library,
  * or a test, can implement it.
  */
@@ -77,6 +78,7 @@ public interface EngineSession extends AutoCloseable {
     /**
      * A node as described by the engine. Ids are the engine's: −1 stands for an absent optional
      * input.
+     *
      * @param id of an operator its index in the file
      * @param builtinCode the engine's code of the kind of operator
      * @param inPlace the inputs where its output may lie, if the engine tells
@@ -111,6 +113,7 @@ public interface EngineSession extends AutoCloseable {
 
     /**
      * A tensor as described by the engine.
+     *
      * @param typeCode the engine's code of the element type
      * @param allocation who allocates it
      * @param variable whether it keeps state between inferences
@@ -162,6 +165,7 @@ public interface EngineSession extends AutoCloseable {
 
     /**
      * Places of tensors that the native library chose itself.
+     *
      * @param arenaBytes how large an arena they need
      * @param outputOffsets where in it each output lies, −1 for one in the engine's memory
      */

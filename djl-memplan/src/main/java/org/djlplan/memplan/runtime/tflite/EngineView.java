@@ -22,6 +22,7 @@ import org.djlplan.memplan.runtime.tflite.EngineSession.LiveTensor;
 /**
  * A model as seen by the engine: the file's operators, some of them replaced by delegate kernels,
  * with the sizes that the engine resolved and the temporaries that its kernels requested.
+ *
  * @param graph the live graph
  * @param arenaBytes span of the engine's own arena, from its first to its last tensor
  * @param arenaOffsets where in it each tensor lies that does, in bytes, by id
@@ -34,6 +35,7 @@ public record EngineView(Graph graph, long arenaBytes, Map<Integer, Long> arenaO
 
     /**
      * The allocated graph of a session.
+     *
      * @param graph the live graph
      * @param nodes what the engine executes
      * @param tensors as the engine has them

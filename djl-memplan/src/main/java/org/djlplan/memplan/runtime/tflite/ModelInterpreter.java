@@ -37,13 +37,14 @@ public final class ModelInterpreter implements AutoCloseable {
 
     /**
      * The engine's allocation for the shapes of the inputs.
+     *
      * @param shapes of the inputs
      * @param nodes that the session executes
      * @param io inputs and outputs
      * @param description what does not change until there are other shapes
      * @param need the right to lease arenas for the plan; empty if no tensor needs a place
      * @param grows whether these are other shapes than in the file, and the arena is one for inputs
-     * of any shape
+     *     of any shape
      */
     private record Allocated(
             List<List<Integer>> shapes,
@@ -65,10 +66,11 @@ public final class ModelInterpreter implements AutoCloseable {
 
     /**
      * The properties of an interpreter that do not change while it has the same shapes.
+     *
      * @param inputs the model's inputs
      * @param outputs its outputs
      * @param plan the plan; empty for a stock interpreter, and for shapes that were not there often
-     * enough
+     *     enough
      * @param unplannedReason why it is a stock interpreter; empty if it is not
      * @param ownBytes bytes of the engine's own arena
      * @param arenaBytes bytes of the arena that it leases, 0 for a stock interpreter

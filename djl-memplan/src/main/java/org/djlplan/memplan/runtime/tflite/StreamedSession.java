@@ -11,6 +11,7 @@ interface StreamedSession extends EngineSession {
     /**
      * A tensor that a kernel derives from a constant in its first inference, and reads instead of
      * the constant from then on.
+     *
      * @param step the kernel's place in execution order
      */
     record Derived(int step, int tensor, int constant) {}

@@ -17,6 +17,7 @@ import org.slf4j.LoggerFactory;
  * The allocations of predictions with inputs of certain types, which are always the same in the
  * same order: recorded once, planned in the background by {@link AllocationPlans}, and placed from
  * then on. Before that, {@link OnlineArenas} places them.
+ *
  * <p>If several predictions in a row allocate differently, they are recorded again, after twice as
  * many predictions each time, so that a model with data-dependent allocations costs almost nothing.
  */

@@ -74,6 +74,7 @@ interface AllocationWatch extends AutoCloseable {
 
     /**
      * The result of a prediction's allocations.
+     *
      * @param placed got their planned place
      * @param refused got another than their planned place, as it was still in use
      * @param diverged came after the first that did not fit what was planned

@@ -15,6 +15,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Plans the allocations of predictions, one plan after another, in a thread that ends when it is
  * idle. Work that finds the thread too busy is dropped; it will be offered again.
+ *
  * <p>The thread waits for a second after work was offered, and between two plans for three times
  * the duration of the first, because predictions need the processors, above all in a model's first
  * seconds, when planning would also cause work for Java's compilers. A caller of {@link #await}

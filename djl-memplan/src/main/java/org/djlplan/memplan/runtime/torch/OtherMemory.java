@@ -42,6 +42,7 @@ final class OtherMemory {
 
     /**
      * The memory of the process before a model was loaded.
+     *
      * @param ownBytes as {@link #ownBytes} has them
      * @param libraryBytes as {@link #libraryBytes} has them
      */

@@ -8,6 +8,7 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * Selects the kinds of inputs that are worth a plan: the first few, because most models have no
  * more, and those that recur often. For others a plan saves little, and making it takes time.
+ *
  * @param <K> kinds, equal when they are the same
  */
 final class Recurrence<K> {

@@ -23,6 +23,7 @@ import org.djlplan.memplan.source.trace.AllocationTrace;
  * Predictions of one model with inputs of shapes without a plan of their own: planned if recordings
  * of other shapes predict their allocations, otherwise recorded if that would help to predict
  * others.
+ *
  * <p>A plan is made before the prediction, on its thread, if that takes at most one part in {@link
  * #MOST_COST} of the prediction's time. Both times are estimates: planning is timed in the
  * background, and for predictions the shortest time per allocated byte is used. A planned

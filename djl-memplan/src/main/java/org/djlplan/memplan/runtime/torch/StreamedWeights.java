@@ -39,6 +39,7 @@ import org.slf4j.LoggerFactory;
  * The weights of one model with a byte budget. A first prediction with inputs of certain types
  * shows which pieces of the weights it uses at which time; for later ones these are loaded in time,
  * and little more. One prediction of the model runs at a time; others wait.
+ *
  * <p>The weights that a prediction needs next are derived from its allocations. A prediction that
  * allocates differently reads weights on access, and is recorded again after a few times.
  */
@@ -451,7 +452,7 @@ public final class StreamedWeights implements AutoCloseable {
             if (!told) {
                 logger.warn(
                         "{}: weights are read on access, because the system does not report "
- + "which of their pages are in memory",
+                                + "which of their pages are in memory",
                         model);
             }
             told = true;

@@ -4,6 +4,7 @@ package org.djlplan.memplan.runtime.torch;
  * The libtorch settings of a thread that affect a forward pass: the number of threads per operator,
  * whether gradients are recorded, and whether the TorchScript executor optimizes. A pass on another
  * thread than its caller's uses the caller's settings.
+ *
  * @param packed as in {@code djlplan.h}; −1 where libtorch is not as we know it
  */
 public record TorchSettings(long packed) {

@@ -20,6 +20,7 @@ import org.djlplan.memplan.runtime.UnsupportedPlatformException;
  * The weights of one model in an unnamed file: written as the engine loads them, and in memory only
  * as far as a prediction needs them. A weight that is used at an unexpected time is read from the
  * file, which is slow but correct.
+ *
  * <p>The memory of a weight stays valid until the engine frees it, even after {@link #close}.
  */
 public final class WeightFile implements AutoCloseable {
@@ -47,6 +48,7 @@ public final class WeightFile implements AutoCloseable {
 
     /**
      * The result of a prediction.
+     *
      * @param asPlanned whether it allocated as its schedule says
      * @param waitedNanos how long it waited for loads
      * @param loadedBytes what was loaded for it

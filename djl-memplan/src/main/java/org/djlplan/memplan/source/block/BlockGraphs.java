@@ -19,6 +19,7 @@ import org.djlplan.memplan.graph.Tensor;
 
 /**
  * Converts a recorded prediction of a block to a graph, so that it can be planned like any model.
+ *
  * <p>Operators are named after the called methods, and their outputs after the block whose
  * parameters they read; for other operators DJL does not show which block calls them. Arrays that
  * share memory are one tensor. The engine does not report shared memory, so it is derived from the

@@ -8,10 +8,11 @@ import org.djlplan.memplan.graph.ArrayType;
 
 /**
  * A recorded prediction of a block: the arrays that it created and received, and its operations.
+ *
  * @param created the arrays it created, in order of creation; the number of an array is its
- * position here
+ *     position here
  * @param foreign the arrays that it received: the inputs first, then parameters in order of their
- * first use
+ *     first use
  * @param inputCount number of inputs among the foreign arrays
  * @param operations in execution order
  * @param outputs numbers of the created arrays that the block returned
@@ -48,22 +49,24 @@ public record BlockRecording(
 
     /**
      * An array that occurred during a prediction.
+     *
      * @param type its element type and shape
      * @param kept whether it must not be closed, whatever its last use; true for every array that
-     * the block did not create
+     *     the block did not create
      * @param name path of a parameter in the tree of blocks; empty for other arrays
      */
     public record Array(ArrayType type, boolean kept, String name) {}
 
     /**
      * One call of an engine's method during a prediction.
+     *
      * @param name the method's name, for example {@code convolution}
      * @param uses numbers of the created arrays that it used, except those that it created
      * @param reads numbers of the foreign arrays (inputs and parameters) that it used
      * @param firstCreation number of arrays created before it began
      * @param endCreation number of arrays created before it ended
      * @param returnsLastCreation whether it returned the last array that it created. If so, it is
-     * finished when that array is created
+     *     finished when that array is created
      */
     public record Operation(
             String name,

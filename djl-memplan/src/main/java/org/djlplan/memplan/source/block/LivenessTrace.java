@@ -11,6 +11,7 @@ import org.djlplan.memplan.graph.ArrayType;
 /**
  * All arrays that a block created during one prediction, in order of creation, with the last use of
  * each. The number of an array is its position here.
+ *
  * @param arrays the arrays
  */
 public record LivenessTrace(List<Array> arrays) {
@@ -69,6 +70,7 @@ public record LivenessTrace(List<Array> arrays) {
 
     /**
      * Returns the trace of a prediction with inputs of other shapes and the same operations.
+     *
      * @param types of its arrays, in order of creation
      */
     public LivenessTrace withTypes(List<ArrayType> types) {
@@ -82,9 +84,10 @@ public record LivenessTrace(List<Array> arrays) {
 
     /**
      * An array that a block created during a prediction.
+     *
      * @param type its element type and shape, verified when it is created again
      * @param closedAt number of the creation at which it is closed because it is no longer needed,
-     * greater than its own; empty for an array that is left to its owner
+     *     greater than its own; empty for an array that is left to its owner
      */
     public record Array(ArrayType type, OptionalInt closedAt) {}
 }

@@ -11,6 +11,7 @@ import org.djlplan.memplan.source.tflite.Schema.Kind;
 /**
  * A cursor on one table of an untrusted file; fields are accessed by their names in the schema. No
  * table of the schema contains itself, so traversing its fields always ends.
+ *
  * <p>Layout: the table begins with the distance back to its vtable; the vtable contains its own
  * size, the table's size, and for each slot the distance of the field from the table's beginning, 0
  * if the field is not stored.
@@ -74,6 +75,7 @@ final class CheckedTable {
 
     /**
      * Returns the position of a slot's value in the file, 0 if it is not stored.
+     *
      * @param bytes size of the value, which must lie inside the table
      */
     private int slotPosition(Field field, int slot, int bytes) throws TfLiteFormatException {

@@ -14,18 +14,20 @@ import org.djlplan.memplan.source.tflite.Schema.Kind;
 /**
  * A table of the format as values, for data that the project only passes through: builtin options
  * of operators, sparsity.
+ *
  * <p>Values are {@code Integer} for fields of type byte and int, {@code Long} for uint and long,
  * {@code Float}, {@code Boolean}, {@code String}, another {@code FlatTable} (a table, or the member
  * of a union), {@link TfLiteBytes}, or a list of one of these.
+ *
  * @param type the table's name in TensorFlow's schema, for example {@code Conv2DOptions}
  * @param fields exactly the stored fields, by name; a stored scalar differs from an absent one,
- * even if its value is the default
+ *     even if its value is the default
  */
 public record FlatTable(String type, Map<String, Object> fields) {
 
     /**
      * @throws IllegalArgumentException if there is no such table or field in the schema or a value
-     * does not have the field's type
+     *     does not have the field's type
      */
     public FlatTable {
         Schema.TableType table = Schema.table(type);

@@ -14,12 +14,17 @@ import org.djlplan.memplan.source.tflite.Schema.Field;
 import org.djlplan.memplan.source.tflite.Schema.Kind;
 
 /**
- * Lays tables out as a flatbuffer. Only the tables are built in memory; raw vectors, which are nearly all of a model, follow the tables and are never copied:
+ * Lays tables out as a flatbuffer. Only the tables are built in memory; raw vectors, which are
+ * nearly all of a model, follow the tables and are never copied:
+ *
  * <pre>
  *   | root, identifier | tables, vectors, strings | length, bytes | length, bytes | ...
  *                          └── offset ──────────────►┘
  * </pre>
- * <p>With page alignment, raw vectors of a page or more come last. Each starts at a page boundary and shares its pages with nothing except the length of the next vector, which may lie in the rest of its last page; the file ends at a page boundary.
+ *
+ * <p>With page alignment, raw vectors of a page or more come last. Each starts at a page boundary
+ * and shares its pages with nothing except the length of the next vector, which may lie in the rest
+ * of its last page; the file ends at a page boundary.
  */
 final class FlatTableWriter {
 
@@ -35,7 +40,9 @@ final class FlatTableWriter {
         this(1);
     }
 
-    /** @param pageBytes size of a page; 1 for no alignment */
+    /**
+     * @param pageBytes size of a page; 1 for no alignment
+     */
     FlatTableWriter(int pageBytes) {
         this.pageBytes = pageBytes;
     }
@@ -45,12 +52,14 @@ final class FlatTableWriter {
 
     /**
      * A raw vector with the position of its bytes in the file; its length precedes them.
+     *
      * @param length number of elements
      */
     record PlacedRaw(long offsetBytes, int length, TfLiteBytes bytes) {}
 
     /**
      * The parts of a file.
+     *
      * @param tables the file's head, little-endian
      * @param raws the following vectors, in order of the offsets
      * @param sizeBytes size of the file
@@ -59,6 +68,7 @@ final class FlatTableWriter {
 
     /**
      * Returns the layout of a file with a root table and a four-letter identifier.
+     *
      * @throws TfLiteWriteException if the file would have 2 GiB or more
      */
     Layout layout(FlatTable root, String identifier) throws TfLiteWriteException {

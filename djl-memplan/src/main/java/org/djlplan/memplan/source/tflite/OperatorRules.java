@@ -12,6 +12,7 @@ import org.djlplan.memplan.graph.ElementType;
  * kernels use without checking: a stride or filter of 0 causes a division by 0, a too large one
  * overflows, and a scale that is not a number aborts the process. Throws {@link
  * InvalidModelException} only.
+ *
  * <p>The native library checks shapes that only the engine knows, and operands that are sizes or
  * positions, when the engine prepares and runs an operator.
  */
@@ -105,6 +106,7 @@ final class OperatorRules {
 
     /**
      * Checks every operator of a model.
+     *
      * @throws InvalidModelException at the first operator that must not run
      */
     static void check(TfLiteFile file) {

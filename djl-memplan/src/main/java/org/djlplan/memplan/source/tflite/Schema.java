@@ -60,6 +60,7 @@ final class Schema {
 
     /**
      * One field of a table.
+     *
      * @param slot its slot; for a union the slot of its type, followed by the slot of its value
      * @param vector whether it holds a vector of {@code kind}
      * @param target name of the table or union; empty for other kinds

@@ -9,6 +9,7 @@ import java.util.function.IntUnaryOperator;
 /**
  * The content of a {@code .tflite} file. A value of this type is a consistent model: indices are
  * valid, operators are in an executable order, constants have the size of their shape.
+ *
  * @param description possibly empty
  * @param operatorCodes functions of operators, which refer to them by index
  * @param subgraphs the first is the model; its operators call the others
@@ -17,7 +18,7 @@ import java.util.function.IntUnaryOperator;
  * @param metadata named buffers
  * @param signatures names of inputs and outputs
  * @param notCarried paths of data beyond the known schema; such a model can be planned but not
- * written
+ *     written
  */
 public record TfLiteFile(
         String description,
@@ -32,7 +33,9 @@ public record TfLiteFile(
     /** The version of the schema; TensorFlow Lite accepts no other. */
     public static final int SCHEMA_VERSION = 3;
 
-    /** @throws InvalidModelException if the parts contradict each other */
+    /**
+     * @throws InvalidModelException if the parts contradict each other
+     */
     public TfLiteFile {
         operatorCodes = ImmutableList.copyOf(operatorCodes);
         subgraphs = ImmutableList.copyOf(subgraphs);
@@ -52,6 +55,7 @@ public record TfLiteFile(
 
     /**
      * Returns this model with other shapes of tensors in the main subgraph.
+     *
      * @param shapes by the tensor's index; other tensors keep their shapes
      * @throws InvalidModelException if a constant's size does not match its new shape
      */
@@ -67,6 +71,7 @@ public record TfLiteFile(
     /**
      * Returns this model with another subgraph as the first. The two subgraphs are swapped, also in
      * references of operators and signatures.
+     *
      * @param index of the subgraph
      */
     public TfLiteFile withFirst(int index) {
@@ -88,6 +93,7 @@ public record TfLiteFile(
 
     /**
      * Returns this model with other outputs, and without signatures.
+     *
      * @param outputs tensors of the main subgraph
      */
     public TfLiteFile withOutputs(List<Integer> outputs) {
@@ -201,6 +207,7 @@ public record TfLiteFile(
 
     /**
      * A named buffer with additional data of the model.
+     *
      * @param name of the data
      * @param buffer index of its content in the file's buffers
      */
@@ -208,6 +215,7 @@ public record TfLiteFile(
 
     /**
      * Names of the inputs and outputs of a subgraph.
+     *
      * @param inputs names of inputs
      * @param outputs names of outputs
      * @param key name of the signature

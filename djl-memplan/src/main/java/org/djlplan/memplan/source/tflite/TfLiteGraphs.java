@@ -19,9 +19,11 @@ public final class TfLiteGraphs {
     /**
      * Returns the graph of a file's first subgraph. Tensor ids are TensorFlow Lite's tensor
      * indices, operator types its builtin names, or {@code CUSTOM:name}.
+     *
      * <p>Sizes follow from the shapes in the file, which TensorFlow Lite uses unless the caller
      * resizes an input. A tensor with an unknown dimension, of a type without a size, or without
      * elements has 0 bytes and is owned by the engine.
+     *
      * @param name of the graph
      */
     public static Graph toGraph(TfLiteFile file, String name) {

@@ -7,15 +7,16 @@ import java.util.function.IntUnaryOperator;
 
 /**
  * An operator as stored in the file. Tensors are given by index into the subgraph's tensors.
+ *
  * @param opcodeIndex index of the file's operator codes
  * @param inputs tensors that it reads; {@link #ABSENT} for an omitted optional one
  * @param outputs tensors that it writes; {@link #ABSENT} as above
  * @param builtinOptions the table of its options, a member of the format's union {@code
- * BuiltinOptions}
+ *     BuiltinOptions}
  * @param customOptions options of a custom operator, in its own format
  * @param customOptionsFormat number of that format; 0 is FlexBuffers
  * @param mutatingVariableInputs for each input whether it is state that the operator modifies;
- * empty if none is
+ *     empty if none is
  * @param intermediates tensors inside the operator that have quantization only
  */
 public record TfLiteOperator(

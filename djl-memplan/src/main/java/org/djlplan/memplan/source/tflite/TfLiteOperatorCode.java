@@ -2,6 +2,7 @@ package org.djlplan.memplan.source.tflite;
 
 /**
  * The function of an operator: a builtin one, or a custom one with a name.
+ *
  * @param builtinCode number of the builtin operator; {@link #CUSTOM} for a custom one
  * @param customCode name of a custom operator, otherwise empty
  * @param version kernel version that the model needs
@@ -13,6 +14,7 @@ public record TfLiteOperatorCode(int builtinCode, String customCode, int version
 
     /**
      * Returns the code of a builtin operator.
+     *
      * @param name its name in TensorFlow's schema, for example {@code CONV_2D}
      * @throws IllegalArgumentException if there is no such operator
      */

@@ -16,6 +16,7 @@ import java.util.Optional;
 /**
  * Reads {@code .tflite} files and validates everything. Constants are not copied: they are views of
  * the mapped file, which stays mapped as long as one of them is reachable.
+ *
  * <p>For a file that cannot be planned it throws {@link TfLiteFormatException} and nothing else;
  * time and memory are proportional to the file's size.
  */
@@ -32,6 +33,7 @@ public final class TfLiteReader {
 
     /**
      * Maps and reads a file.
+     *
      * @throws TfLiteFormatException if it is not a readable {@code .tflite} file of less than 2 GiB
      */
     public static TfLiteFile read(Path file) throws TfLiteFormatException {
@@ -59,6 +61,7 @@ public final class TfLiteReader {
     /**
      * Reads a file in memory, from the buffer's position to its limit; offsets are relative to the
      * position. The buffer's content must not change afterwards.
+     *
      * @param name of the file in messages
      * @throws TfLiteFormatException if it is not a {@code .tflite} file
      */

@@ -6,6 +6,7 @@ import java.util.function.IntUnaryOperator;
 
 /**
  * A subgraph as stored in the file.
+ *
  * @param name possibly empty
  * @param tensors its tensors; operators refer to them by index
  * @param inputs tensors that the caller fills

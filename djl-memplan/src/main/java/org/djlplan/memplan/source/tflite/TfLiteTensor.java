@@ -7,9 +7,10 @@ import org.djlplan.memplan.graph.ElementType;
 
 /**
  * A tensor as stored in the file.
+ *
  * @param shape its dimensions, outermost first, −1 if unknown; empty for a scalar
  * @param shapeSignature the dimensions with −1 where the caller defines the size; empty if the file
- * has none
+ *     has none
  * @param typeCode number of the element type in TensorFlow's schema
  * @param buffer index of its content among the file's buffers; 0 for none
  * @param name possibly empty
@@ -117,8 +118,9 @@ public record TfLiteTensor(
 
     /**
      * The mapping of a tensor's integers to real values: scale · (q − zero point).
+     *
      * @param min smallest real value, per channel or one for all; like all lists here, empty if
-     * unknown
+     *     unknown
      * @param max largest real value
      * @param scale scale, per channel or one for all
      * @param zeroPoint zero point, per channel or one for all

@@ -36,6 +36,7 @@ public final class TfLiteWriter {
     /**
      * Writes a file. The file is written atomically: under a temporary name, then renamed, so that
      * processes that have mapped an older file keep it.
+     *
      * @throws TfLiteWriteException if the model has unsupported parts, or is too large
      * @throws IOException if the folder is not writable
      */
@@ -48,6 +49,7 @@ public final class TfLiteWriter {
      * #PAGE_BYTES} or more starts at a page boundary, and shares its pages with no other buffer.
      * The file's size is a multiple of the page size, too. It takes little memory: buffers are read
      * in pieces, in the order of writing.
+     *
      * @param file must not exist, and is removed if this fails
      * @param progress receives the number of written bytes from time to time
      * @throws TfLiteWriteException if the model has unsupported parts, or is too large
@@ -96,6 +98,7 @@ public final class TfLiteWriter {
 
     /**
      * Returns the file's content, in a new direct buffer from position 0.
+     *
      * @throws TfLiteWriteException if the model has unsupported parts, or is too large
      */
     public static ByteBuffer toByteBuffer(TfLiteFile model) throws TfLiteWriteException {

@@ -36,6 +36,7 @@ final class LayerSlicer {
     /**
      * Returns the code of a file with one class rewritten; the same code if no call of that class
      * can be sliced.
+     *
      * @param code of a file
      * @param className of one of the file's classes
      * @param slices approximate number of slices

@@ -16,6 +16,7 @@ import java.util.Map;
  * {@code data.pkl}. The pickle is scanned, not executed: a class is named before its module is
  * created, a module is complete when its state is built, and the keys of its records lie in
  * between.
+ *
  * <p>The format is Python's <a href="https://docs.python.org/3/library/pickletools.html">pickle
  * protocol 2</a>, of which the engine uses a part.
  */
@@ -38,6 +39,7 @@ final class ModulePickle {
 
     /**
      * Returns the size of the largest record of each class of modules, by its qualified name.
+     *
      * @param recordBytes the size of each record, by its key
      * @throws IOException if the file is not in the engine's format
      */

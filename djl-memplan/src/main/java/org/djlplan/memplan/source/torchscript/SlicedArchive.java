@@ -19,6 +19,7 @@ import java.util.zip.ZipOutputStream;
 
 /**
  * A TorchScript archive, and the slices of its largest layers.
+ *
  * @param archive the file
  * @param code new content of its entries, by name
  * @param layers number of sliced layer classes
@@ -42,6 +43,7 @@ public record SlicedArchive(Path archive, Map<String, String> code, int layers) 
 
     /**
      * Decides how to slice an archive.
+     *
      * @param mostBytes layers whose weight is larger are sliced
      * @param sliceBytes approximate weight size of a slice
      * @throws IOException if it cannot be read, or is not in the engine's format

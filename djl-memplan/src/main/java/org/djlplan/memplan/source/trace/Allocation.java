@@ -7,10 +7,11 @@ import java.util.OptionalInt;
 /**
  * A block of memory that an engine took from its allocator. Time ticks at every allocation and at
  * every free, so that no two events are simultaneous.
+ *
  * @param bytes requested size, not aligned; may be 0
  * @param allocatedAt time of the allocation
  * @param freedAt time of the free; empty for a block that outlives the prediction, which must never
- * lie in memory that the next prediction uses
+ *     lie in memory that the next prediction uses
  */
 public record Allocation(long bytes, int allocatedAt, OptionalInt freedAt) {
 

@@ -13,6 +13,7 @@ import org.djlplan.memplan.usage.UsageRecords;
 /**
  * All allocations of one prediction on its own thread, in order. The number of an allocation is its
  * position here, and the tensor id of its usage record.
+ *
  * @param allocations with ascending times of allocation
  */
 public record AllocationTrace(List<Allocation> allocations) {
@@ -33,6 +34,7 @@ public record AllocationTrace(List<Allocation> allocations) {
     /**
      * Returns a usage record for every allocation that a plan may place. Every free has its own
      * time, so two records overlap only if both blocks were in use at once.
+     *
      * @throws ArithmeticException if a size overflows when it is aligned
      */
     public PlanningProblem problem() {
@@ -55,6 +57,7 @@ public record AllocationTrace(List<Allocation> allocations) {
      * Returns this trace with allocations that outlive the forward pass, such as its outputs, left
      * to the engine if they are small. The arena is then free as soon as the pass ends, independent
      * of the caller's use of the outputs.
+     *
      * @param passEnds time at which the pass ended; later frees are the caller's
      * @param mostBytes limit of the total size of these allocations
      */
@@ -73,6 +76,7 @@ public record AllocationTrace(List<Allocation> allocations) {
 
     /**
      * Returns this trace with some allocations marked as outliving the prediction.
+     *
      * @param numbers of these allocations
      */
     public AllocationTrace withEscaped(Set<Integer> numbers) {

@@ -50,15 +50,19 @@ class FamiliesTest {
     @Test
     void lend_otherSizesOfTheSameRank_theRecording() {
         families.add(types(8, 16), trace(1));
-        assertEquals(Optional.of(trace(1)), families.findRecording(types(3, 5), types -> fail("a trial")));
+        assertEquals(
+                Optional.of(trace(1)),
+                families.findRecording(types(3, 5), types -> fail("a trial")));
     }
 
     @Test
     void lend_otherElementTypeOrRank_nothing() {
         families.add(types(8, 16), trace(1));
         assertEquals(
-                Optional.empty(), families.findRecording(typed("float16", 8, 16), FamiliesTest::noTrial));
-        assertEquals(Optional.empty(), families.findRecording(types(8, 16, 2), FamiliesTest::noTrial));
+                Optional.empty(),
+                families.findRecording(typed("float16", 8, 16), FamiliesTest::noTrial));
+        assertEquals(
+                Optional.empty(), families.findRecording(types(8, 16, 2), FamiliesTest::noTrial));
         List<ArrayType> twice = new ArrayList<>(types(8, 16));
         twice.addAll(types(8, 16));
         assertEquals(Optional.empty(), families.findRecording(twice, FamiliesTest::noTrial));
@@ -68,9 +72,12 @@ class FamiliesTest {
     void lend_onesInOtherPlaces_theOneWithTheSameOnesFirst() {
         families.add(types(8, 16), trace(1));
         families.add(types(1, 16), trace(2));
-        assertEquals(Optional.of(trace(2)), families.findRecording(types(1, 3), FamiliesTest::noTrial));
-        assertEquals(Optional.of(trace(1)), families.findRecording(types(4, 3), FamiliesTest::noTrial));
-        assertEquals(Optional.of(trace(1)), families.findRecording(types(4, 1), FamiliesTest::noTrial));
+        assertEquals(
+                Optional.of(trace(2)), families.findRecording(types(1, 3), FamiliesTest::noTrial));
+        assertEquals(
+                Optional.of(trace(1)), families.findRecording(types(4, 3), FamiliesTest::noTrial));
+        assertEquals(
+                Optional.of(trace(1)), families.findRecording(types(4, 1), FamiliesTest::noTrial));
     }
 
     @Test
@@ -105,7 +112,8 @@ class FamiliesTest {
 
     @Test
     void lend_afterATrial_lendsItsRecordingWithoutAnother() {
-        Optional<LivenessTrace> made = families.findRecording(types(8, 3), types -> Optional.of(trace(7)));
+        Optional<LivenessTrace> made =
+                families.findRecording(types(8, 3), types -> Optional.of(trace(7)));
         assertEquals(Optional.of(trace(7)), made);
         assertEquals(made, families.findRecording(types(9, 3), types -> fail("a second trial")));
     }
@@ -130,13 +138,17 @@ class FamiliesTest {
         families.add(types(2), trace(9));
         for (int i = 0; i < 4; i++) {
             families.add(types(8, 16), trace(i));
-            assertEquals(Optional.of(trace(i)), families.findRecording(types(3, 5), FamiliesTest::noTrial));
+            assertEquals(
+                    Optional.of(trace(i)),
+                    families.findRecording(types(3, 5), FamiliesTest::noTrial));
             families.misfit(types(3, 5), trace(i));
         }
         families.add(types(8, 16), trace(5));
         assertEquals(
-                Optional.empty(), families.findRecording(types(3, 5), types -> fail("a trial in vain")));
-        assertEquals(Optional.of(trace(9)), families.findRecording(types(4), FamiliesTest::noTrial));
+                Optional.empty(),
+                families.findRecording(types(3, 5), types -> fail("a trial in vain")));
+        assertEquals(
+                Optional.of(trace(9)), families.findRecording(types(4), FamiliesTest::noTrial));
     }
 
     @Test
@@ -145,6 +157,7 @@ class FamiliesTest {
         for (int i = 0; i < 10; i++) {
             families.misfit(types(8, 16), trace(2));
         }
-        assertEquals(Optional.of(trace(1)), families.findRecording(types(3, 5), FamiliesTest::noTrial));
+        assertEquals(
+                Optional.of(trace(1)), families.findRecording(types(3, 5), FamiliesTest::noTrial));
     }
 }

@@ -114,7 +114,8 @@ class TighteningTest {
         }
         MomentTable any = new MomentTable(problem.units());
         MomentTable.Layout naive = sideBySide(any);
-        MomentTable.Layout tight = new Tightening(new MomentTable.Neighbours(any), 100_000).of(naive);
+        MomentTable.Layout tight =
+                new Tightening(new MomentTable.Neighbours(any), 100_000).of(naive);
         OffsetPlan plan = OffsetPlan.ofUnits("tight", problem, tight.byUnit());
         assertEquals(List.of(), PlanValidator.violations(plan, 1));
         assertEquals(tight.totalBytes(), plan.totalBytes());

@@ -6,9 +6,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.djlplan.memplan.cli.demo.Activation;
+import org.djlplan.memplan.cli.demo.LayerOutput;
 import org.djlplan.memplan.cli.demo.NetworkBuilder;
 import org.djlplan.memplan.cli.demo.Padding;
-import org.djlplan.memplan.cli.demo.LayerOutput;
 import org.djlplan.memplan.source.tflite.Schema.Field;
 
 /** Small models that tests read, write, and damage. */

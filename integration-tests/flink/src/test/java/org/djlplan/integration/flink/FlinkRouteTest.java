@@ -57,7 +57,8 @@ class FlinkRouteTest extends JobTests {
                         .optModelPath(model)
                         .optModelName("mobilenet_v2")
                         .optArgument("delegation.profile", "blocking")
-                        .optTranslatorFactory(PlannedTranslatorFactory.wrap(new BestClassTranslator()))
+                        .optTranslatorFactory(
+                                PlannedTranslatorFactory.wrap(new BestClassTranslator()))
                         .build();
         Map<Long, Integer> classes = new HashMap<>();
         try (ZooModel<float[], Integer> measured = criteria.loadModel();

@@ -20,7 +20,8 @@ final class SharedClassifier {
                         .setTypes(byte[].class, Integer.class)
                         .optEngine("TFLite")
                         .optModelPath(Path.of(file))
-                        .optTranslatorFactory(PlannedTranslatorFactory.wrap(new BestClassTranslator()))
+                        .optTranslatorFactory(
+                                PlannedTranslatorFactory.wrap(new BestClassTranslator()))
                         .build());
     }
 }

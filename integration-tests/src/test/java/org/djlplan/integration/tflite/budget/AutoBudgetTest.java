@@ -93,7 +93,9 @@ class AutoBudgetTest {
             }
             assertEquals(before, report(model).budgetBytes());
             assertEquals(1, log.ours("WARN").size(), () -> log.lines().toString());
-            assertTrue(log.ours("WARN").get(0).contains("keeps its previous budget"), log.lines().toString());
+            assertTrue(
+                    log.ours("WARN").get(0).contains("keeps its previous budget"),
+                    log.lines().toString());
 
             // As much as before, and what the model itself has in use.
             leave(enoughBytes);

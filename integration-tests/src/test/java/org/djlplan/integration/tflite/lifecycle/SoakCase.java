@@ -10,9 +10,9 @@ import java.util.Optional;
 import org.djlplan.integration.networks.OddModels;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.memplan.cli.demo.Activation;
+import org.djlplan.memplan.cli.demo.LayerOutput;
 import org.djlplan.memplan.cli.demo.NetworkBuilder;
 import org.djlplan.memplan.cli.demo.Padding;
-import org.djlplan.memplan.cli.demo.LayerOutput;
 import org.djlplan.memplan.source.tflite.TfLiteFile;
 import org.djlplan.memplan.source.tflite.TfLiteWriter;
 

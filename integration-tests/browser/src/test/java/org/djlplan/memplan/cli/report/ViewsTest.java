@@ -23,7 +23,7 @@ class ViewsTest {
     @RegisterExtension static final Browser browser = new Browser();
 
     @Test
-    void withoutData_eachView_namesTheCommand() throws IOException {
+    void withoutData_eachView_namesItsSource() throws IOException {
         browser.open(
                 PlanData.report("network", GeneratedPlans.network(20)), Browser.Look.WIDE_LIGHT);
         for (String view : AccessibilityTest.VIEWS.subList(1, 6)) {
