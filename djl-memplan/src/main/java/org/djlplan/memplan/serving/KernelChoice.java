@@ -337,11 +337,11 @@ final class KernelChoice implements AutoCloseable {
             int unused =
                     expected.learn(
                             values -> {
-                                turns.takeForWork();
+                                turns.lockForWork();
                                 try {
                                     return run(cpu, values, cpuNanos);
                                 } finally {
-                                    turns.give();
+                                    turns.unlock();
                                 }
                             },
                             threads);
@@ -357,14 +357,14 @@ final class KernelChoice implements AutoCloseable {
             logger.debug("{}: no room to predict in CPU kernels beside the delegate", name, e);
         }
         hasRoom = smaller.isPresent();
-        turns.takeForWork();
+        turns.lockForWork();
         try {
             if (smaller.isPresent()) {
                 cpu.take(smaller.get());
             }
             cpu.release();
         } finally {
-            turns.give();
+            turns.unlock();
         }
         ProcessMemory.trim();
     }
@@ -380,13 +380,13 @@ final class KernelChoice implements AutoCloseable {
     private void measure(BudgetedInterpreter interpreter, Turns turns)
             throws UnplannableException, BudgetTooSmallException {
         interpreter.plan(bytes);
-        turns.takeForWork();
+        turns.lockForWork();
         try {
             cpu.release();
             interpreter.measure();
             interpreter.release();
         } finally {
-            turns.give();
+            turns.unlock();
         }
         ProcessMemory.trim();
     }
@@ -442,7 +442,7 @@ final class KernelChoice implements AutoCloseable {
     private List<OutputTensor> inATurn(
             BudgetedInterpreter which, List<ByteBuffer> values, long[] nanos, Turns turns)
             throws UnplannableException {
-        turns.takeForWork();
+        turns.lockForWork();
         try {
             cpu.release();
             List<OutputTensor> outputs = run(which, values, nanos);
@@ -453,7 +453,7 @@ final class KernelChoice implements AutoCloseable {
             which.release();
             return outputs;
         } finally {
-            turns.give();
+            turns.unlock();
         }
     }
 
@@ -464,11 +464,11 @@ final class KernelChoice implements AutoCloseable {
         }
         expected.measureNoise(
                 values -> {
-                    turns.takeForWork();
+                    turns.lockForWork();
                     try {
                         return cpu.run(values);
                     } finally {
-                        turns.give();
+                        turns.unlock();
                     }
                 },
                 errors);

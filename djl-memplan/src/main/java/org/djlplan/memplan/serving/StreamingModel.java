@@ -157,11 +157,11 @@ final class StreamingModel implements TfLiteModel {
             select(true);
             return;
         }
-        turns.take();
+        turns.lock();
         try {
             selectWhenSettled();
         } finally {
-            turns.give();
+            turns.unlock();
         }
     }
 
@@ -239,7 +239,7 @@ final class StreamingModel implements TfLiteModel {
     }
 
     private void selectIfSettled() {
-        turns.take();
+        turns.lock();
         try {
             selectionPending = false;
             if (closed || !delegatesTooLittle()) {
@@ -251,7 +251,7 @@ final class StreamingModel implements TfLiteModel {
                 selectionPending = Later.run(SETTLED, this::selectIfSettled);
             }
         } finally {
-            turns.give();
+            turns.unlock();
         }
     }
 
@@ -301,7 +301,7 @@ final class StreamingModel implements TfLiteModel {
 
     private void install(Chosen chosen) {
         try {
-            turns.takeForWork();
+            turns.lockForWork();
         } catch (CancellationException e) {
             chosen.interpreter().close();
             throw e;
@@ -309,7 +309,7 @@ final class StreamingModel implements TfLiteModel {
         try {
             delegate(chosen);
         } finally {
-            turns.give();
+            turns.unlock();
         }
     }
 
@@ -324,12 +324,12 @@ final class StreamingModel implements TfLiteModel {
 
     /** Nothing else is to be selected until the budget has grown. */
     private void settle() {
-        turns.take();
+        turns.lock();
         try {
             delegatedForBytes = kernels.orElseThrow().atMost(arenaBytes());
             unselected = false;
         } finally {
-            turns.give();
+            turns.unlock();
         }
     }
 
@@ -337,11 +337,11 @@ final class StreamingModel implements TfLiteModel {
     private void useAllBytes() {
         try {
             StreamingPlan plan = serving.planned(ownBytes());
-            turns.take();
+            turns.lock();
             try {
                 serving.take(plan);
             } finally {
-                turns.give();
+                turns.unlock();
             }
         } catch (BudgetTooSmallException | UnplannableException e) {
             logger.debug("{}: the plan stays", name, e);
@@ -359,16 +359,16 @@ final class StreamingModel implements TfLiteModel {
             return serving;
         }
         StreamingPlan least = serving.planned(serving.leastArenaBytes());
-        turns.takeForWork();
+        turns.lockForWork();
         try {
             // A copy may have to be made meanwhile.
             serving.take(least);
         } finally {
-            turns.give();
+            turns.unlock();
         }
         BudgetedInterpreter next = interpreters.planned(budgetBytes, List.of());
         try {
-            turns.takeForWork();
+            turns.lockForWork();
         } catch (CancellationException e) {
             next.close();
             throw e;
@@ -377,7 +377,7 @@ final class StreamingModel implements TfLiteModel {
             replace(next, budgetBytes);
             return next;
         } finally {
-            turns.give();
+            turns.unlock();
         }
     }
 
@@ -391,7 +391,7 @@ final class StreamingModel implements TfLiteModel {
      */
     void setBudget(long wantedBytes)
             throws BudgetTooSmallException, IOException, UnplannableException {
-        turns.take();
+        turns.lock();
         try {
             requireOpen();
             if (wantedBytes == budgetBytes) {
@@ -408,17 +408,17 @@ final class StreamingModel implements TfLiteModel {
             releaseWhenIdle();
         } finally {
             selectWhenSettled();
-            turns.give();
+            turns.unlock();
         }
     }
 
     /** Returns the size of its arena, with what a delegate takes. */
     long takenBytes() {
-        turns.take();
+        turns.lock();
         try {
             return serving.plan().arenaBytes() + serving.delegatedBytes();
         } finally {
-            turns.give();
+            turns.unlock();
         }
     }
 
@@ -442,7 +442,7 @@ final class StreamingModel implements TfLiteModel {
     public List<OutputTensor> run(List<ByteBuffer> values, List<List<Integer>> givenShapes) {
         List<List<Integer>> effective =
                 InputShapes.effective(inputs, shapesInFile(), signatures, values, givenShapes);
-        turns.take();
+        turns.lock();
         try {
             requireOpen();
             if (!effective.equals(shapes)) {
@@ -457,7 +457,7 @@ final class StreamingModel implements TfLiteModel {
             releaseWhenIdle();
             return results;
         } finally {
-            turns.give();
+            turns.unlock();
         }
     }
 
@@ -510,7 +510,7 @@ final class StreamingModel implements TfLiteModel {
     }
 
     private void releaseIfIdle() {
-        turns.take();
+        turns.lock();
         try {
             releasePending = false;
             if (closed) {
@@ -522,34 +522,34 @@ final class StreamingModel implements TfLiteModel {
                 releasePending = Later.run(IDLE, this::releaseIfIdle);
             }
         } finally {
-            turns.give();
+            turns.unlock();
         }
     }
 
     @Override
     public PlanReport report() {
-        turns.take();
+        turns.lock();
         try {
             return StreamingReport.of(
                     serving, shapes, budgetBytes, threads, predictions, lastStallNanos);
         } finally {
-            turns.give();
+            turns.unlock();
         }
     }
 
     @Override
     public Optional<ResidentWeights> residentWeights() {
-        turns.take();
+        turns.lock();
         try {
             return Optional.of(ResidentWeights.of(serving.plan(), serving.graph()::nameOf));
         } finally {
-            turns.give();
+            turns.unlock();
         }
     }
 
     @Override
     public void close() {
-        turns.take();
+        turns.lock();
         try {
             if (!closed) {
                 closed = true;
@@ -558,7 +558,7 @@ final class StreamingModel implements TfLiteModel {
                 interpreters.close();
             }
         } finally {
-            turns.give();
+            turns.unlock();
         }
     }
 }

@@ -19,13 +19,13 @@ final class Turns {
     private boolean working;
     private boolean cancelled;
 
-    /** Waits for a turn; {@link #give} ends it. */
-    void take() {
+    /** Waits for a turn; {@link #unlock} ends it. */
+    void lock() {
         lock.lock();
     }
 
     /** Ends a turn. */
-    void give() {
+    void unlock() {
         lock.unlock();
     }
 
@@ -34,7 +34,7 @@ final class Turns {
      *
      * @throws CancellationException if the work is to end; then there is no turn
      */
-    void takeForWork() {
+    void lockForWork() {
         lock.lock();
         if (cancelled) {
             lock.unlock();
