@@ -143,7 +143,7 @@ final class PlannedForward implements InferencePass {
             memory.liveness(types).ifPresent(trace -> executor.restore(types, trace));
         }
         if (executor.wantsRecording(types)) {
-            unlikeOthers(
+            runOneOff(
                     () -> {
                         executor.prepare(parameters, inputs, params.orElse(null));
                         return new NDList();
@@ -151,8 +151,8 @@ final class PlannedForward implements InferencePass {
         }
     }
 
-    private NDList unlikeOthers(Supplier<NDList> pass) {
-        TorchPrediction allocations = memory.beginUnlike();
+    private NDList runOneOff(Supplier<NDList> pass) {
+        TorchPrediction allocations = memory.beginOneOff();
         try {
             return pass.get();
         } finally {
@@ -182,7 +182,7 @@ final class PlannedForward implements InferencePass {
         Supplier<NDList> pass = () -> executor.forward(parameters, inputs, params.orElse(null));
         NDList outputs =
                 executor.wantsRecording(types) || memory.streamsWeights()
-                        ? unlikeOthers(pass)
+                        ? runOneOff(pass)
                         : TorchMemory.runUnplanned(pass);
         executor.trace(types).ifPresent(trace -> memory.keepLiveness(types, trace));
         return outputs;

@@ -277,7 +277,7 @@ public final class StreamedWeights implements AutoCloseable {
      * Waits for this model's turn and begins a pass on this thread that is like no other: weights
      * leave memory at each allocation.
      */
-    Turn beginUnlike() {
+    Turn beginOneOff() {
         if (turn.isHeldByCurrentThread()) {
             return () -> {};
         }
@@ -537,7 +537,7 @@ public final class StreamedWeights implements AutoCloseable {
         budget = resolver;
         if (less) {
             // A model that nobody asks for a while holds nothing of what it had.
-            beginUnlike().end();
+            beginOneOff().end();
         }
     }
 

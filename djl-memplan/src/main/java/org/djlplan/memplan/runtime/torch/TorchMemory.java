@@ -267,11 +267,11 @@ public final class TorchMemory implements AutoCloseable {
      * Begins a pass on this thread whose allocations are not those of predictions. What it frees is
      * the system's again at once, as nobody will need it like that.
      */
-    public TorchPrediction beginUnlike() {
-        return inTurn(weights.map(StreamedWeights::beginUnlike), this::allocateUnlike);
+    public TorchPrediction beginOneOff() {
+        return inTurn(weights.map(StreamedWeights::beginOneOff), this::allocateOneOff);
     }
 
-    private TorchPrediction allocateUnlike() {
+    private TorchPrediction allocateOneOff() {
         if (closed || stopped.isPresent() || VirtualThreads.isCurrent()) {
             return TorchPrediction.unplanned();
         }
