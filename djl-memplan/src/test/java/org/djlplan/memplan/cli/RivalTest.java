@@ -35,7 +35,7 @@ class RivalTest {
                         "/m/classes");
         assertEquals(
                 String.join(File.pathSeparator, "old.jar", "/m/gson-2.jar", "/m/classes"),
-                Rival.beside(List.of("old.jar"), ours));
+                Rival.classPathWith(List.of("old.jar"), ours));
     }
 
     @Test
