@@ -217,13 +217,13 @@ int djlplan_tflite_fit(struct djlplan_tflite_session *session, int64_t *places) 
     session->error[0] = '\0';
     int tensors = (int)session->context->tensors_size;
     struct fit fit = {
-        .uses = djlplan_zeroed(tensors, sizeof *fit.uses),
-        .units = djlplan_zeroed(tensors, sizeof *fit.units),
-        .by_size = djlplan_zeroed(tensors, sizeof *fit.by_size),
-        .placed = djlplan_zeroed(tensors, sizeof *fit.placed),
+        .uses = djlplan_zeroed_plus_one(tensors, sizeof *fit.uses),
+        .units = djlplan_zeroed_plus_one(tensors, sizeof *fit.units),
+        .by_size = djlplan_zeroed_plus_one(tensors, sizeof *fit.by_size),
+        .placed = djlplan_zeroed_plus_one(tensors, sizeof *fit.placed),
     };
-    int32_t *ids = djlplan_zeroed(tensors, sizeof *ids);
-    int64_t *offsets = djlplan_zeroed(tensors, sizeof *offsets);
+    int32_t *ids = djlplan_zeroed_plus_one(tensors, sizeof *ids);
+    int64_t *offsets = djlplan_zeroed_plus_one(tensors, sizeof *offsets);
     int status;
     if (fit.uses == NULL || fit.units == NULL || fit.by_size == NULL || fit.placed == NULL ||
         ids == NULL || offsets == NULL) {

@@ -270,8 +270,8 @@ static TfLiteStatus shown_plan(TfLiteContext *context, TfLiteIntArray **plan) {
     TfLiteIntArray *all;
     TfLiteStatus status = delegation->get_plan(context, &all);
     if (status != kTfLiteOk) return status;
-    bool *read = djlplan_zeroed((int)context->tensors_size, sizeof *read);
-    bool *show = djlplan_zeroed(all->size, sizeof *show);
+    bool *read = djlplan_zeroed_plus_one((int)context->tensors_size, sizeof *read);
+    bool *show = djlplan_zeroed_plus_one(all->size, sizeof *show);
     free(delegation->chosen.shown);
     delegation->chosen.shown = malloc(sizeof(TfLiteIntArray) + sizeof(int) * (size_t)all->size);
     if (read == NULL || show == NULL || delegation->chosen.shown == NULL) {
@@ -352,8 +352,8 @@ static void stand_in(const struct djlplan_tflite_session *session, const struct 
 }
 
 static bool make_room(struct djlplan_tflite_session *session, int nodes) {
-    session->nodes = djlplan_zeroed(nodes, sizeof *session->nodes);
-    session->by_address = djlplan_zeroed(nodes, sizeof(struct node *));
+    session->nodes = djlplan_zeroed_plus_one(nodes, sizeof *session->nodes);
+    session->by_address = djlplan_zeroed_plus_one(nodes, sizeof(struct node *));
     return session->nodes != NULL && session->by_address != NULL;
 }
 
@@ -390,8 +390,8 @@ static TfLiteStatus guard_called(struct djlplan_tflite_session *session, TfLiteC
     graph->context = context;
     graph->next = session->called;
     session->called = graph;
-    graph->nodes = djlplan_zeroed(plan->size, sizeof *graph->nodes);
-    graph->by_address = djlplan_zeroed(plan->size, sizeof(struct node *));
+    graph->nodes = djlplan_zeroed_plus_one(plan->size, sizeof *graph->nodes);
+    graph->by_address = djlplan_zeroed_plus_one(plan->size, sizeof(struct node *));
     if (graph->nodes == NULL || graph->by_address == NULL) return kTfLiteError;
     for (int i = 0; i < plan->size; i++) {
         TfLiteNode *node;

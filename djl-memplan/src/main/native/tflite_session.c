@@ -72,7 +72,7 @@ static int ascending(const void *a, const void *b) {
 static int copy(struct ids *ids, const int32_t *values, int count) {
     free(ids->values);
     ids->count = 0;
-    ids->values = djlplan_zeroed(count, sizeof *values);
+    ids->values = djlplan_zeroed_plus_one(count, sizeof *values);
     if (ids->values == NULL) return DJLPLAN_ENGINE_ERROR;
     if (count > 0) {
         memcpy(ids->values, values, (size_t)count * sizeof *values);
@@ -121,7 +121,7 @@ int djlplan_tflite_session_constants(struct djlplan_tflite_session *session, con
     struct delegation *delegation = &session->delegation;
     free(delegation->constants);
     delegation->constant_count = 0;
-    delegation->constants = djlplan_zeroed(count, sizeof *delegation->constants);
+    delegation->constants = djlplan_zeroed_plus_one(count, sizeof *delegation->constants);
     if (delegation->constants == NULL) return DJLPLAN_ENGINE_ERROR;
     for (int i = 0; i < count; i++) {
         delegation->constants[i] = (struct constant){ids[i], data[i]};
@@ -272,7 +272,7 @@ int djlplan_tflite_place(struct djlplan_tflite_session *session, const int32_t *
     const TfLiteContext *context = session->context;
     free(session->plan.tensors);
     session->plan = (struct tensor_plan){.taken = false};
-    struct placed_tensor *tensors = djlplan_zeroed(count, sizeof *tensors);
+    struct placed_tensor *tensors = djlplan_zeroed_plus_one(count, sizeof *tensors);
     if (tensors == NULL) return refuse(session, "out of memory", 0);
     session->plan.tensors = tensors;
     for (int i = 0; i < count; i++) {

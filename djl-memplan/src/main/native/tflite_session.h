@@ -226,7 +226,8 @@ static inline bool djlplan_tflite_is_ours(const TfLiteTensor *tensor) {
     return tensor->allocation_type == kTfLiteCustom;
 }
 
-static inline void *djlplan_zeroed(int count, size_t size) {
+/* Returns zeroed memory for count elements and one more, so that a count of 0 does not return NULL. */
+static inline void *djlplan_zeroed_plus_one(int count, size_t size) {
     return calloc((size_t)count + 1, size);
 }
 

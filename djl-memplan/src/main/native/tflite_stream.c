@@ -131,10 +131,10 @@ int djlplan_tflite_bind(struct djlplan_tflite_session *session, struct djlplan_s
         snprintf(session->error, sizeof session->error, "a binding does not fit the model");
         return DJLPLAN_MISMATCH;
     }
-    streaming->bindings = djlplan_zeroed(count, sizeof *bindings);
-    streaming->original = djlplan_zeroed(count, sizeof *streaming->original);
-    streaming->first = djlplan_zeroed(session->node_count + 1, sizeof *streaming->first);
-    streaming->elided = djlplan_zeroed(session->node_count, sizeof *streaming->elided);
+    streaming->bindings = djlplan_zeroed_plus_one(count, sizeof *bindings);
+    streaming->original = djlplan_zeroed_plus_one(count, sizeof *streaming->original);
+    streaming->first = djlplan_zeroed_plus_one(session->node_count + 1, sizeof *streaming->first);
+    streaming->elided = djlplan_zeroed_plus_one(session->node_count, sizeof *streaming->elided);
     if (streaming->bindings == NULL || streaming->original == NULL || streaming->first == NULL ||
         streaming->elided == NULL) {
         forget_bindings(streaming);
