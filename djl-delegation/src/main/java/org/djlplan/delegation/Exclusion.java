@@ -38,7 +38,7 @@ public record Exclusion(List<String> parts) {
     /** Nothing. */
     public static final Exclusion NONE = new Exclusion(List.of());
 
-    /** What users may write. */
+    /** The valid forms. */
     static final String ALLOWED =
             "operators, separated by commas: numbers such as 17 or 17-23, types such as CONV_2D, or"
                     + " names of output tensors";

@@ -215,7 +215,7 @@ public final class PlannedTranslatorFactory implements TranslatorFactory, Serial
     }
 
     /**
-     * What is serialized.
+     * The serialized form.
      *
      * @param inner a factory, a translator, or null
      * @param progress display of the measurement, or null

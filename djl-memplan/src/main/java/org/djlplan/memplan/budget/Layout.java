@@ -63,7 +63,7 @@ final class Layout {
         clear();
     }
 
-    /** Takes all places away. */
+    /** Removes all items from their places. */
     void clear() {
         capacityBytes = sizeBytes;
         Arrays.fill(pinned, false);

@@ -232,7 +232,7 @@ public final class StreamedGraph {
                 + ")";
     }
 
-    /** Returns what to plan. */
+    /** Returns the planning problem. */
     public StreamingProblem problem(StepCosts costs) {
         return problem(costs, Set.of());
     }

@@ -26,7 +26,7 @@ public final class StreamingValidator {
     /** Limit of the reported violations. */
     public static final int MOST_VIOLATIONS = 1000;
 
-    /** What a plan may break. */
+    /** The rules of a plan. */
     public enum Rule {
         /** A unit has no offset, or a use has no load. */
         MISSING,

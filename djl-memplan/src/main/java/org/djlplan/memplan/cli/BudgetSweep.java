@@ -88,7 +88,7 @@ final class BudgetSweep {
         }
     }
 
-    /** What came of a budget. */
+    /** A budget and its result. */
     sealed interface Outcome {}
 
     /**

@@ -281,7 +281,7 @@ final class Comparer {
     }
 
     /**
-     * Has all take turns.
+     * Times all participants in turns.
      *
      * @param iterations of each participant, in all rounds together
      * @param line receives a description of each turn

@@ -110,7 +110,7 @@ record PlanRun(PlanInput input, List<Attempt> offsets, List<SharedAttempt> share
     }
 
     /**
-     * Returns what to tell.
+     * Returns the output to print.
      *
      * @param bestOnly whether only the best plan is to be listed
      * @param repeat how often to plan again for a median time; 1 for the time of the first run

@@ -19,7 +19,7 @@ final class RunWatch {
     private final Map<String, Seen> modes = new LinkedHashMap<>();
     private Thread sampler = new Thread();
 
-    /** What one mode showed. */
+    /** The observations of one mode. */
     private static final class Seen {
         private final List<Long> latencyNanos = new ArrayList<>();
         private final List<Sample> resident = new ArrayList<>();

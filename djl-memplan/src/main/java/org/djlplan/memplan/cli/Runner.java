@@ -50,7 +50,7 @@ sealed interface Runner extends AutoCloseable {
     @FunctionalInterface
     interface OutputSink {
         /**
-         * Takes one output.
+         * Receives one output.
          *
          * @param type element type as DJL names it, in lower case
          * @param values valid only during the call: stock outputs lie in memory that the next

@@ -25,7 +25,7 @@ final class ScratchFolder implements Closeable {
     }
 
     /**
-     * Makes one.
+     * Creates a folder.
      *
      * @param name prefix of the folder's name
      */

@@ -27,7 +27,7 @@ final class SearchNews implements AutoCloseable {
     }
 
     /**
-     * Begins to tell.
+     * Starts the reports.
      *
      * @param line receives the progress; empty if the progress is not shown
      * @param most time limit of the search; empty if there is none

@@ -14,7 +14,7 @@ public sealed interface Budget {
     /** The valid forms, for messages. */
     String ALLOWED = "none, auto, a size such as 64MB, or a share of stock such as 25%";
 
-    /** As much as it needs. */
+    /** No limit. */
     record Unlimited() implements Budget {
         @Override
         public String toString() {
@@ -22,7 +22,7 @@ public sealed interface Budget {
         }
     }
 
-    /** So many bytes. */
+    /** A number of bytes. */
     record Bytes(long bytes) implements Budget {
         public Bytes {
             checkArgument(bytes > 0, "a budget of %s bytes", bytes);

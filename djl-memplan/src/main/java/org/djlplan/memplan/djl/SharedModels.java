@@ -240,7 +240,7 @@ public final class SharedModels {
         }
     }
 
-    /** What one user sees. */
+    /** The view of one user. */
     private static final class View<I, O> extends ZooModel<I, O> {
 
         /** Keeps the model alive as long as this view or one of its predictors is in use. */

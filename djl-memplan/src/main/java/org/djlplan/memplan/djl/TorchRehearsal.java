@@ -14,7 +14,7 @@ final class TorchRehearsal {
 
     private TorchRehearsal() {}
 
-    /** Keeps nothing. */
+    /** Stores nothing. */
     private static final class Nowhere<T> implements Store<T> {
 
         @Override

@@ -23,7 +23,7 @@ import java.util.stream.IntStream;
  * arrays are views that share the buffer, as in PyTorch.
  *
  * <p>Its memory belongs to the garbage collector or to a direct buffer of the user, so it is never
- * freed while a view exists. Closing lets go of it.
+ * freed while a view exists. Closing releases the reference to it.
  */
 final class BufferArray extends ArithmeticArray {
 

@@ -29,7 +29,7 @@ final class WorkTime {
         this.machine = machine;
     }
 
-    /** Work that has begun. */
+    /** A period of work. */
     final class Stint {
 
         private final MeasuringChild child;

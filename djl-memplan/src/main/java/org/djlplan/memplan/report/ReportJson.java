@@ -22,7 +22,7 @@ final class ReportJson {
             (value, type, context) ->
                     value.isPresent() ? new JsonPrimitive(value.getAsLong()) : JsonNull.INSTANCE;
 
-    /** JSON has no infinity. */
+    /** JSON has no infinite numbers. */
     private static final JsonSerializer<Double> FINITE =
             (value, type, context) ->
                     Double.isFinite(value) ? new JsonPrimitive(value) : JsonNull.INSTANCE;

@@ -55,7 +55,7 @@ final class StreamingModel implements TfLiteModel {
     private final BudgetedInterpreters interpreters;
     private final Optional<BudgetedKernels> kernels;
 
-    /** One is taken by a prediction, and while the budget changes. Guard what follows. */
+    /** One is taken by a prediction, and while the budget changes. Guards the fields below. */
     private final Turns turns = new Turns();
 
     private BudgetedInterpreter serving;

@@ -26,7 +26,7 @@ public final class CandidateException extends Exception {
         this.kind = kind;
     }
 
-    /** Returns what happened. */
+    /** Returns the kind of failure. */
     public Kind kind() {
         return kind;
     }

@@ -49,7 +49,7 @@ public record Tolerance(OptionalDouble hard) {
     private static final Deviation ANY =
             new Deviation(Double.POSITIVE_INFINITY, Double.POSITIVE_INFINITY, Integer.MAX_VALUE);
 
-    /** Whatever the model is. */
+    /** For any model. */
     private static final double LEAST = 1e-4;
 
     /** A deviation of this size is small for any use; up to it the noise may be underestimated. */

@@ -23,7 +23,7 @@ public final class CheckedJson {
     /** Reads one element of an array. */
     @FunctionalInterface
     public interface Element<E> {
-        /** Reads what comes next. */
+        /** Reads the next value. */
         E read() throws IOException;
     }
 

@@ -43,7 +43,7 @@ public record Report(
     };
 
     /**
-     * What was looked at.
+     * The model in the report.
      *
      * @param engine its name, or {@code records}
      * @param view source of the records

@@ -342,7 +342,7 @@ final class Recorder implements CreationScope.Listener {
     }
 
     /**
-     * Returns what was seen.
+     * Returns the recording.
      *
      * @param outputs what the block returned, real arrays
      */

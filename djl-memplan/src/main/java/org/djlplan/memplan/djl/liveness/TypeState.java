@@ -71,7 +71,7 @@ final class TypeState {
         }
     }
 
-    /** Takes a stored trace. It counts as no recording, so one of our own may follow. */
+    /** Sets a stored trace. It counts as no recording, so one of our own may follow. */
     synchronized void restored(LivenessTrace trace) {
         try {
             plan = Optional.of(new ReplayPlan(trace, false));

@@ -51,7 +51,7 @@ public final class ObjectWalk {
     private final Deque<Object> toVisit = new ArrayDeque<>();
     private boolean complete = true;
 
-    /** Sees what is found. */
+    /** Receives the visited objects. */
     @FunctionalInterface
     public interface Visitor {
 

@@ -52,7 +52,7 @@ final class Unplaced {
         return visits;
     }
 
-    /** Takes out a unit. */
+    /** Removes a unit. */
     void remove(int unit) {
         int node = leaves + unit;
         priority[node] = 0;

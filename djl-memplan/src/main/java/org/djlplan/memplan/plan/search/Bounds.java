@@ -90,7 +90,7 @@ final class Bounds {
         cancelled = true;
     }
 
-    /** Takes note of a plan. */
+    /** Records a plan. */
     synchronized void found(long[] offsets) {
         long total = totalBytes(offsets);
         if (total < bestBytes) {

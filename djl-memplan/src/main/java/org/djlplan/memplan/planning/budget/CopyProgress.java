@@ -54,7 +54,7 @@ final class CopyProgress implements AutoCloseable {
         }
     }
 
-    /** Takes a better size. */
+    /** Sets a more precise size. */
     void expect(long bytes) {
         expectedBytes = bytes;
     }

@@ -19,7 +19,7 @@ import org.djlplan.memplan.source.trace.AllocationTrace;
 public interface AllocationPlans {
 
     /**
-     * A plan as it is used.
+     * A plan in use.
      *
      * @param trace the allocations of a prediction
      * @param plan offsets of those that may be placed

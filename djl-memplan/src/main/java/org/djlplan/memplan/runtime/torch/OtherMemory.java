@@ -15,7 +15,7 @@ import org.djlplan.memplan.runtime.ProcessMemory.NativeHeap;
  */
 final class OtherMemory {
 
-    /** What any model takes. */
+    /** The minimum for any model. */
     static final long LEAST_BYTES = 24_000_000;
 
     /** Other models, and whatever else the application does, grow meanwhile. */
@@ -53,7 +53,7 @@ final class OtherMemory {
         }
     }
 
-    /** That of this process. */
+    /** The memory of this process. */
     OtherMemory(Before before) {
         this(OtherMemory::ownBytes, OtherMemory::libraryBytes, before);
     }

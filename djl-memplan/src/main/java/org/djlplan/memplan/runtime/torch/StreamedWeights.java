@@ -83,7 +83,7 @@ public final class StreamedWeights implements AutoCloseable {
     /** The conditions that determine the allocations of predictions. */
     private record Kind(ImmutableList<ArrayType> inputs, int threads) {}
 
-    /** Where traces are kept. */
+    /** The store of traces. */
     private record Kept(Store<WeightTrace> store, StoreKey model) {
 
         StoreKey key(Kind kind) {

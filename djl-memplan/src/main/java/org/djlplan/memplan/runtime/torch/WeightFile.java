@@ -194,7 +194,7 @@ public final class WeightFile implements AutoCloseable {
     }
 
     /**
-     * Takes a plan over.
+     * Passes a plan to the native library.
      *
      * @throws IllegalArgumentException if a step would wait for ever
      */
