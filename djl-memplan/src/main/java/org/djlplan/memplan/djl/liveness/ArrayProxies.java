@@ -42,7 +42,7 @@ final class ArrayProxies {
         return reference == null ? Optional.empty() : Optional.ofNullable(reference.get());
     }
 
-    /** Returns the real object behind a stand-in of whichever recording; others as they are. */
+    /** Returns the real object behind a stand-in of any recording; other objects unchanged. */
     static Object real(Object object) {
         if (object != null
                 && Proxy.isProxyClass(object.getClass())
@@ -86,7 +86,7 @@ final class ArrayProxies {
         if (known.isPresent()) {
             return known.get();
         }
-        // Who has an array's methods has the array.
+        // An array's methods keep the array reachable.
         Object anchor = real instanceof NDArrayEx methods ? proxy(methods.getArray()) : this;
         Object made =
                 Proxy.newProxyInstance(
@@ -107,7 +107,7 @@ final class ArrayProxies {
         return new Class<?>[] {real instanceof NDArray ? NDArray.class : NDArrayEx.class};
     }
 
-    /** Puts stand-ins into the place of what a method returned. */
+    /** Replaces the result of a method by stand-ins. */
     private Object wrap(Object result) {
         if (result instanceof NDArray
                 || result instanceof NDManager
@@ -137,7 +137,7 @@ final class ArrayProxies {
         private final ArrayProxies owner;
         private final Object real;
 
-        @SuppressWarnings("unused") // It is there to be held.
+        @SuppressWarnings("unused") // Only kept so that the object stays reachable.
         private final Object anchor;
 
         Handler(ArrayProxies owner, Object real, Object anchor) {
@@ -186,7 +186,8 @@ final class ArrayProxies {
 
         private void check(Method method, Object result, Optional<NDArray> target) {
             if (result instanceof Buffer buffer && buffer.isDirect()) {
-                // A window on the array's memory, which must not go while someone looks through it.
+                // A view of the array's memory, so the array must not be closed while the view is
+                // in use.
                 target.ifPresent(owner.recorder::keep);
             } else if (!Operands.understood(result)) {
                 owner.recorder.spoil(method.getName() + " returns a " + result.getClass());

@@ -40,8 +40,7 @@ public final class ArrayTypes {
 
     /**
      * Returns DJL's data type.
-     *
-     * @throws IllegalArgumentException if DJL has none of that name
+     * @throws IllegalArgumentException if DJL has no type with that name
      */
     static DataType dataType(ArrayType type) {
         return DataType.valueOf(type.dataType().toUpperCase(Locale.ROOT));

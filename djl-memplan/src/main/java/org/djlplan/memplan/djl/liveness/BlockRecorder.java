@@ -19,11 +19,10 @@ final class BlockRecorder {
 
     /**
      * The outcome of a recorded pass.
-     *
-     * @param outputs what the block returned, if that is what DJL would have returned
-     * @param recording what it did, if that is known
-     * @param unrepeatable whether it was stopped from leaving something behind
-     * @param closed how many arrays were closed early
+     * @param outputs of the block, if they equal those in DJL
+     * @param recording of the pass, if it is valid
+     * @param unrepeatable whether it was stopped before a side effect
+     * @param closed number of arrays closed early
      * @param flaw why there is no recording, or empty
      */
     record Outcome(
@@ -37,9 +36,8 @@ final class BlockRecorder {
 
     /**
      * Records a pass that is run once more if that fails. Arrays are closed as soon as they are
-     * known to have done their work, so it does not need the memory of a pass of DJL's.
-     *
-     * @param byTree whether child blocks are known to leave nothing behind
+     * known to be unused, so it needs less memory than a pass in DJL.
+     * @param byTree whether child blocks are known to be pure
      */
     static Outcome record(Block block, ForwardPass pass, boolean byTree) {
         return record(
@@ -59,9 +57,8 @@ final class BlockRecorder {
     }
 
     /**
-     * Records a pass that is the only one: it does all that it does, and fails as it fails.
-     *
-     * @param statics classes in whose static fields the block may keep something
+     * Records the only run of a pass, with its side effects and exceptions.
+     * @param statics classes in whose static fields the block may store arrays
      */
     static Outcome recordOnce(Block block, ForwardPass pass, Collection<Class<?>> statics) {
         return record(
@@ -115,7 +112,7 @@ final class BlockRecorder {
                 Replay.leave(recorder.created());
             }
         }
-        // A scope of the block's own cannot tell a stand-in from another array, and closes it.
+        // A scope of the block cannot distinguish a stand-in from an array, and closes it.
         boolean intact =
                 outputs.isPresent() && outputs.get().stream().noneMatch(NDArray::isReleased);
         if (!intact || (repeatable && recorder.unrepeatable())) {
@@ -165,7 +162,7 @@ final class BlockRecorder {
             this.recorder = recorder;
         }
 
-        /** Returns the store that parameters come from. */
+        /** Returns the store of the real parameters. */
         ParameterStore real() {
             return real;
         }

@@ -25,7 +25,7 @@ final class BlockState {
 
     private BlockState() {}
 
-    /** Returns the state of a block now; empty if it cannot be seen as a whole. */
+    /** Returns the current state of a block; empty if it cannot be read completely. */
     static Optional<BlockState> of(Object block, Collection<Class<?>> statics) {
         BlockState state = new BlockState();
         IdentityHashMap<Object, Integer> numbers = new IdentityHashMap<>();
@@ -67,7 +67,7 @@ final class BlockState {
         return numbers.computeIfAbsent(value, key -> numbers.size());
     }
 
-    /** Returns where this state differs from another, if it does. */
+    /** Returns a description of the difference from another state, if there is one. */
     Optional<String> difference(BlockState other) {
         int common = Math.min(values.size(), other.values.size());
         for (int i = 0; i < common; i++) {
@@ -82,7 +82,7 @@ final class BlockState {
     }
 
     /**
-     * Returns whether a block holds a stand-in that a recording left where nothing can be changed.
+     * Returns whether a block references a stand-in that a recording left in an unmodifiable place.
      */
     static boolean holdsStandIn(Object block, Collection<Class<?>> statics) {
         Set<Object> found = new HashSet<>();
@@ -98,7 +98,7 @@ final class BlockState {
         return !complete || !found.isEmpty();
     }
 
-    /** Returns the arrays that a block holds now. */
+    /** Returns the arrays that a block references now. */
     static Set<NDArray> arraysHeld(Object block, Collection<Class<?>> statics) {
         Set<NDArray> held = Collections.newSetFromMap(new IdentityHashMap<>());
         boolean complete =

@@ -33,8 +33,7 @@ final class CreationScope {
     }
 
     /**
-     * Runs an action on the current thread and tells the listener of the arrays it creates.
-     *
+     * Runs an action on the current thread and reports the arrays it creates to the listener.
      * @throws IllegalStateException if such scopes are not available
      */
     static <T> T listen(Listener listener, Supplier<T> action) {
@@ -95,10 +94,13 @@ final class CreationScope {
     /** A listener for the arrays created on one thread. */
     interface Listener {
 
-        /** An engine finished creating an array; called by its constructor, so must not throw. */
+        /**
+         * Called by an array's constructor when the engine has created the array, so it must not
+         * throw.
+         */
         void created(NDArray array);
 
-        /** User code asked the scope to leave an array alone. */
+        /** Called when user code removes an array from the scope. */
         void unregistered(NDArray array);
     }
 }

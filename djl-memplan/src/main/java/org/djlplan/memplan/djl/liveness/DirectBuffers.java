@@ -27,7 +27,7 @@ final class DirectBuffers {
 
     private DirectBuffers() {}
 
-    /** Returns whether it can be told for arrays of this array's class. */
+    /** Returns whether this can be determined for the array's class. */
     static boolean known(NDArray array) {
         return REFERENCES.get(array.getClass()).isPresent();
     }

@@ -149,17 +149,17 @@ final class Effects {
 
     private Effects() {}
 
-    /** Returns whether a method writes into an array that exists already. */
+    /** Returns whether a method writes into an existing array. */
     static boolean writes(String method) {
         return WRITING.contains(method);
     }
 
-    /** Returns whether a method draws random numbers, which moves the engine's generator. */
+    /** Returns whether a method draws random numbers, which changes the engine's generator. */
     static boolean draws(String method) {
         return RANDOM.contains(method);
     }
 
-    /** Returns whether a method changes when its array is closed. */
+    /** Returns whether a method changes the time at which its array is closed. */
     static boolean changesOwner(String method) {
         return OWNING.contains(method);
     }

@@ -29,16 +29,16 @@ final class Families {
 
     private static final int MOST_FAMILIES = 64;
 
-    /** A family of which so many recordings were of no use lends no more. */
+    /** After this many unusable recordings, a family provides no more. */
     private static final int MOST_MISFITS = 4;
 
-    /** By which number the sides of images are divided on trial, one after another. */
+    /** Divisors of the sides of images on trial, tried one after another. */
     private static final ImmutableList<Integer> DIVISORS = ImmutableList.of(4, 2, 1);
 
-    /** From this dimension on, sizes are of space or time: after batch and channels. */
+    /** From this dimension on, sizes are spatial or temporal: after batch and channels. */
     private static final int FIRST_SIDE = 2;
 
-    /** Arrays of fewer dimensions have no sides; their sizes are the network's own. */
+    /** Arrays with fewer dimensions have no sides; their sizes are properties of the network. */
     private static final int FEWEST_DIMENSIONS = 4;
 
     private static final int TRIAL_BATCH = 2;
@@ -58,23 +58,22 @@ final class Families {
         }
     }
 
-    /** Takes the recording of a pass with inputs of these types. */
+    /** Adds the recording of a pass with inputs of these types. */
     void add(List<ArrayType> types, LivenessTrace trace) {
         family(types).add(types, trace);
     }
 
     /**
-     * Returns a recording that a pass with inputs of these types may go along.
-     *
-     * @param trial records a pass with inputs of zeros, of the types that it is given; empty if
-     *     that may not be, or the block does not take such inputs
+     * Returns a recording that a pass with inputs of these types can follow.
+     * @param trial records a pass with inputs of zeros of the given types; empty if that is not
+     * allowed, or the block does not accept such inputs
      */
     Optional<LivenessTrace> findRecording(
             List<ArrayType> types, Function<List<ArrayType>, Optional<LivenessTrace>> trial) {
         return family(types).findRecording(types, trial);
     }
 
-    /** Notes that a pass with inputs of these types could not go along a recording. */
+    /** Records that a pass with inputs of these types could not follow a recording. */
     void misfit(List<ArrayType> types, LivenessTrace recording) {
         family(types).misfit(recording);
     }
@@ -121,7 +120,7 @@ final class Families {
         }
     }
 
-    /** Returns where the dimensions are 1. */
+    /** Returns the positions of dimensions of 1. */
     private static String ones(List<ArrayType> types) {
         StringBuilder ones = new StringBuilder();
         for (ArrayType type : types) {
@@ -132,7 +131,8 @@ final class Families {
     }
 
     /**
-     * Returns types to try, with the same ones and at most two thirds as large, the smallest first.
+     * Returns types to try, with the same ones and at most two thirds of the size, the smallest
+     * first.
      */
     private static List<List<ArrayType>> smaller(List<ArrayType> types) {
         List<List<ArrayType>> smaller = new ArrayList<>();

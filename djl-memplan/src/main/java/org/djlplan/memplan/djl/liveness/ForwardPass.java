@@ -11,11 +11,10 @@ import java.util.Optional;
 
 /**
  * The arguments of one forward pass. Blocks modify their list of inputs, so each run gets a copy.
- *
- * @param store where parameters come from
- * @param inputs the arrays the caller gave, which nobody closes
+ * @param store of the parameters
+ * @param inputs arrays of the caller, which are never closed
  * @param params DJL's optional parameters
- * @param progress how far the block's forward came
+ * @param progress phase of the pass
  */
 record ForwardPass(
         ParameterStore store,
@@ -29,12 +28,12 @@ record ForwardPass(
         private boolean begun;
         private Optional<NDList> outputs = Optional.empty();
 
-        /** Returns whether the block's forward was called, so that some of it may have run. */
+        /** Returns whether the block's forward was called, so that part of it may have run. */
         boolean begun() {
             return begun;
         }
 
-        /** Returns what it returned, if it did: arrays or their stand-ins. */
+        /** Returns the outputs, if forward returned: arrays or their stand-ins. */
         Optional<NDList> outputs() {
             return outputs;
         }
@@ -44,28 +43,28 @@ record ForwardPass(
         this(store, inputs, params, new Progress());
     }
 
-    /** Returns whether something may be closed early at all. */
+    /** Returns whether any array may be closed early. */
     boolean tractable() {
         for (NDArray input : inputs) {
             if (input.getDataType() == DataType.STRING) {
                 return false;
             }
         }
-        // What belongs to the root manager is never closed by DJL.
+        // DJL never closes arrays of the root manager.
         return !inputs.isEmpty() && root().getParentManager() != null;
     }
 
-    /** Returns the call's manager, which closes in the end what is not closed earlier. */
+    /** Returns the call's manager, which closes all remaining arrays at the end. */
     NDManager root() {
         return inputs.head().getManager();
     }
 
-    /** Runs a block as DJL does. */
+    /** Runs a block as in DJL. */
     NDList runStock(Block block) {
         return run(block, store, new NDList(inputs));
     }
 
-    /** Runs a block with other arrays in the place of these. */
+    /** Runs a block with other arrays instead of these. */
     NDList run(Block block, ParameterStore otherStore, NDList otherInputs) {
         progress.begun = true;
         NDList outputs = block.forward(otherStore, otherInputs, false, params.orElse(null));

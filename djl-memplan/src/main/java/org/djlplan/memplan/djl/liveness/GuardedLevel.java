@@ -37,9 +37,7 @@ final class GuardedLevel {
     private final AtomicInteger changes = new AtomicInteger();
     private volatile boolean exhausted = !CreationScope.available();
 
-    /**
-     * @param fetchParameters has the store make its copies; false if it could not
-     */
+    /** @param fetchParameters makes the store create its copies; returns false if that failed */
     GuardedLevel(
             Block block,
             BlockCode code,
@@ -51,7 +49,7 @@ final class GuardedLevel {
         this.fetchParameters = fetchParameters;
     }
 
-    /** Returns whether this level cannot serve the block; no pass should come here then. */
+    /** Returns whether this level cannot serve the block; no pass should use it then. */
     boolean exhausted() {
         return exhausted;
     }
@@ -146,7 +144,7 @@ final class GuardedLevel {
             }
             return outputs;
         } catch (IllegalStateException e) {
-            // How the engine refuses to touch a closed array.
+            // The engine's error for a closed array.
             if (replay.closed() == 0) {
                 throw e;
             }

@@ -24,7 +24,7 @@ import org.djlplan.memplan.djl.purity.ObjectWalk;
  */
 final class HeldObjects {
 
-    /** Enough for any block; a bound, should one hold half the heap. */
+    /** Sufficient for any block; a limit in case one references half the heap. */
     private static final int MOST_OBJECTS = 100_000;
 
     private final UnaryOperator<Object> replacement;
@@ -36,11 +36,10 @@ final class HeldObjects {
     }
 
     /**
-     * Visits all objects within reach, arrays and managers included.
-     *
-     * @param statics classes whose static fields are within reach, too
-     * @param replacement returns what to put into an object's place, which may be the object itself
-     * @return whether all of them were visited; not, if there are too many
+     * Visits all reachable objects, including arrays and managers.
+     * @param statics classes whose static fields are included
+     * @param replacement returns the replacement of an object, which may be the object itself
+     * @return whether all were visited; false if there are too many
      */
     static boolean replaceAll(
             Object holder, Collection<Class<?>> statics, UnaryOperator<Object> replacement) {
@@ -104,7 +103,7 @@ final class HeldObjects {
                 follow(reference.get());
             }
         } catch (RuntimeException e) {
-            // A collection that admits no change, or changes while we look: what is in it stays.
+            // An unmodifiable or concurrently modified collection keeps its content.
             seen.add(object);
         }
     }
@@ -159,12 +158,12 @@ final class HeldObjects {
                 field.set(holder, replaced);
             }
         } catch (ReflectiveOperationException | RuntimeException e) {
-            // Closed to us; a stand-in in there keeps working, it only takes the longer way.
+            // Inaccessible field; a stand-in there keeps working, only slower.
             seen.add(field);
         }
     }
 
-    /** Whether there is more to a class than its fields: it is a collection or the like. */
+    /** Returns whether the class has content beyond its fields, such as a collection. */
     private static boolean extendsPlatform(Class<?> type) {
         Class<?> ancestor = type;
         while (!ObjectWalk.isPlatform(ancestor)) {

@@ -49,15 +49,14 @@ public final class LivenessExecutor {
     private final OpLevel operations;
     private final GuardedLevel guard;
 
-    /** Whether a class or method that closing needs is not there. */
+    /** Whether a class or method that closing needs is missing. */
     private volatile boolean unlinked;
 
     /**
-     * Prepares to run a block.
-     *
-     * @param block as DJL made it, not a wrapper
+     * Creates an executor for a block.
+     * @param block created by DJL, not a wrapper
      * @param mode which intermediates to close early
-     * @param code what is known of the block
+     * @param code findings about the block
      */
     public LivenessExecutor(Block block, Liveness mode, BlockCode code) {
         this.block = block;
@@ -78,11 +77,10 @@ public final class LivenessExecutor {
 
     /**
      * Runs one forward pass for inference.
-     *
-     * @param store where parameters come from
-     * @param inputs stay as they are, and open
+     * @param store of the parameters
+     * @param inputs remain unchanged and open
      * @param params DJL's optional parameters, possibly null as in {@link Block#forward}
-     * @return what the block returns, attached where the block attached it
+     * @return the block's outputs, attached as the block attached them
      */
     public NDList forward(ParameterStore store, NDList inputs, PairList<String, Object> params) {
         ForwardPass pass = new ForwardPass(store, inputs, Optional.ofNullable(params));
@@ -105,9 +103,9 @@ public final class LivenessExecutor {
     }
 
     /**
-     * Ends a pass in which something turned out to be missing, and closes nothing from now on. What
-     * happens in the middle of the forward of a block that keeps state can only be passed on: but
-     * {@link Rehearsal} has seen to it that it is the block's own.
+     * Finishes a pass in which a class or method was missing, and closes nothing from now on. If
+     * that happens in the forward of a stateful block, the error is rethrown; {@link Rehearsal} has
+     * ensured that the cause is in the block itself.
      */
     private NDList withoutClosing(ForwardPass pass, LinkageError missing) {
         if (!pass.progress().begun()) {
@@ -115,7 +113,7 @@ public final class LivenessExecutor {
             return pass.runStock(block);
         }
         if (!guarded) {
-            // If DJL fails in the same way, it is the call's fault.
+            // If DJL fails in the same way, the call is the cause.
             NDList outputs = repetition.run(pass, new IllegalStateException(missing));
             leave(missing);
             return outputs;
@@ -141,9 +139,9 @@ public final class LivenessExecutor {
     }
 
     /**
-     * Gets ready for a pass: the first one for inputs of its types may go along a recording of
-     * other shapes. For a block of DJL's alone there is always one, as it is run on small inputs of
-     * zeros here. Arguments are those of {@link #forward}, which does this, too.
+     * Prepares for a pass: the first pass for inputs of its types can follow a recording of other
+     * shapes. For a block of DJL's own classes there always is one, because it is run on small
+     * inputs of zeros here. The arguments are those of {@link #forward}, which also does this.
      */
     public void prepare(ParameterStore store, NDList inputs, PairList<String, Object> params) {
         ForwardPass pass = new ForwardPass(store, inputs, Optional.ofNullable(params));
@@ -159,15 +157,15 @@ public final class LivenessExecutor {
     }
 
     /**
-     * Returns whether the next pass with inputs of these types goes along a recording of other
-     * shapes, so that it shows only afterwards whether later ones will do the same.
+     * Returns whether the next pass with inputs of these types follows a recording of other shapes,
+     * so that only its end shows whether later passes will do the same.
      */
     public boolean borrows(List<ArrayType> inputTypes) {
         return mode() == Liveness.OP
                 && operations.state(ImmutableList.copyOf(inputTypes)).borrows();
     }
 
-    /** Returns the types of arrays, by which passes are told apart. */
+    /** Returns the types of arrays, which distinguish passes. */
     public static ImmutableList<ArrayType> types(NDList inputs) {
         return ArrayTypes.of(inputs);
     }
@@ -182,8 +180,8 @@ public final class LivenessExecutor {
     }
 
     /**
-     * Returns what was recorded for inputs of these types, if it is in use and of use to others: of
-     * a block that keeps state it is not.
+     * Returns the trace for inputs of these types, if it is in use and valid for other processes;
+     * for a stateful block it is not.
      */
     public Optional<LivenessTrace> trace(List<ArrayType> inputTypes) {
         return mode() == Liveness.OP && !guarded
@@ -196,8 +194,8 @@ public final class LivenessExecutor {
     }
 
     /**
-     * Uses what another process recorded, from the first pass on. It is verified against every
-     * array that the block creates.
+     * Uses another process's recording, from the first pass on. It is verified against every array
+     * that the block creates.
      */
     public void restore(List<ArrayType> inputTypes, LivenessTrace trace) {
         if (!guarded) {
@@ -211,17 +209,19 @@ public final class LivenessExecutor {
         return unlinked || exhausted ? Liveness.OFF : asked;
     }
 
-    /** Returns how many arrays were closed early so far. */
+    /** Returns the number of arrays closed early so far. */
     public long closedEarly() {
         return counters.closedEarly();
     }
 
-    /** Returns how many passes diverged from the recording, and went on without closing. */
+    /**
+     * Returns the number of passes that diverged from the recording, and continued without closing.
+     */
     public long divergences() {
         return counters.divergences();
     }
 
-    /** Returns how many passes had to be repeated as DJL runs them, or could not be recorded. */
+    /** Returns the number of passes that were repeated as in DJL, or could not be recorded. */
     public long fallbacks() {
         return counters.fallbacks();
     }
@@ -239,8 +239,7 @@ public final class LivenessExecutor {
         private Rehearsal() {}
 
         /**
-         * Does nothing if it was done already.
-         *
+         * Does nothing if it was already done.
          * @param root the manager of a call
          * @throws LinkageError if something is missing
          */
@@ -251,7 +250,7 @@ public final class LivenessExecutor {
             try (NDManager manager = root.newSubManager()) {
                 run(manager);
             } catch (RuntimeException e) {
-                // What an engine cannot do shows in the block's own pass, too.
+                // An engine's limitation will also show in the block's own pass.
                 logger.debug("The rehearsal ended early", e);
             }
             done = true;
@@ -274,7 +273,7 @@ public final class LivenessExecutor {
             }
         }
 
-        /** Some of all kinds of calls: of an array, with another one, of a list, of a manager. */
+        /** Calls methods of all kinds: of an array, with another array, of a list, of a manager. */
         private static NDList pass(NDList inputs) {
             NDArray x = inputs.head();
             NDArray sum = x.add(x.getManager().zeros(x.getShape(), DataType.FLOAT32));

@@ -8,10 +8,9 @@ final class Managers {
     private Managers() {}
 
     /**
-     * Returns whether an array's owner is the same after a pass, as far as its life is concerned.
-     * Not if somebody has attached it elsewhere, which says that it is to live on. It may have come
-     * to the call's manager, though, or to the parent of a scope that has ended, as results do.
-     *
+     * Returns whether an array has the same owner after a pass, as far as its lifetime is
+     * concerned. It has not if user code has attached it elsewhere so that it lives on. It may have
+     * moved to the call's manager, or to the parent of a scope that has ended, as results do.
      * @param created the array's manager when it was created
      * @param current its manager now
      * @param root the call's manager
@@ -22,8 +21,8 @@ final class Managers {
     }
 
     /**
-     * Returns the same during a pass, when an operation may have moved the array to a scope of its
-     * own for a while.
+     * Returns the same during a pass, when an operation may have moved the array to a temporary
+     * scope.
      */
     static boolean keepsOwnerDuringPass(NDManager created, NDManager current, NDManager root) {
         return !isTop(current)
@@ -36,12 +35,12 @@ final class Managers {
         return !scope.isOpen() && current == scope.getParentManager();
     }
 
-    /** What is detached belongs to the top of all managers, which closes nothing. */
+    /** Detached arrays belong to the root of all managers, which closes nothing. */
     private static boolean isTop(NDManager manager) {
         return manager.getParentManager() == null;
     }
 
-    /** Returns whether a manager is {@code ancestor} or one below it. */
+    /** Returns whether a manager is {@code ancestor} or a descendant of it. */
     static boolean within(NDManager manager, NDManager ancestor) {
         NDManager current = manager;
         while (current != null && current != ancestor) {

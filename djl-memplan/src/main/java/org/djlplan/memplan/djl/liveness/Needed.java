@@ -21,12 +21,12 @@ final class Needed {
         return new Needed(Optional.empty(), ImmutableList.of());
     }
 
-    /** Returns these and more. */
+    /** Returns these arrays and additional ones. */
     Needed and(Collection<NDArray> more) {
         return new Needed(Optional.of(this), more);
     }
 
-    /** Returns whether this very array is in the list; arrays equal each other by content. */
+    /** Returns whether this very array is in the list; equals would compare the content. */
     static boolean containsSame(Collection<NDArray> arrays, NDArray array) {
         for (NDArray other : arrays) {
             if (other == array) {

@@ -42,7 +42,7 @@ final class OpLevel {
     private final Repetition repetition;
     private final Families families = new Families();
 
-    /** The blocks that were there when their code was read; none if it was of no use. */
+    /** The blocks whose code was analyzed; empty if the analysis failed. */
     private final List<Block> known;
 
     private final Cache<ImmutableList<ArrayType>, TypeState> states =
@@ -66,7 +66,10 @@ final class OpLevel {
         return blocks;
     }
 
-    /** Whether a pass is known to leave nothing behind: the block may have got other children. */
+    /**
+     * Returns whether passes are known to be pure, taking into account that the block may have got
+     * other children.
+     */
     private boolean knownPure() {
         if (!repetition.code().knownPure()) {
             return false;
@@ -76,12 +79,12 @@ final class OpLevel {
                 && IntStream.range(0, now.size()).allMatch(i -> now.get(i) == known.get(i));
     }
 
-    /** Returns whether this level cannot serve the block; no pass should come here then. */
+    /** Returns whether this level cannot serve the block; no pass should use it then. */
     boolean exhausted() {
         return exhausted;
     }
 
-    /** Returns what is known for inputs of these types. */
+    /** Returns the state for inputs of these types. */
     TypeState state(ImmutableList<ArrayType> types) {
         try {
             return states.get(types, TypeState::new);
@@ -90,7 +93,7 @@ final class OpLevel {
         }
     }
 
-    /** Takes a stored trace, unless there is one already. */
+    /** Sets a stored trace, unless there is one already. */
     void restore(ImmutableList<ArrayType> types, LivenessTrace trace) {
         TypeState state = state(types);
         if (state.plan().isEmpty()) {
@@ -100,8 +103,8 @@ final class OpLevel {
     }
 
     /**
-     * Looks for a recording of other shapes that the coming pass may go along, unless there is one
-     * of its own. May run the block on trial, on small inputs of zeros.
+     * Finds a recording of other shapes that the coming pass can follow, unless it has its own. May
+     * run the block on trial, on small inputs of zeros.
      */
     void prepare(ForwardPass pass) {
         ImmutableList<ArrayType> types = ArrayTypes.of(pass.inputs());
@@ -113,7 +116,7 @@ final class OpLevel {
     }
 
     private Optional<LivenessTrace> tryOut(ForwardPass pass, List<ArrayType> types) {
-        // Of DJL's own blocks nobody can tell how often they run.
+        // Only DJL's own blocks may be run any number of times.
         if (!repetition.code().djlsOwn() || !knownPure() || !fetchParameters(pass)) {
             return Optional.empty();
         }
@@ -186,7 +189,7 @@ final class OpLevel {
             families.add(ArrayTypes.of(pass.inputs()), trace);
             return outcome.outputs().orElseThrow();
         }
-        // If DJL fails in the same way, it is the call's fault and says nothing about the block.
+        // If DJL fails in the same way, the call is the cause, not the block.
         NDList outputs =
                 outcome.outputs()
                         .orElseGet(
@@ -230,7 +233,7 @@ final class OpLevel {
         counters.fellBack();
         state.failed(plan);
         families.misfit(ArrayTypes.of(pass.inputs()), plan.trace());
-        // A plan of other shapes says nothing about the block: these are unlike others.
+        // A plan of other shapes proves nothing about the block: these shapes differ from others.
         if (!plan.borrowed() && failures.incrementAndGet() >= MOST_FAILURES) {
             giveUp("it uses arrays after what was recorded as their last use");
         }
@@ -263,9 +266,8 @@ final class OpLevel {
     }
 
     /**
-     * Has the store make its copies now, as they must not be taken for intermediates.
-     *
-     * @return whether it could; if not, the block will say why
+     * Makes the store create its copies now, because they must not be treated as intermediates.
+     * @return whether that succeeded; if not, the block will report the error
      */
     boolean fetchParameters(ForwardPass pass) {
         try {

@@ -33,22 +33,22 @@ final class Operands {
         target.ifPresent(arrays::add);
     }
 
-    /** Returns the arrays so far, the method's own first. */
+    /** Returns the arrays so far, the method's target first. */
     List<NDArray> arrays() {
         return arrays;
     }
 
-    /** Returns arrays that stay in an argument of the block's own, which it may use again. */
+    /** Returns arrays that remain in an argument owned by the block, which may use it again. */
     List<NDArray> exposed() {
         return exposed;
     }
 
-    /** Returns whether something was among the arguments that cannot be looked into. */
+    /** Returns whether an argument cannot be inspected. */
     boolean opaque() {
         return opaque;
     }
 
-    /** Returns whether an object is of a kind that holds no arrays, or only where we look. */
+    /** Returns whether an object is of a kind that contains no arrays, or only in known places. */
     static boolean understood(Object object) {
         return object == null
                 || object instanceof NDArray
@@ -71,7 +71,7 @@ final class Operands {
                 || (object instanceof Optional<?> optional && optional.isEmpty());
     }
 
-    /** Returns the arguments with real objects for stand-ins. */
+    /** Returns the arguments with stand-ins replaced by real objects. */
     Object[] realOf(Object[] arguments) {
         Object[] reals = new Object[arguments.length];
         for (int i = 0; i < reals.length; i++) {

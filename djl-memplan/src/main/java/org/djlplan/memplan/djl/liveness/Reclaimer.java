@@ -14,12 +14,12 @@ import java.util.function.IntSupplier;
  */
 final class Reclaimer {
 
-    /** Less than this is not worth a collection. */
+    /** Less memory is not worth a garbage collection. */
     private static final long FREE_BYTES = 16 << 20;
 
     private static final int SHARE = 5;
 
-    /** So many arrays are in use at a time in any block. */
+    /** Number of arrays in use at a time in any block. */
     private static final int IN_USE = 3;
 
     private static final int MOST_FUTILE = 3;
@@ -31,24 +31,24 @@ final class Reclaimer {
     private long limitBytes = FREE_BYTES;
     private int futile;
 
-    /** Notes that an array came into being. */
+    /** Adds the bytes of a created array. */
     void created(long bytes) {
         createdBytes += bytes;
         aliveBytes += bytes;
         largestBytes = Math.max(largestBytes, bytes);
     }
 
-    /** Notes that an array was closed. */
+    /** Subtracts the bytes of a closed array. */
     void closed(long bytes) {
         aliveBytes -= bytes;
     }
 
-    /** Notes how much is alive, counted anew. */
+    /** Sets the bytes that are alive, after a new count. */
     void left(long bytes) {
         aliveBytes = bytes;
     }
 
-    /** Returns whether so much is alive that unreachable arrays should be looked for. */
+    /** Returns whether enough memory is alive to search for unreachable arrays. */
     boolean due() {
         return futile < MOST_FUTILE
                 && aliveBytes > limitBytes
@@ -57,8 +57,7 @@ final class Reclaimer {
 
     /**
      * Collects garbage.
-     *
-     * @param closing closes what then turns out to be unreachable, and returns how many arrays
+     * @param closing closes the arrays found unreachable, and returns their number
      */
     void collect(IntSupplier closing) {
         long start = System.nanoTime();

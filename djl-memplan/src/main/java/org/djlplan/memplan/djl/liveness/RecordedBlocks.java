@@ -18,8 +18,7 @@ public final class RecordedBlocks {
     private RecordedBlocks() {}
 
     /**
-     * Runs a block once for inference, on arrays of zeros, and returns what it did.
-     *
+     * Runs a block once for inference, on arrays of zeros, and returns the recording.
      * @param block an initialized block of an engine that has NDArray operations
      * @param manager of that engine; nothing is left attached to it
      * @param inputTypes element types and shapes of the inputs
@@ -45,10 +44,9 @@ public final class RecordedBlocks {
     }
 
     /**
-     * Names the parameters of a block by their paths in the tree of blocks, as recordings tell
+     * Names the parameters of a block by their paths in the tree of blocks, as recordings show
      * them: {@code 02inner/01Linear/weight}.
-     *
-     * @param block an initialized block, of which nobody needs the names that its arrays had
+     * @param block an initialized block; previous names of its arrays are lost
      */
     public static void nameParameters(Block block) {
         nameParameters(block, "");

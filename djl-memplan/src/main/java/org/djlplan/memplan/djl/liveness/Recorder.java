@@ -50,16 +50,14 @@ final class Recorder implements CreationScope.Listener {
     private Predicate<NDArray> reachable = array -> true;
     private boolean inOperation;
 
-    /** Whether what the operation at hand creates may lie in the memory of another array. */
+    /** Whether arrays created by the current operation may share memory with another array. */
     private boolean sharing;
 
     private boolean unrepeatable;
     private volatile boolean over;
     private volatile Optional<String> flaw = Optional.empty();
 
-    /**
-     * @param repeatable whether the pass may be given up and run once more
-     */
+    /** @param repeatable whether the pass may be abandoned and run once more */
     Recorder(NDList inputs, boolean repeatable) {
         this.repeatable = repeatable;
         root = inputs.head().getManager();
@@ -68,9 +66,8 @@ final class Recorder implements CreationScope.Listener {
     }
 
     /**
-     * Tells which arrays the block can reach.
-     *
-     * @param test false for an array of which nobody has a stand-in
+     * Sets which arrays the block can reach.
+     * @param test returns false for an array whose stand-in is unreachable
      */
     void standIns(Predicate<NDArray> test) {
         reachable = test;
@@ -85,7 +82,7 @@ final class Recorder implements CreationScope.Listener {
         managers.add(array.getManager());
         ownBytes.add(sharing ? 0 : bytes(array));
         reclaimer.created(ownBytes.get(number));
-        // Outside an operation an array is in the block's hands itself, so its uses go unseen.
+        // Outside an operation the block has the array itself, so its uses are not recorded.
         boolean unseen = !inOperation;
         if (unseen || !DirectBuffers.known(array) || array.getDataType() == DataType.STRING) {
             kept.set(number);
@@ -105,34 +102,37 @@ final class Recorder implements CreationScope.Listener {
         keep((NDArray) ArrayProxies.real(array));
     }
 
-    /** Leaves an array alone from now on. */
+    /** Excludes an array from closing from now on. */
     void keep(NDArray array) {
         Optional.ofNullable(numbers.get(array)).ifPresent(kept::set);
     }
 
-    /** Leaves an array alone until the pass ends, as the block can reach it without a stand-in. */
+    /**
+     * Excludes an array from closing until the pass ends, because the block can reach it without a
+     * stand-in.
+     */
     void expose(NDArray array) {
         Optional.ofNullable(numbers.get(array)).ifPresent(exposed::set);
     }
 
-    /** Makes the recording useless, for a reason that is told to users. */
+    /** Invalidates the recording, for a reason that users see. */
     void spoil(String reason) {
         if (!over && flaw.isEmpty()) {
             flaw = Optional.of(reason);
         }
     }
 
-    /** Returns why the recording is useless, if it is. */
+    /** Returns why the recording is invalid, if it is. */
     Optional<String> flaw() {
         return flaw;
     }
 
-    /** Returns whether the pass changes what it was given, or wanted to. */
+    /** Returns whether the pass modifies its arguments, or tried to. */
     boolean unrepeatable() {
         return unrepeatable;
     }
 
-    /** Ends the recording; proxies that are still in someone's hands then only pass calls on. */
+    /** Ends the recording; remaining stand-ins then only pass calls on. */
     void end() {
         over = true;
     }
@@ -143,14 +143,13 @@ final class Recorder implements CreationScope.Listener {
     }
 
     /**
-     * Runs a method and notes what it touches.
-     *
+     * Runs a method and records the arrays that it uses.
      * @param name the method's name
-     * @param target the array it is called on, if it is an array's
-     * @param operands all arrays that it is handed, the target first
-     * @param opaque whether it is handed something that may hold on to arrays
-     * @throws UnrepeatableException instead of changing an array that the block was given, if the
-     *     pass may be run once more
+     * @param target the array on which it is called, if any
+     * @param operands all arrays passed to it, the target first
+     * @param opaque whether it gets an object that may keep arrays
+     * @throws UnrepeatableException instead of modifying an array that the block received, if the
+     * pass may be run once more
      */
     Object operation(
             String name,
@@ -193,7 +192,7 @@ final class Recorder implements CreationScope.Listener {
         return result;
     }
 
-    /** What is made with a manager of another call, or the model's, was meant to live on. */
+    /** Arrays created with a manager of another call, or the model's, are meant to live on. */
     private void keepElsewhere(int first) {
         for (int i = first; i < created.size(); i++) {
             if (!Managers.within(managers.get(i), root)) {
@@ -225,9 +224,9 @@ final class Recorder implements CreationScope.Listener {
     }
 
     /**
-     * Closes arrays that nobody can reach any more: in a pass that is being recorded a block has
-     * stand-ins, and those of these arrays are gone. Between two operations, so that no array is in
-     * the engine's hands but the operands of the coming one.
+     * Closes unreachable arrays: in a recorded pass the block has stand-ins, and the stand-ins of
+     * these arrays were garbage-collected. Called between two operations, so that the engine uses
+     * no array except the operands of the next one.
      */
     private void reclaim(Collection<NDArray> operands) {
         if (closeUnreachable(operands) > 0 && !reclaimer.due()) {
@@ -256,7 +255,7 @@ final class Recorder implements CreationScope.Listener {
         return bytes;
     }
 
-    /** Closes an array that the block does not need any more, if it is there for this pass only. */
+    /** Closes an array that the block no longer needs, if it exists for this pass only. */
     void close(NDArray array) {
         Optional.ofNullable(numbers.get(array)).ifPresent(this::close);
     }
@@ -276,7 +275,7 @@ final class Recorder implements CreationScope.Listener {
         }
     }
 
-    /** Returns how many arrays were closed. */
+    /** Returns the number of closed arrays. */
     int closed() {
         return closed.cardinality();
     }
@@ -308,7 +307,7 @@ final class Recorder implements CreationScope.Listener {
             returnsLast |= number != null && number >= first && number == created.size() - 1;
         }
         for (int i = first; i < created.size(); i++) {
-            // Composite operations move arrays between managers of their own.
+            // Composite operations move arrays between internal managers.
             managers.set(i, created.get(i).getManager());
             foreignMemory.set(i, shared);
         }
@@ -343,8 +342,7 @@ final class Recorder implements CreationScope.Listener {
 
     /**
      * Returns the recording.
-     *
-     * @param outputs what the block returned, real arrays
+     * @param outputs that the block returned, as real arrays
      */
     BlockRecording recording(List<NDArray> outputs) {
         List<BlockRecording.Array> arrays = new ArrayList<>();
@@ -368,7 +366,7 @@ final class Recorder implements CreationScope.Listener {
                         .collect(Collectors.toList()));
     }
 
-    /** Returns all arrays that came into being. */
+    /** Returns all created arrays. */
     List<NDArray> created() {
         return created;
     }
@@ -381,9 +379,7 @@ final class Recorder implements CreationScope.Listener {
 
         private static final long serialVersionUID = 1L;
 
-        /**
-         * @param what it is about to do
-         */
+        /** @param what the side effect that is about to happen */
         UnrepeatableException(String what) {
             super(what);
         }

@@ -8,16 +8,14 @@ import org.djlplan.memplan.djl.purity.BlockCode;
  * Runs a pass again as in DJL, after early closing has broken it. Only a pure block may be run
  * twice, so its purity is checked again: since it was loaded it may have got other children or
  * functions.
- *
- * @param block as DJL made it
- * @param code what was known of it when it was loaded; taken on trust if it has no hash
+ * @param block created by DJL
+ * @param code findings when the block was loaded; not checked again if it has no hash
  */
 record Repetition(Block block, BlockCode code) {
 
     /**
      * Runs the pass.
-     *
-     * @param failure what became of the first run
+     * @param failure of the first run
      * @throws IllegalStateException if the block must not be run twice
      */
     NDList run(ForwardPass pass, RuntimeException failure) {
@@ -30,7 +28,7 @@ record Repetition(Block block, BlockCode code) {
         return pass.runStock(block);
     }
 
-    /** Returns what users are told of a pass that cannot be finished. */
+    /** Returns the exception for a pass that cannot be finished. */
     static IllegalStateException tooEarly(Block block, RuntimeException failure) {
         return new IllegalStateException(
                 "djl-plan closed an array of "

@@ -35,10 +35,9 @@ final class Replay implements CreationScope.Listener {
 
     /**
      * Prepares a pass.
-     *
      * @param root the call's manager
-     * @param held finds the arrays that the block keeps at the moment; empty if it is known not to
-     *     keep any
+     * @param held finds the arrays that the block currently references; empty if the block is known
+     * to keep none
      */
     Replay(ReplayPlan plan, NDManager root, Optional<Supplier<Set<NDArray>>> held) {
         this.plan = plan;
@@ -63,7 +62,7 @@ final class Replay implements CreationScope.Listener {
                 diverged = true;
             }
         } catch (RuntimeException e) {
-            // Called by the array's constructor, which must not fail because of us.
+            // Called by the array's constructor, which must not fail because of djl-plan.
             logger.debug("Cannot follow the plan any further", e);
             diverged = true;
         }
@@ -75,11 +74,10 @@ final class Replay implements CreationScope.Listener {
     }
 
     /**
-     * Ends a pass that went through.
-     *
-     * @param outputs what the block returned
-     * @return whether the outputs are intact; if not, the pass diverged from the recording,
-     *     unnoticed, and has to be repeated without closing
+     * Ends a completed pass.
+     * @param outputs that the block returned
+     * @return whether the outputs are intact; otherwise the pass diverged from the recording,
+     * undetected, and must be repeated without closing
      */
     boolean finish(List<NDArray> outputs) {
         wanted.addAll(outputs);
@@ -104,8 +102,8 @@ final class Replay implements CreationScope.Listener {
     }
 
     /**
-     * Returns the trace for inputs of these shapes, if the plan was borrowed and the pass went
-     * along it to the end.
+     * Returns the trace for inputs of these shapes, if the plan was borrowed and the whole pass
+     * followed it.
      */
     Optional<LivenessTrace> learnt() {
         return diverged || !plan.borrowed()
@@ -113,12 +111,12 @@ final class Replay implements CreationScope.Listener {
                 : Optional.of(plan.trace().withTypes(types));
     }
 
-    /** Returns how many arrays were closed. */
+    /** Returns the number of closed arrays. */
     int closed() {
         return closed;
     }
 
-    /** Hands arrays that are left to the scope that user code may have opened around the call. */
+    /** Moves remaining arrays to the scope that user code may have opened around the call. */
     static void leave(List<NDArray> arrays) {
         for (NDArray array : arrays) {
             if (!array.isReleased()) {

@@ -24,9 +24,8 @@ final class ReplayPlan {
 
     /**
      * Prepares a trace.
-     *
      * @param borrowed whether it was recorded with inputs of other shapes
-     * @throws IllegalArgumentException if the trace names an element type that DJL does not have
+     * @throws IllegalArgumentException if the trace has an element type that DJL does not have
      */
     ReplayPlan(LivenessTrace trace, boolean borrowed) {
         this.trace = trace;
@@ -49,7 +48,7 @@ final class ReplayPlan {
                         .toArray(int[][]::new);
     }
 
-    /** Returns the trace that this was made of. */
+    /** Returns the trace of this plan. */
     LivenessTrace trace() {
         return trace;
     }
@@ -59,12 +58,12 @@ final class ReplayPlan {
         return borrowed;
     }
 
-    /** Returns how many arrays one forward pass creates. */
+    /** Returns the number of arrays that a forward pass creates. */
     int size() {
         return dataTypes.length;
     }
 
-    /** Returns whether an array is of the type that the array of this number is to have. */
+    /** Returns whether an array has the type that the plan expects for this number. */
     boolean admits(int number, NDArray array) {
         if (number >= dataTypes.length || array.getDataType() != dataTypes[number]) {
             return false;
@@ -75,7 +74,7 @@ final class ReplayPlan {
     }
 
     /**
-     * Returns the numbers of the arrays that are not needed once the array of this number exists;
+     * Returns the numbers of the arrays that are not needed once the array with this number exists;
      * for the number after the last one, those not needed at the end.
      */
     int[] due(int number) {

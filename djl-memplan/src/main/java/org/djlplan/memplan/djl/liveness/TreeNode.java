@@ -18,8 +18,7 @@ import java.util.function.Function;
 sealed interface TreeNode {
 
     /**
-     * Runs the block. It may close its inputs, unless they are needed.
-     *
+     * Runs the block. The node may close its inputs, unless they are needed.
      * @param params DJL's optional parameters
      */
     NDList run(
@@ -40,8 +39,8 @@ sealed interface TreeNode {
     }
 
     /**
-     * Returns the function by which a parallel block combines its branches, which DJL keeps
-     * private; empty if this version of DJL keeps it elsewhere.
+     * Returns the function by which a parallel block combines its branches, which is private in
+     * DJL; empty if this version of DJL stores it elsewhere.
      */
     @SuppressWarnings("unchecked")
     private static Optional<Function<List<NDList>, NDList>> combining(ParallelBlock block) {
@@ -60,7 +59,7 @@ sealed interface TreeNode {
                 .collect(ImmutableList.toImmutableList());
     }
 
-    /** Whether a subclass runs as its base class does. */
+    /** Returns whether a subclass runs as its base class does. */
     private static boolean inherits(Block block, Class<?> base) {
         for (Class<?> type = block.getClass(); type != base; type = type.getSuperclass()) {
             for (Method method : type.getDeclaredMethods()) {
@@ -88,7 +87,7 @@ sealed interface TreeNode {
             for (TreeNode child : children) {
                 List<NDArray> given = new ArrayList<>(current);
                 Needed now = all ? needed.and(past) : needed;
-                // DJL does not hand its parameters on here.
+                // DJL does not pass its parameters on here.
                 current = child.run(pass, current, now, Optional.empty());
                 past.addAll(current);
                 pass.close(given, current, now);
@@ -113,7 +112,7 @@ sealed interface TreeNode {
             for (int i = 0; i < children.size(); i++) {
                 Needed now = needed.and(produced);
                 boolean last = i == children.size() - 1;
-                // Each gets a list of its own, as recurrent blocks add to it.
+                // Each branch gets its own list, because recurrent blocks add to it.
                 NDList result =
                         children.get(i)
                                 .run(pass, new NDList(inputs), last ? now : now.and(given), params);

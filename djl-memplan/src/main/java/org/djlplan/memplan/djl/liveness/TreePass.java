@@ -10,9 +10,8 @@ import java.util.function.Supplier;
 /**
  * One recorded pass through a tree of pure blocks. It closes arrays after the last child block that
  * uses them.
- *
- * @param store where parameters come from
- * @param recorder notes what is closed, and leaves open what must stay open for other reasons
+ * @param store of the parameters
+ * @param recorder records closings, and keeps open what must stay open for other reasons
  */
 record TreePass(ParameterStore store, Recorder recorder) {
 

@@ -12,10 +12,10 @@ final class TypeState {
 
     private static final Logger logger = LoggerFactory.getLogger(TypeState.class);
 
-    /** Passes in a row that diverge from the recording before there is a new one. */
+    /** Number of consecutive divergent passes before a new recording. */
     private static final int MOST_DIVERGENCES = 2;
 
-    /** Recordings before passes are taken for ones that never repeat. */
+    /** Number of recordings after which passes count as never repeating. */
     private static final int MOST_RECORDINGS = 3;
 
     private Optional<ReplayPlan> plan = Optional.empty();
@@ -29,12 +29,12 @@ final class TypeState {
         return plan;
     }
 
-    /** Returns whether the passes change what they are given, so that nothing may be closed. */
+    /** Returns whether the passes modify their arguments, so that nothing may be closed. */
     synchronized boolean unrepeatable() {
         return unrepeatable;
     }
 
-    /** Notes that a pass changes what it is given. */
+    /** Records that a pass modifies its arguments. */
     synchronized void refuse() {
         unrepeatable = true;
         plan = Optional.empty();
@@ -45,25 +45,25 @@ final class TypeState {
         return plan.isEmpty() && !unrepeatable && recordings < MOST_RECORDINGS;
     }
 
-    /** Takes a new recording's trace. */
+    /** Sets the trace of a new recording. */
     synchronized void recorded(LivenessTrace trace) {
         plan = Optional.of(new ReplayPlan(trace, false));
         recordings++;
         divergences = 0;
     }
 
-    /** Takes a new recording's trace, which holds while the block's state is what it was. */
+    /** Sets the trace of a new recording, which is valid while the block's state is unchanged. */
     synchronized void recorded(LivenessTrace trace, BlockState before) {
         recorded(trace);
         recordedIn = Optional.of(before);
     }
 
-    /** Returns the state that the block was in when the recording began, if it matters. */
+    /** Returns the state of the block when the recording began, if it matters. */
     synchronized Optional<BlockState> recordedIn() {
         return recordedIn;
     }
 
-    /** Notes that the block is in another state than when it was recorded. */
+    /** Records that the block's state differs from the recorded one. */
     synchronized void outdated() {
         divergences++;
         if (divergences >= MOST_DIVERGENCES) {
@@ -71,7 +71,7 @@ final class TypeState {
         }
     }
 
-    /** Sets a stored trace. It counts as no recording, so one of our own may follow. */
+    /** Sets a stored trace. It does not count as a recording, so a new one may follow. */
     synchronized void restored(LivenessTrace trace) {
         try {
             plan = Optional.of(new ReplayPlan(trace, false));
@@ -80,7 +80,7 @@ final class TypeState {
         }
     }
 
-    /** Takes the trace of inputs of other shapes, to be tried by the next pass. */
+    /** Sets the trace of inputs of other shapes, which the next pass will try. */
     synchronized void borrow(LivenessTrace trace) {
         if (wantsRecording()) {
             plan = Optional.of(new ReplayPlan(trace, true));
@@ -93,7 +93,7 @@ final class TypeState {
         return plan.filter(ReplayPlan::borrowed).isPresent();
     }
 
-    /** Takes what a pass made of a plan that was borrowed. */
+    /** Sets the trace that a pass made of a borrowed plan. */
     synchronized void learnt(ReplayPlan followed, LivenessTrace trace) {
         if (plan.isPresent() && plan.get() == followed) {
             plan = Optional.of(new ReplayPlan(trace, false));
@@ -107,7 +107,7 @@ final class TypeState {
         }
     }
 
-    /** Notes how a pass went that followed a plan. */
+    /** Records the result of a pass that followed a plan. */
     synchronized void replayed(ReplayPlan followed, boolean diverged) {
         if (plan.isEmpty() || plan.get() != followed) {
             return;
@@ -118,7 +118,7 @@ final class TypeState {
         }
     }
 
-    /** Returns whether the next pass closes the arrays that later ones will close. */
+    /** Returns whether the next pass closes the same arrays as later ones. */
     synchronized boolean settled() {
         return plan.isPresent() ? divergences == 0 : !wantsRecording();
     }

@@ -1,5 +1,5 @@
 /**
- * Runs imperative blocks so that intermediate arrays are closed after their last use, where DJL
- * keeps all of them until the call ends.
+ * Runs imperative blocks with intermediate arrays closed after their last use, while DJL keeps all
+ * of them until the call ends.
  */
 package org.djlplan.memplan.djl.liveness;
