@@ -46,19 +46,19 @@ final class BudgetedWeights {
 
     private static final Logger logger = LoggerFactory.getLogger(BudgetedWeights.class);
 
-    /** Weights may have a little more than their archive: those that were kept in fewer bits. */
+    /** Weights may be slightly larger than their archive, which may have fewer bits for some. */
     private static final long SLACK_BYTES = 64 << 20;
 
-    /** Addresses for weights of which nobody knows yet how many they are. */
+    /** Addresses for weights of unknown size. */
     private static final long ANY_BYTES = 16L << 30;
 
-    /** A load that takes longer has failed, and nobody told. */
+    /** A longer load has failed without notice. */
     private static final Duration LONGEST_LOAD = Duration.ofMinutes(10);
 
-    /** Layers are sliced that have more of the budget than one part in so many. */
+    /** Denominator: layers with more than this fraction of the budget are sliced. */
     private static final int LAYERS_IN_BUDGET = 5;
 
-    /** Slices are one part in so many of the budget. */
+    /** Denominator: the size of a slice is this fraction of the budget. */
     private static final int SLICES_IN_BUDGET = 16;
 
     private static final String PYTORCH = "PyTorch";
@@ -71,9 +71,8 @@ final class BudgetedWeights {
 
     /**
      * A block and its weights.
-     *
      * @param weights empty if they are in the engine's own memory
-     * @param sliceBytes size of the slices in which its largest layers run; 0 if none does
+     * @param sliceBytes size of the slices of its largest layers; 0 if there are none
      */
     record Loaded(Block block, Optional<StreamedWeights> weights, long sliceBytes) {}
 
@@ -101,11 +100,10 @@ final class BudgetedWeights {
     }
 
     /**
-     * Expects this thread to load a model now: its weights come to lie in a file if the application
-     * sets a budget, and if there is a PyTorch engine in this process already, or no other that
-     * could load the model.
-     *
-     * @param given options that the application's code gives
+     * Announces that this thread is about to load a model: its weights will be loaded into a file
+     * if the application sets a budget, and if this process has a PyTorch engine already, or no
+     * other engine that could load the model.
+     * @param given options set by the application's code
      */
     static void expect(Map<String, ?> given) {
         Optional<WeightFile> unused = arrived();
@@ -138,7 +136,7 @@ final class BudgetedWeights {
         return text != null && BudgetOptions.of(text).filter(BudgetOptions::limited).isPresent();
     }
 
-    /** Returns the weights that this thread loaded since it was expected to. */
+    /** Returns the weights that this thread has loaded since the announcement. */
     static Optional<WeightFile> arrived() {
         WeightFile file = EARLY.get();
         if (file == null) {
@@ -158,9 +156,8 @@ final class BudgetedWeights {
     /**
      * Loads the TorchScript file of a model. Layers whose weights are too large for the budget run
      * in slices, from a copy of the file.
-     *
      * @param archive the file
-     * @param early the model's own block and its weights, if they are in a file already
+     * @param early the model's own block and its weights, if they are already in a file
      */
     static Loaded load(Model model, Path archive, Optional<Early> early, BudgetOptions options)
             throws IOException {
@@ -231,7 +228,7 @@ final class BudgetedWeights {
         }
     }
 
-    /** A block that runs as it is. */
+    /** Returns a block that runs unchanged. */
     private static Loaded loaded(
             Model model,
             Block block,
@@ -269,9 +266,8 @@ final class BudgetedWeights {
     }
 
     /**
-     * Returns the copy of an archive in which layers are sliced: kept, or made now.
-     *
-     * @param identity of the archive before it was looked at
+     * Returns the copy of an archive with sliced layers: the stored one, or a new one.
+     * @param identity of the archive before it was read
      */
     private static Path copy(
             String model, SlicedArchive sliced, FileIdentity identity, long sliceBytes)
@@ -304,7 +300,7 @@ final class BudgetedWeights {
                 .file();
     }
 
-    /** A window has room for several slices, and for what else a model takes. */
+    /** A window has room for several slices, and for the other memory of a model. */
     private static long sliceBytes(long budget) {
         return Math.max(1 << 20, budget / SLICES_IN_BUDGET);
     }
@@ -320,8 +316,7 @@ final class BudgetedWeights {
 
     /**
      * Moves the parameters of an imperative block into a file.
-     *
-     * @throws IOException if they stay where they are
+     * @throws IOException if they cannot be moved
      */
     static Loaded moved(Model model, Block block, BudgetOptions options) throws IOException {
         long bytes = ParameterMove.bytes(block);
@@ -336,9 +331,9 @@ final class BudgetedWeights {
     }
 
     /**
-     * Returns what a budget comes to.
-     *
-     * @param modelBytes of the weights; stock takes a fifth more, as djl-serving guesses
+     * Returns the resolver of a budget.
+     * @param modelBytes of the weights; stock is assumed to take a fifth more, as djl-serving
+     * estimates
      */
     static BudgetResolver resolver(Budget budget, long modelBytes) {
         return new BudgetResolver(budget, Math.max(1, modelBytes / 5 * 6));

@@ -12,9 +12,8 @@ import org.djlplan.memplan.serving.TfLiteModel;
 
 /**
  * A served model with the delegation that chooses its operators while it serves.
- *
  * @param served the model
- * @param delegation closed first; empty where nothing is delegated
+ * @param delegation closed first; empty if nothing is delegated
  */
 record DelegatingModel(ServedModel served, Optional<ModelDelegation> delegation)
         implements TfLiteModel {

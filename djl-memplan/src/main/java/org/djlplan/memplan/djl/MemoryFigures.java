@@ -21,7 +21,7 @@ public final class MemoryFigures {
 
     private MemoryFigures() {}
 
-    /** Returns the figures of now; empty where the system does not tell. */
+    /** Returns the current figures; empty if the system does not report them. */
     public static Optional<MemoryReport> now(Model model) {
         ProcessMemory process = new ProcessMemory();
         Optional<ProcessMemory.Mappings> mappings = process.mappings();
@@ -54,7 +54,7 @@ public final class MemoryFigures {
                         rest));
     }
 
-    /** Returns what the JVM has committed for code that it compiled. */
+    /** Returns the memory that the JVM has committed for compiled code. */
     private static long compiledCode() {
         return ManagementFactory.getMemoryPoolMXBeans().stream()
                 .filter(pool -> pool.getName().startsWith("Code"))
@@ -64,9 +64,9 @@ public final class MemoryFigures {
     }
 
     /**
-     * Returns what weights take of native memory: of a TorchScript model the size of its file,
-     * which is little more. 0 for models of other engines, which map their file, and for those in a
-     * budget, whose weights come and go.
+     * Returns the native memory of weights: for a TorchScript model the size of its file, which is
+     * slightly more. 0 for models of other engines, which map their file, and for models with a
+     * budget, whose weights are loaded and dropped.
      */
     private static long weights(Model model) {
         if (!model.getNDManager().getEngine().getEngineName().equals("PyTorch")

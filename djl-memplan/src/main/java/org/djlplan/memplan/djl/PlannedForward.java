@@ -62,7 +62,7 @@ final class PlannedForward implements InferencePass {
         TorchSettings settings = TorchSettings.current();
         boolean changed =
                 settings.recordsGradients()
-                        // A virtual one may go on with another thread before they are set back.
+                        // A virtual thread may continue on another thread before they are reset.
                         && !VirtualThreads.isCurrent()
                         && inputs.stream().noneMatch(NDArray::hasGradient);
         if (!changed) {
@@ -161,7 +161,10 @@ final class PlannedForward implements InferencePass {
         }
     }
 
-    /** What a pass allocates is what later ones will if it went along what it borrowed. */
+    /**
+     * The allocations of a pass are those of later passes if it followed a borrowed recording to
+     * the end.
+     */
     private void keepLearnt(
             LivenessExecutor executor, ImmutableList<ArrayType> types, TorchPrediction prediction) {
         Optional<LivenessTrace> trace = executor.trace(types);

@@ -47,10 +47,9 @@ final class PyTorchPlanning {
 
     /**
      * Plans a loaded model.
-     *
-     * @param early its weights, if they lie in a file already
-     * @return why it was left as it was; empty if it is planned
-     * @throws TranslateException if the model has a budget that cannot be held
+     * @param early its weights, if they are already in a file
+     * @return why it was left unplanned; empty if it is planned
+     * @throws TranslateException if the model's budget cannot be met
      */
     Optional<String> plan(Model model, Optional<WeightFile> early) throws TranslateException {
         Block block = model.getBlock();
@@ -71,8 +70,8 @@ final class PyTorchPlanning {
     }
 
     /**
-     * Gives a model another block. {@link Model#setBlock} also makes it forget that it was loaded,
-     * so that training would leave frozen parameters frozen; that is undone.
+     * Replaces a model's block. {@link Model#setBlock} also resets the state "loaded", so that
+     * training would keep frozen parameters frozen; that is undone.
      */
     static void replaceBlock(Model model, Block block) {
         if (!(model instanceof BaseModel)) {
@@ -100,11 +99,10 @@ final class PyTorchPlanning {
     }
 
     /**
-     * Returns the block and the weights of a model that has a budget; without weights if the budget
-     * cannot be kept and need not be. A TorchScript model is loaded once more if its weights are
-     * not in a file yet; parameters of an imperative one are moved.
-     *
-     * @throws TranslateException if the budget must be kept
+     * Returns the block and the weights of a model with a budget; without weights if the budget
+     * cannot be met and is best-effort. A TorchScript model is loaded again if its weights are not
+     * in a file yet; parameters of an imperative one are moved.
+     * @throws TranslateException if the budget must be met
      */
     private Optional<BudgetedWeights.Loaded> budgeted(
             Model model, Block block, Optional<WeightFile> early) throws TranslateException {
@@ -140,7 +138,7 @@ final class PyTorchPlanning {
         }
     }
 
-    /** Loads a TorchScript model once more whose own block may be gone. */
+    /** Loads a TorchScript model again, because its own block may be closed. */
     private static Optional<BudgetedWeights.Loaded> stock(Model model, Block block)
             throws TranslateException {
         Optional<Path> file = PyTorchModelKey.file(model);
@@ -169,8 +167,7 @@ final class PyTorchPlanning {
     }
 
     /**
-     * Returns a block that does what {@code block} does, in planned memory.
-     *
+     * Returns a block that does the same as {@code block}, in planned memory.
      * @param loaded the block's weights, if they are in a file
      */
     Block wrap(Model model, Block block, Optional<BudgetedWeights.Loaded> loaded) {
@@ -241,9 +238,8 @@ final class PyTorchPlanning {
     }
 
     /**
-     * Says what a block does without that is not known to be pure.
-     *
-     * @throws IllegalArgumentException if an option is set that runs it more than once
+     * Logs which features a block without known purity does not get.
+     * @throws IllegalArgumentException if an option would run it more than once
      */
     private void refuse(Model model, BlockCode code, Liveness mode) {
         Finding reason = code.impurity().orElseThrow();
@@ -271,8 +267,8 @@ final class PyTorchPlanning {
     }
 
     /**
-     * What a block of the user's does with the thread that it runs on, nobody knows: its passes are
-     * moved to another one only if its code is known to be pure, or if the user says so.
+     * A user's block may depend on its thread, so its passes are handed over to another thread only
+     * if its code is known to be pure, or the user allows it.
      */
     private boolean usesWorkers(Optional<BlockCode> code, boolean imperative) {
         return !options.workers().isOff()
@@ -282,8 +278,8 @@ final class PyTorchPlanning {
     }
 
     /**
-     * Kernels keep buffers for each thread that ever ran them: passes of a model with a budget,
-     * which take turns anyway, run on one.
+     * Kernels keep buffers for each thread that ever ran them, so passes of a model with a budget,
+     * which take turns anyway, run on one thread.
      */
     private InferencePass onWorkers(InferencePass pass, boolean hasBudget) {
         return hasBudget
@@ -291,7 +287,7 @@ final class PyTorchPlanning {
                 : new WorkerForward(pass, options.workers());
     }
 
-    /** Where nothing is closed early and nothing runs twice, what a block does does not matter. */
+    /** If nothing is closed early and nothing runs twice, the block's code does not matter. */
     private boolean dependsOnCode() {
         return options.liveness() != Liveness.OFF || options.verify() || options.warmup();
     }
@@ -300,7 +296,7 @@ final class PyTorchPlanning {
         return !(block instanceof SymbolBlock);
     }
 
-    /** A layer that runs in slices allocates otherwise. */
+    /** A layer in slices makes other allocations. */
     private StoreKey key(
             Model model,
             Block block,

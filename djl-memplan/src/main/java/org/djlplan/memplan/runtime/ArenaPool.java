@@ -31,21 +31,22 @@ import org.djlplan.memplan.events.Waits;
  */
 public final class ArenaPool {
 
-    /** How long a prediction waits for an arena before it runs in memory of its own. */
+    /** How long a prediction waits for an arena before it uses separate memory. */
     public static final Duration LONGEST_WAIT = Duration.ofSeconds(10);
 
     private static final ArenaPool SHARED = new ArenaPool();
 
-    /** What is needed where that is not known. */
+    /** The need if it is unknown. */
     private static final long ANY = 1;
 
     /**
-     * Arenas of fewer bytes are not used together: what that saves is less than what it costs to
-     * take turns at each allocation.
+     * Smaller arenas are not shared, because the savings do not justify a lock at each allocation.
      */
     static final long WORTH_SHARING_BYTES = 4L << 20;
 
-    /** After so many leases without another at the same time, the next will be alone as well. */
+    /**
+     * After this many leases without an overlap, the next lease is assumed not to overlap either.
+     */
     static final int ALONE = 64;
 
     /** The allocator of arenas. */
@@ -72,22 +73,22 @@ public final class ArenaPool {
     private final Condition returned = lock.newCondition();
     private final List<Arena> idle = new ArrayList<>();
 
-    /** One for each lease: an arena that several use is there several times. */
+    /** One entry per lease; a shared arena has several entries. */
     private final List<Arena> leased = new ArrayList<>();
 
-    /** How many leases there were since two were open at once, no more than {@link #ALONE}. */
+    /** Number of leases since two were open at once, at most {@link #ALONE}. */
     private int sinceOverlap = ALONE;
 
-    /** How many users need an arena of how many bytes. */
+    /** Number of users by the arena size that they need. */
     private final NavigableMap<Long, Integer> needs = new TreeMap<>();
 
-    /** Of these, how many use arenas that grow. */
+    /** Number of these users with growing arenas. */
     private int growing;
 
     private long largestArenaBytes;
     private long overflows;
 
-    /** A pool of native memory. */
+    /** Creates a pool of native memory. */
     public ArenaPool() {
         this(new NativeSource());
     }
@@ -101,7 +102,7 @@ public final class ArenaPool {
         return SHARED;
     }
 
-    /** Returns figures as of now. */
+    /** Returns the current figures. */
     public ArenaMetric metric() {
         lock.lock();
         try {

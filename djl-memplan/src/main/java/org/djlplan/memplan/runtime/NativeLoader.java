@@ -22,19 +22,21 @@ import java.util.Set;
  */
 public final class NativeLoader {
 
-    /** Names the file of the library that is loaded in this process. */
+    /** System property with the path of the library that is loaded in this process. */
     static final String LOADED = "org.djlplan.native.library";
 
-    /** As {@code DJLPLAN_ABI} in {@code djlplan.h}: what this class's callers expect. */
+    /**
+     * Equals {@code DJLPLAN_ABI} in {@code djlplan.h}: the interface that this class's callers
+     * expect.
+     */
     private static final int ABI = 7;
 
     private NativeLoader() {}
 
     /**
      * Binds the native methods of classes to the library of this platform, for as long as the
-     * result is open. Without users they are unbound after a while: JNA keeps a class that is
-     * bound, and with it our class loader.
-     *
+     * result is open. Without users they are unbound after a while, because JNA retains a bound
+     * class, and with it djl-plan's class loader.
      * @throws UnsupportedPlatformException if there is no library, or it cannot be loaded
      */
     public static Use use(Class<?>... bindings) throws UnsupportedPlatformException {
@@ -50,7 +52,7 @@ public final class NativeLoader {
         }
     }
 
-    /** Keeps bound what is bound. */
+    /** Keeps all bound classes bound. */
     public static Use hold() {
         return new Use();
     }
@@ -75,7 +77,7 @@ public final class NativeLoader {
 
     private static final class Bindings {
 
-        /** Long enough that models which are loaded one after another find everything bound. */
+        /** Long enough for models that are loaded one after another. */
         private static final Duration IDLE = Duration.ofSeconds(2);
 
         private static final Set<Class<?>> BOUND = new HashSet<>();
@@ -107,13 +109,13 @@ public final class NativeLoader {
             }
         }
 
-        /** Nobody is in a native method then, as each is called while there is a use. */
+        /** No thread is in a native method then, because each call happens during a use. */
         private static synchronized void unbind() {
             pending = false;
             if (uses == 0) {
                 for (Class<?> binding : BOUND) {
                     Native.unregister(binding);
-                    // A weak map of JNA's from the class to, among others, the class.
+                    // A weak map of JNA, which maps the class to values that reference the class.
                     Native.getLibraryOptions(binding).values().removeIf(binding::equals);
                 }
                 BOUND.clear();
@@ -122,7 +124,7 @@ public final class NativeLoader {
         }
     }
 
-    /** Loads the library of this platform, which later calls then find loaded. */
+    /** Loads the library of this platform in advance. */
     public static void preload() throws UnsupportedPlatformException {
         String unused = Loading.file();
     }
@@ -141,7 +143,7 @@ public final class NativeLoader {
                         .replaceAll("\\s+", " ");
     }
 
-    /** Since JDK 24. Later failures of a class tell of the first one in their messages only. */
+    /** Since JDK 24. Later failures of a class only refer to the first one in their messages. */
     private static boolean isDenied(Throwable problem) {
         return Throwables.getCausalChain(problem).stream()
                 .anyMatch(each -> each.toString().contains("Illegal native access"));
@@ -151,10 +153,10 @@ public final class NativeLoader {
 
         private static Optional<String> file = Optional.empty();
 
-        /** Kept, as the JVM tells why a class cannot be initialised the first time only. */
+        /** Kept, because the JVM reports the cause of a failed class initialization only once. */
         private static Optional<UnsupportedPlatformException> failure = Optional.empty();
 
-        /** Returns the file of the library, which is loaded. */
+        /** Returns the path of the loaded library. */
         static synchronized String file() throws UnsupportedPlatformException {
             if (failure.isPresent()) {
                 throw failure.get();
@@ -171,9 +173,9 @@ public final class NativeLoader {
         }
 
         /**
-         * The library stays in the process for good. JNA's handle of it does not: JNA's thread, and
-         * with it the class loader of JNA, would stay as long as there is one. Nor is our class
-         * loader an option of JNA's, which would keep it.
+         * The library stays in the process permanently. JNA's handle of it does not, because JNA's
+         * thread, and with it the class loader of JNA, would stay as long as a handle exists.
+         * djl-plan's class loader is not passed to JNA as an option, because JNA would retain it.
          */
         private static String load() throws UnsupportedPlatformException {
             try {
@@ -208,7 +210,10 @@ public final class NativeLoader {
                                             null));
         }
 
-        /** Returns the file that the whole process loads, which another copy may have unpacked. */
+        /**
+         * Returns the file that the whole process loads, which another copy of djl-plan may have
+         * unpacked.
+         */
         private static String unpack(String resource) throws IOException {
             File unpacked =
                     Native.extractFromResourcePath(resource, NativeLoader.class.getClassLoader());

@@ -36,10 +36,10 @@ public final class WorkspacePool {
 
     private static final WorkspacePool SHARED = new WorkspacePool();
 
-    /** Moves that a workspace makes in any case, until it has settled. */
+    /** Switches that are always allowed, until a workspace has settled. */
     private static final int FREE_MOVES = 4;
 
-    /** Inferences between two moves that pay for one. */
+    /** Number of inferences between two switches that justify a switch. */
     private static final int RUNS_FOR_A_MOVE = 32;
 
     /** The memory of a delegate that can be moved to any pages. */
@@ -49,11 +49,10 @@ public final class WorkspacePool {
         long bytes();
 
         /**
-         * Has it lie on pages that are at least as large. Its content is lost.
-         *
-         * @param pages what the native library knows them by
-         * @return false if it lies on pages of its own instead
-         * @throws IllegalStateException if it lies on none, and must not be used any more
+         * Moves the workspace to pages that are at least as large. Its content is lost.
+         * @param pages identifier in the native library
+         * @return false if it lies on its own pages instead
+         * @throws IllegalStateException if it has no pages, and must not be used any more
          */
         boolean lieOn(int pages);
     }
@@ -61,10 +60,10 @@ public final class WorkspacePool {
     /** The system's pages. */
     interface Source {
 
-        /** Returns what new ones are known by, none at first; empty if there are none to be had. */
+        /** Returns the identifier of new pages, initially empty; empty if none are available. */
         OptionalInt create();
 
-        /** Returns whether there is memory for their new size. */
+        /** Returns whether there is memory for the new size. */
         boolean resize(int pages, long oldBytes, long bytes);
 
         void close(int pages);
@@ -116,7 +115,7 @@ public final class WorkspacePool {
         private long bytes;
         private boolean taken;
 
-        /** Of one resident, where no other may join. */
+        /** Reserved for one resident. */
         private boolean reserved;
 
         Pages(int file) {
@@ -128,7 +127,7 @@ public final class WorkspacePool {
         }
     }
 
-    /** A pool of native memory. */
+    /** Creates a pool of native memory. */
     public WorkspacePool() {
         this(new NativeSource());
     }
@@ -142,7 +141,7 @@ public final class WorkspacePool {
         return SHARED;
     }
 
-    /** Returns figures as of now. */
+    /** Returns the current figures. */
     public WorkspaceMetric metric() {
         lock.lock();
         try {
@@ -163,17 +162,16 @@ public final class WorkspacePool {
     }
 
     /**
-     * Has a workspace lie on pages of the pool until {@link Resident#close()}; not during an
+     * Moves a workspace to pages of the pool until {@link Resident#close()}; not during an
      * inference of its delegate.
-     *
-     * @return empty if there are no pages for it: it has its own then
+     * @return empty if there are no pages for it, so that it has its own
      * @throws IllegalStateException if it must not be used any more
      */
     public Optional<Resident> join(Workspace workspace) {
         lock.lock();
         try {
             Resident resident = new Resident(workspace);
-            // Whether they are taken does not matter yet.
+            // Whether they are in use does not matter yet.
             Optional<Pages> pages = all.stream().filter(p -> !p.reserved).findFirst();
             if (settle(resident, pages)) {
                 return Optional.of(resident);
@@ -191,7 +189,7 @@ public final class WorkspacePool {
         private final Workspace workspace;
         private final long bytes;
 
-        /** Empty when it lies on pages of its own, of which the pool knows nothing. */
+        /** Empty if it lies on its own pages, which the pool does not manage. */
         private Optional<Pages> pages = Optional.empty();
 
         private long runs;
@@ -204,15 +202,15 @@ public final class WorkspacePool {
         }
 
         /**
-         * Waits for its turn if need be: nobody else uses the pages until the result is closed.
-         *
+         * Waits for its turn if necessary: no other resident uses the pages until the result is
+         * closed.
          * @throws IllegalStateException if the workspace must not be used any more
          */
         public Turn take() {
             return WorkspacePool.this.take(this);
         }
 
-        /** Ends it, once the workspace is gone. Does nothing the second time. */
+        /** Ends the residence, after the workspace was freed. A second call does nothing. */
         @Override
         public void close() {
             lock.lock();
@@ -251,7 +249,7 @@ public final class WorkspacePool {
             checkState(!resident.lost, "the pages of a workspace are lost");
             resident.runs++;
             while (resident.pages.isPresent() && resident.pages.get().taken) {
-                // It waits where there is no memory for more.
+                // It waits only if there is no memory for more pages.
                 if (!move(resident) && resident.pages.isPresent()) {
                     returned.awaitUninterruptibly();
                 }
@@ -263,7 +261,7 @@ public final class WorkspacePool {
         }
     }
 
-    /** Goes over to pages that are free, or new. Who has moved often gets pages for itself. */
+    /** Switches to free or new pages. A resident that has switched often gets its own pages. */
     private boolean move(Resident resident) {
         boolean often = resident.ownMoves >= FREE_MOVES + resident.runs / RUNS_FOR_A_MOVE;
         Optional<Pages> free =
@@ -278,9 +276,8 @@ public final class WorkspacePool {
     }
 
     /**
-     * Has a resident lie on pages, new ones if none are given.
-     *
-     * @return false if it lies where it did, for want of memory, or on pages of its own
+     * Moves a resident to pages, new ones if none are given.
+     * @return false if it stays where it was, for lack of memory, or has its own pages
      */
     private boolean settle(Resident resident, Optional<Pages> given) {
         Optional<Pages> found = given.or(this::create);
@@ -325,7 +322,7 @@ public final class WorkspacePool {
         return pages.bytes >= bytes;
     }
 
-    /** Takes a resident off its pages. */
+    /** Removes a resident from its pages. */
     private void leave(Resident resident) {
         Optional<Pages> left = resident.pages;
         resident.pages = Optional.empty();
@@ -336,7 +333,7 @@ public final class WorkspacePool {
                 });
     }
 
-    /** Gives back what no resident reaches. */
+    /** Releases pages that no resident needs. */
     private void shrink(Pages pages) {
         long needed = pages.neededBytes();
         if (needed < pages.bytes && source.resize(pages.file, pages.bytes, needed)) {

@@ -27,9 +27,7 @@ final class Calls {
     private final MethodObjects objects;
     private final StatedCalls stated;
 
-    /**
-     * @param instructions how many the method has
-     */
+    /** @param instructions number of instructions of the method */
     Calls(CodeReader code, Class<?> caller, MethodObjects objects, int instructions) {
         this.code = code;
         this.caller = caller;
@@ -41,7 +39,7 @@ final class Calls {
         return code.load(internalName.replace('/', '.'), caller.getClassLoader());
     }
 
-    /** Takes note of a cast or a question for a class, which a stand-in may not pass. */
+    /** Records a cast or type test, which a stand-in may fail. */
     void look(String internalName) {
         Optional<Class<?>> type = load(internalName);
         if (type.isPresent() && !type.get().isInterface() && isEngines(type.get())) {
@@ -58,7 +56,7 @@ final class Calls {
                 || type.getName().startsWith("ai.djl.pytorch.");
     }
 
-    /** What changes objects that were there before is an effect of the pass. */
+    /** A change of objects that existed before is an effect of the pass. */
     void changesShared(Summary of) {
         of.changes.forEach(
                 (origin, finding) -> {
@@ -68,7 +66,7 @@ final class Calls {
                 });
     }
 
-    /** Returns what an {@code invokedynamic} makes. */
+    /** Returns the object that an {@code invokedynamic} creates. */
     Value dynamic(int index, InvokeDynamicInsnNode site, List<Value> operands) {
         if (ClassFile.isLambda(site)) {
             return objects.function(index, CodeReader.lambda(caller, site), operands);
@@ -97,13 +95,14 @@ final class Calls {
         return call(index, opcode, new Callee(type.get(), name, descriptor), operands);
     }
 
-    /** Follows a call and returns its result. */
+    /** Analyzes a call and returns its result. */
     Value call(int index, int opcode, Callee callee, List<Value> operands) {
         boolean isVirtual = opcode == Opcodes.INVOKEVIRTUAL || opcode == Opcodes.INVOKEINTERFACE;
         Value result = resultOf(callee, Value.PLAIN);
         if (CodeReader.isStated(callee.owner())) {
             result = stated.call(index, callee, operands, isVirtual);
-            // Objects have these methods all; what they do in the block's own is read apart.
+            // All objects have these methods; overrides in the block's own classes are analyzed
+            // separately.
             if (isVirtual && callee.owner() != Object.class) {
                 for (Class<?> receiver : code.receivers(callee.owner())) {
                     result = result.or(inherited(index, receiver, callee, operands, result));
@@ -160,9 +159,9 @@ final class Calls {
     }
 
     /**
-     * Follows a call of the method that a class has or inherits.
-     *
-     * @param otherwise the result if what it inherits is stated, and so counted already
+     * Analyzes a call of the method that a class declares or inherits.
+     * @param otherwise the result if the inherited method has stated effects, which are already
+     * counted
      */
     Value inherited(
             int index, Class<?> receiver, Callee callee, List<Value> operands, Value otherwise) {
@@ -223,7 +222,10 @@ final class Calls {
         return otherwise;
     }
 
-    /** Whether a class has the method from {@link Object} or from an interface of the JDK. */
+    /**
+     * Returns whether the class inherits the method from {@link Object} or from an interface of the
+     * JDK.
+     */
     private static boolean isInherited(Callee callee) {
         for (Method method : callee.owner().getMethods()) {
             if (method.getName().equals(callee.name())) {
@@ -272,7 +274,7 @@ final class Calls {
         return Value.of(mapped);
     }
 
-    /** Follows the call of a function; arguments that are not given are as the first one. */
+    /** Analyzes the call of a function; missing arguments are assumed to equal the first one. */
     Value apply(int index, MethodObjects.Function function, List<Value> arguments) {
         Handle body = function.lambda().body();
         Type[] called = function.lambda().called().getArgumentTypes();

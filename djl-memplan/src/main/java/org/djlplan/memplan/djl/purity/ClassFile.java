@@ -31,7 +31,7 @@ final class ClassFile {
     private final Map<String, MethodNode> methods = new HashMap<>();
 
     private ClassFile(byte[] bytes) {
-        // Both in native code: any other would take longer than all the rest in a young JVM.
+        // Both are native code; other hashes would dominate the time in a young JVM.
         CRC32 first = new CRC32();
         first.update(bytes);
         Adler32 second = new Adler32();
@@ -42,7 +42,7 @@ final class ClassFile {
         node.methods.forEach(method -> methods.put(method.name + method.desc, method));
     }
 
-    /** Returns the file of a class; empty if it has none, as with classes that are made up. */
+    /** Returns the file of a class; empty if it has none, as for generated classes. */
     static Optional<ClassFile> of(Class<?> type) {
         Optional<ClassFile> known = READ.getIfPresent(type);
         if (known == null) {
@@ -62,7 +62,7 @@ final class ClassFile {
                     ? Optional.empty()
                     : Optional.of(new ClassFile(ByteStreams.toByteArray(stream)));
         } catch (IOException | RuntimeException e) {
-            // Damaged, or of a later format than can be read: the code is not known.
+            // Damaged, or in a newer format than supported: the code is unknown.
             return Optional.empty();
         }
     }
@@ -72,17 +72,17 @@ final class ClassFile {
         return hash;
     }
 
-    /** Returns a method that the class itself has. */
+    /** Returns a method declared by the class itself. */
     Optional<MethodNode> method(String name, String descriptor) {
         return Optional.ofNullable(methods.get(name + descriptor));
     }
 
-    /** Returns the methods that have code. */
+    /** Returns the methods with code. */
     List<MethodNode> methods() {
         return node.methods;
     }
 
-    /** Returns the places at which lambda expressions and method references become objects. */
+    /** Returns the instructions that create objects of lambda expressions and method references. */
     List<InvokeDynamicInsnNode> lambdas() {
         List<InvokeDynamicInsnNode> found = new ArrayList<>();
         for (MethodNode method : node.methods) {
@@ -99,7 +99,7 @@ final class ClassFile {
         return dynamic.bsm.getOwner().equals("java/lang/invoke/LambdaMetafactory");
     }
 
-    /** Returns the method that a lambda expression became. */
+    /** Returns the method with the body of a lambda expression. */
     static Handle body(InvokeDynamicInsnNode lambda) {
         return (Handle) lambda.bsmArgs[1];
     }

@@ -46,7 +46,7 @@ final class CodeReader {
     private static final int MOST_ROUNDS = 12;
     private static final int MOST_READINGS = 5_000;
 
-    /** Methods that the JDK calls on its own, as when an object is put into a map. */
+    /** Methods that the JDK calls implicitly, for example when an object is put into a map. */
     private static final ImmutableList<String> CALLED_BY_JDK =
             ImmutableList.of("equals", "hashCode", "toString", "compareTo");
 
@@ -104,7 +104,8 @@ final class CodeReader {
             grown = false;
             done.clear();
             new Flow(this, block.getClass()).callFromOutside(FORWARD, FORWARD_DESCRIPTOR);
-            // What these look at decides nothing: they are there for logs and for maps.
+            // The values that these methods read decide nothing, because they are only for logs and
+            // maps.
             quiet = true;
             for (Class<?> type : ImmutableList.copyOf(classes)) {
                 readJdkCallbacks(type);
@@ -133,7 +134,7 @@ final class CodeReader {
         }
     }
 
-    /** Takes note of an object that the code may come upon. */
+    /** Records an object that the code may reach. */
     private void hold(Object holder, String place, Object object) {
         Class<?> type = object.getClass();
         if (!isLambda(type)) {
@@ -150,7 +151,7 @@ final class CodeReader {
         }
     }
 
-    /** Returns those that take what the field's declared type says, if there are any. */
+    /** Returns the functions that match the field's declared type, if there are any. */
     private static Set<Lambda> ofDeclaredType(
             Class<?> holder, String place, Set<Lambda> candidates) {
         for (Class<?> at = holder; at != null; at = at.getSuperclass()) {
@@ -177,18 +178,18 @@ final class CodeReader {
         return type.isHidden() || type.getName().contains(LAMBDA);
     }
 
-    /** Returns the name of a field; those of a lambda expression's object are its class's. */
+    /** Returns the name of a field; fields of a lambda object are named after its class. */
     static String field(String className, String name) {
         int end = className.indexOf(LAMBDA);
         return (end < 0 ? className : className.substring(0, end)) + '#' + name;
     }
 
-    /** Takes note that a field may hold other things than it does now. */
+    /** Records that a field may later have other content. */
     void writes(String field) {
         grown |= written.add(field);
     }
 
-    /** Takes note of a class of which there are objects. */
+    /** Records a class that has instances. */
     void made(Class<?> type) {
         if (!isStated(type) && !type.isArray() && classes.add(type)) {
             grown = true;
@@ -197,8 +198,8 @@ final class CodeReader {
     }
 
     /**
-     * An object does not tell which lambda expression made it: it is taken for any of those in the
-     * class around it that are of the same type and capture values of the same types.
+     * An object does not show which lambda expression created it: all those in the surrounding
+     * class with the same type and the same captured types are assumed.
      */
     private Set<Lambda> candidates(Class<?> type) {
         Set<Lambda> candidates = new LinkedHashSet<>();
@@ -245,7 +246,7 @@ final class CodeReader {
                 (Type) site.bsmArgs[2]);
     }
 
-    /** Takes note of a function that may be called from anywhere. */
+    /** Records a function that may be called from anywhere. */
     void escaped(Lambda lambda) {
         boolean known =
                 lambdas.stream()
@@ -260,9 +261,8 @@ final class CodeReader {
     }
 
     /**
-     * Returns the functions that a call to an interface may reach.
-     *
-     * @param field where the function was found, if that is known
+     * Returns the functions that an interface call may reach.
+     * @param field in which the function was found, if known
      */
     List<Lambda> functions(Class<?> type, Optional<String> field) {
         List<Lambda> found = new ArrayList<>();
@@ -278,7 +278,7 @@ final class CodeReader {
         return found;
     }
 
-    /** Returns the classes of objects that a virtual call may be made on. */
+    /** Returns the possible classes of the target of a virtual call. */
     List<Class<?>> receivers(Class<?> type) {
         List<Class<?>> found = new ArrayList<>();
         for (Class<?> known : classes) {
@@ -289,7 +289,7 @@ final class CodeReader {
         return found;
     }
 
-    /** Whether it is stated what the methods of a class do. */
+    /** Returns whether the methods of a class have stated effects. */
     static boolean isStated(Class<?> type) {
         return JdkFacts.cover(type) || DjlFacts.cover(type);
     }
@@ -316,7 +316,7 @@ final class CodeReader {
                 });
     }
 
-    /** Returns the class file of a class, which the answer depends on from now on. */
+    /** Returns the class file of a class, on which the result depends from now on. */
     Optional<ClassFile> file(Class<?> type) {
         Optional<ClassFile> file = ClassFile.of(type);
         hashes.put(type.getName(), file.map(ClassFile::hash).orElse("?"));
@@ -353,12 +353,12 @@ final class CodeReader {
         }
     }
 
-    /** Returns what a method does, as far as that is known in this round. */
+    /** Returns the effects of a method, as far as known in this round. */
     Summary summary(Class<?> owner, MethodNode method, List<Value> operands) {
         StringBuilder constants = new StringBuilder();
         List<Value> arguments = new ArrayList<>();
         for (Value operand : operands) {
-            // Only flags are worth reading a method once more.
+            // Only for flags is analyzing a method again worthwhile.
             int flag = operand.constant().orElse(-1);
             boolean known = flag == 0 || flag == 1;
             constants.append(known ? (char) ('0' + flag) : '?');
@@ -371,7 +371,7 @@ final class CodeReader {
         if (readings > MOST_READINGS) {
             find(Finding.Kind.OPAQUE, block.getClass(), "reaches too much code to be read");
         }
-        // Nothing that is read later can change the answer then.
+        // Nothing analyzed later can change the result then.
         if (!opaque && done.add(key)) {
             readings++;
             int before = summary.extent();

@@ -26,7 +26,7 @@ import org.djlplan.memplan.djl.purity.Fact.Effect;
  */
 final class DjlFacts {
 
-    /** Their results share no memory with operands. */
+    /** Methods whose results share no memory with operands. */
     private static final String COMPUTING =
             "decode diff ifft interpolation irfft pad rfft abs acos acosh add all any argMax argMin argSort asin asinh atan atan2 atanh batchDot"
                     + " batchMatMul cbrt ceil clip concat cos cosh countNonzero cumProd cumSum"
@@ -41,33 +41,36 @@ final class DjlFacts {
                     + " maxPool mish prelu rdiv relu rmod rpow rsub selu sigmoid softPlus softSign"
                     + " swish toTensor where";
 
-    /** Their results may be views of an operand. */
+    /** Methods whose results may be views of an operand. */
     private static final String VIEWING =
             "broadcast complex conj crop diagonal expandDims flatten flip get getNDArrayInternal getArray"
                     + " normalize real reshape resize rotate90 scaleGradient squeeze stopGradient"
                     + " swapAxes toDense toDevice toSparse toType transpose";
 
-    /** Their results are lists of arrays. */
+    /** Methods whose results are lists of arrays. */
     private static final String LISTING =
             "median sort topK multiBoxPrior multiBoxTarget multiBoxDetection";
 
-    /** They ask an array about itself; what they undo at the end of a scope is not counted. */
+    /**
+     * Methods that read properties of an array; changes that they undo at the end of a scope are
+     * ignored.
+     */
     private static final String ASKING =
             "getDataType getDevice getName getShape getSparseFormat getUid hasGradient hashCode"
                     + " isEmpty isReleased isScalar isSparse returnResource shapeEquals size"
                     + " tempAttach";
 
-    /** They bring values to Java. */
+    /** Methods that return values to Java. */
     private static final String LOOKING =
             "allClose contentEquals encode equals getBoolean getByte getDouble getFloat getInt"
                     + " getLong getScalar getUint8 toArray toBooleanArray toByteArray toDebugString"
                     + " toDoubleArray toFloatArray toIntArray toLongArray toShortArray toString"
                     + " toStringArray toUint8Array toUnsignedIntArray toUnsignedShortArray";
 
-    /** The shapes of their results depend on values. */
+    /** Methods whose results have shapes that depend on values. */
     private static final String SELECTING = "booleanMask nonzero unique";
 
-    /** They write into an array, or change its owner or its name. */
+    /** Methods that write into an array, or change its owner or its name. */
     private static final String CHANGING =
             "addi subi muli divi modi powi negi signi rdivi rsubi rmodi rpowi set setScalar put"
                     + " intern setRequiresGradient setName close attach detach adadeltaUpdate"
@@ -78,7 +81,7 @@ final class DjlFacts {
                     + " randomInteger randomMultinomial randomNormal randomPermutation randomUniform"
                     + " sampleGamma sampleNormal samplePoisson truncatedNormal";
 
-    /** They do more when they are told that this is training. */
+    /** Methods with additional effects in training. */
     private static final ImmutableMap<String, String> WHEN_TRAINING =
             ImmutableMap.of(
                     "dropout", "drops elements at random, as in training",
@@ -151,7 +154,7 @@ final class DjlFacts {
         return rows.buildOrThrow();
     }
 
-    /** Returns the names of the methods of arrays that are known. */
+    /** Returns the names of the known methods of arrays. */
     static Set<String> arrayMethods() {
         return ImmutableSet.<String>builder()
                 .addAll(ARRAYS.keySet())
@@ -160,7 +163,7 @@ final class DjlFacts {
                 .build();
     }
 
-    /** Returns whether a class's methods are looked up here rather than read. */
+    /** Returns whether methods of a class are looked up here instead of being analyzed. */
     static boolean cover(Class<?> type) {
         return type == NDList.class
                 || type == NDArrays.class
@@ -187,8 +190,7 @@ final class DjlFacts {
     }
 
     /**
-     * Returns what a method does; empty if that is not known.
-     *
+     * Returns the effects of a method; empty if they are unknown.
      * @param flagged whether one of its flags, such as {@code training}, is or may be set
      */
     static Optional<Fact> of(Class<?> owner, String name, String descriptor, boolean flagged) {
@@ -240,7 +242,7 @@ final class DjlFacts {
             return Optional.of(
                     flagged
                             ? Fact.effect(WHEN_TRAINING.get(name))
-                            : // Dropping nothing gives the same array back.
+                            : // Without dropping, the same array is returned.
                             Fact.of(name.equals("dropout") ? Effect.LIST_OF_FIRST : Effect.LIST));
         }
         if (name.equals("toByteBuffer")) {

@@ -5,41 +5,42 @@ import java.util.Optional;
 /**
  * The stated effects of a method of the JDK or of DJL's arrays, whose code is not analyzed. Its
  * first operand is the object on which it is called or, for a static method, the first argument.
- *
- * @param effect what it does to its operands, and what it returns
- * @param finding what else it does, said of the class that calls it
+ * @param effect on its operands, and its result
+ * @param finding another effect, stated about the calling class
  */
 record Fact(Effect effect, Optional<Finding> finding) {
 
     /** The effect of a method on its operands and its result. */
     enum Effect {
-        /** Changes nothing; returns something that holds nothing of interest. */
+        /** Changes nothing; returns an object without relevant content. */
         VALUE,
         /** As {@link #VALUE}, but brings values of arrays to Java. */
         LOOKS,
-        /** Changes nothing; returns a list of something that holds nothing of interest. */
+        /** Changes nothing; returns a list of objects without relevant content. */
         LIST,
-        /** Changes nothing; returns a list of the first operand, or of something as new. */
+        /** Changes nothing; returns a list of the first operand, or of a new object. */
         LIST_OF_FIRST,
-        /** Changes nothing; returns what the first operand holds. */
+        /** Changes nothing; returns content of the first operand. */
         READS,
         /** Changes nothing; returns an operand, or a view of it. */
         SAME,
-        /** Changes nothing; returns something new that holds the operands and what they hold. */
+        /** Changes nothing; returns a new object that contains the operands and their content. */
         FRESH,
         /** As {@link #FRESH}, and depends on values of arrays. */
         FRESH_LOOKS,
-        /** Returns something new that holds what the functions returned that it was handed. */
+        /** Returns a new object that contains the results of the functions passed to it. */
         MAPS,
-        /** Returns something that was there before. */
+        /** Returns an object that existed before. */
         FOUND,
-        /** Changes the first operand, which holds the others from then on; returns of it. */
+        /**
+         * Changes the first operand, which contains the others from then on; returns content of it.
+         */
         CHANGES,
-        /** Changes what the first operand holds. */
+        /** Changes the content of the first operand. */
         CHANGES_HELD,
-        /** Changes the second operand, which holds nothing. */
+        /** Changes the second operand, which has no content. */
         CHANGES_SECOND,
-        /** Changes the third operand, which then holds what the first one does. */
+        /** Changes the third operand, which then has the content of the first one. */
         COPIES_TO_THIRD
     }
 

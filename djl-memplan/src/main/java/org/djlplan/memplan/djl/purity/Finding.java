@@ -2,22 +2,21 @@ package org.djlplan.memplan.djl.purity;
 
 /**
  * A possible side effect of a forward pass.
- *
- * @param kind what follows from it
- * @param className the class whose code does it
- * @param what in plain words, to be read after the class's name
+ * @param kind the consequence
+ * @param className the class with the code
+ * @param what the effect in plain words, following the class's name
  */
 public record Finding(Kind kind, String className, String what) {
 
     /** The consequence of a finding. */
     public enum Kind {
-        /** The values of arrays reach Java, and so may decide what is done. */
+        /** Values of arrays reach Java, and may thus affect the path of the pass. */
         LOOKS,
-        /** The pass leaves something behind, so that it must not be run twice. */
+        /** The pass has a side effect, so it must not be run twice. */
         EFFECT,
         /**
-         * The pass may do something else each time, may keep arrays where nobody finds them, or can
-         * tell stand-ins from real arrays; or its code is not known.
+         * The pass may do something else each time, may store arrays in unknown places, or can
+         * distinguish stand-ins from real arrays; or its code is unknown.
          */
         OPAQUE
     }

@@ -49,7 +49,7 @@ final class Flow extends Interpreter<Value> {
         calls = new Calls(code, owner, objects, 2);
     }
 
-    /** Reads a method as if called from outside, on an object that was there before. */
+    /** Analyzes a method as if called from outside, on an object that existed before. */
     void callFromOutside(String name, String descriptor) {
         List<Value> operands = new ArrayList<>();
         operands.add(Value.shared());
@@ -57,7 +57,7 @@ final class Flow extends Interpreter<Value> {
             if (type.getSort() == Type.BOOLEAN) {
                 operands.add(Value.number(0));
             } else if (type.getInternalName().equals("ai/djl/ndarray/NDList")) {
-                // Each pass gets a list of its own, with arrays that are the caller's.
+                // Each pass gets its own list, with arrays of the caller.
                 operands.add(objects.made(0, Value.shared()));
             } else {
                 operands.add(
@@ -75,7 +75,7 @@ final class Flow extends Interpreter<Value> {
         calls.changesShared(summary);
     }
 
-    /** Reads a method and adds what it does to its summary. */
+    /** Analyzes a method and adds its effects to its summary. */
     void read(MethodNode read, List<Value> operands, Summary result) {
         if ((read.access & Opcodes.ACC_NATIVE) != 0) {
             code.find(Finding.Kind.OPAQUE, owner, "calls native code: " + read.name);

@@ -18,7 +18,7 @@ import org.djlplan.memplan.djl.purity.Fact.Effect;
  */
 final class JdkFacts {
 
-    /** Classes of values that never change, and of static functions of such values. */
+    /** Classes of immutable values, and of static functions of such values. */
     private static final ImmutableSet<String> VALUES =
             names(
                     "java.lang.Boolean java.lang.Byte java.lang.Character java.lang.CharSequence"
@@ -76,7 +76,7 @@ final class JdkFacts {
                             + " unmodifiableList unmodifiableMap unmodifiableSet valueArray allocate"
                             + " wrap deepToString binarySearch max min frequency");
 
-    /** They show the same things in another way, so that changing the result changes both. */
+    /** Methods that return views, so that changing the result changes both. */
     private static final ImmutableSet<String> VIEWING =
             names(
                     "array asDoubleBuffer asFloatBuffer asIntBuffer asLongBuffer asReadOnlyBuffer"
@@ -84,7 +84,7 @@ final class JdkFacts {
                             + " headMap headSet keySet keys reversed slice subList subMap subSet"
                             + " tailMap tailSet values");
 
-    /** What parts of the JDK bring in, told by the beginning of a class's name. */
+    /** The effects of parts of the JDK, by prefix of the class name. */
     private static final ImmutableMap<String, String> STRANGERS =
             ImmutableMap.<String, String>builder()
                     .put("java.lang.ThreadLocal", "keeps something per thread")
@@ -113,14 +113,14 @@ final class JdkFacts {
         return ImmutableSet.copyOf(Splitter.on(' ').split(names));
     }
 
-    /** Returns whether a class's methods are looked up here rather than read. */
+    /** Returns whether methods of a class are looked up here instead of being analyzed. */
     static boolean cover(Class<?> type) {
         return type.isArray()
                 || ObjectWalk.isPlatform(type)
                 || type.getName().startsWith("org.slf4j.");
     }
 
-    /** Returns whether objects of a class are functions: what matters is which one it is. */
+    /** Returns whether objects of a class are functions, whose code matters. */
     static boolean isFunction(Class<?> type) {
         String name = type.getName();
         return type.isInterface()
@@ -130,12 +130,12 @@ final class JdkFacts {
                         || name.equals("java.util.concurrent.Callable"));
     }
 
-    /** Returns whether what a class makes calls the functions that it was handed later. */
+    /** Returns whether an object that a class creates calls functions later that it was given. */
     static boolean keepsFunctions(Class<?> type) {
         return isFunction(type) || type.getName().equals("java.util.stream.Collectors");
     }
 
-    /** Returns what a method does; empty if that is not known. */
+    /** Returns the effects of a method; empty if they are unknown. */
     static Optional<Fact> of(Class<?> owner, String name, String descriptor) {
         String type = owner.getName();
         if (name.equals("parallelStream")
@@ -202,13 +202,13 @@ final class JdkFacts {
                 || name.equals("java.lang.Appendable");
     }
 
-    /** Returns what a method of a name does to a collection, an array or the like. */
+    /** Returns the effects of a method with a name on a collection, an array or the like. */
     static Optional<Fact> ofContainer(String name, String descriptor) {
         if (name.equals("shuffle")) {
             return Optional.of(Fact.opaque("draws random numbers of Java's"));
         }
         if (name.equals("setValue")) {
-            // The entry is not told from the map that it belongs to.
+            // An entry is not distinguished from its map.
             return Optional.of(Fact.opaque("changes an entry of a map"));
         }
         Effect effect = Effect.CHANGES;

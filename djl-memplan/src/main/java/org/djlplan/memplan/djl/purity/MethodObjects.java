@@ -33,12 +33,12 @@ final class MethodObjects {
         grown = false;
     }
 
-    /** Returns whether more is known of what objects hold than when the method was begun. */
+    /** Returns whether more content of objects is known than when the method was begun. */
     boolean grown() {
         return grown;
     }
 
-    /** Returns what an instruction made, which holds some things. */
+    /** Returns the object that an instruction creates, with its content. */
     Value made(int index, Value content) {
         int site = Value.site(index);
         hold(site, content.origins());
@@ -52,7 +52,7 @@ final class MethodObjects {
         grown |= before.cardinality() != size;
     }
 
-    /** Adds what an object holds, and what that holds, as seen by callers. */
+    /** Adds the content of an object, at all depths, as seen by callers. */
     void addHeld(int site, BitSet result) {
         BitSet inside = closure(read(Value.from(site)).origins());
         for (int origin = inside.nextSetBit(0);
@@ -64,7 +64,7 @@ final class MethodObjects {
         }
     }
 
-    /** Returns what is found inside of a value. */
+    /** Returns the content of a value. */
     Value read(Value value) {
         BitSet found = new BitSet();
         BitSet origins = value.origins();
@@ -82,7 +82,7 @@ final class MethodObjects {
         return Value.of(found);
     }
 
-    /** Returns values and all that they hold. */
+    /** Returns values with all their content. */
     private BitSet closure(BitSet origins) {
         BitSet all = (BitSet) origins.clone();
         int size;
@@ -93,12 +93,12 @@ final class MethodObjects {
         return all;
     }
 
-    /** Returns all that is inside of a value, at any depth. */
+    /** Returns the content of a value at all depths. */
     BitSet inside(Value value) {
         return closure(read(value).origins());
     }
 
-    /** Takes note that an object is changed. */
+    /** Records that an object is changed. */
     void change(Value value, Finding finding) {
         BitSet origins = value.origins();
         for (int origin = origins.nextSetBit(0);
@@ -110,7 +110,7 @@ final class MethodObjects {
         }
     }
 
-    /** Takes note that an object is put into another. */
+    /** Records that an object is stored in another one. */
     void store(Value container, Value value) {
         if (value.origins().isEmpty()) {
             return;
@@ -135,7 +135,7 @@ final class MethodObjects {
         }
     }
 
-    /** Takes note that the functions in a value may be called from elsewhere. */
+    /** Records that the functions in a value may be called from elsewhere. */
     void escape(Value value) {
         BitSet all = closure(value.origins());
         for (int origin = all.nextSetBit(0); origin >= 0; origin = all.nextSetBit(origin + 1)) {
@@ -146,7 +146,7 @@ final class MethodObjects {
         }
     }
 
-    /** Returns the function that an instruction made, which holds what it captured. */
+    /** Returns the function that an instruction creates, with its captured values. */
     Value function(int index, Lambda lambda, List<Value> captured) {
         functions.put(Value.site(index), new Function(lambda, captured));
         BitSet origins = new BitSet();
@@ -154,12 +154,12 @@ final class MethodObjects {
         return made(index, Value.of(origins));
     }
 
-    /** Takes the functions off a set of origins. */
+    /** Removes the functions from a set of origins. */
     void withoutFunctions(BitSet origins) {
         functions.keySet().forEach(origins::clear);
     }
 
-    /** Returns the functions that a value may be, or be made of. */
+    /** Returns the functions that a value may be, or contain. */
     List<Function> functionsIn(Value value, Class<?> type) {
         List<Function> found = new ArrayList<>();
         boolean known = !value.origins().isEmpty();

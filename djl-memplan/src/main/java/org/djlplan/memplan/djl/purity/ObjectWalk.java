@@ -30,13 +30,13 @@ import org.slf4j.Logger;
  */
 public final class ObjectWalk {
 
-    /** Enough for any block; a bound, should one hold half the heap. */
+    /** Sufficient for any block; a limit in case one references half the heap. */
     private static final int MOST_OBJECTS = 100_000;
 
     /**
-     * The fields of a class and its ancestors, made accessible; empty for each that is closed to
-     * us. Of Java's own classes alone: a class keeps its values, and with them their class loaders,
-     * be it one that outlives ours.
+     * The accessible fields of a class and its ancestors; empty for each inaccessible field. Only
+     * for Java's own classes: a ClassValue is kept by the class, and with it class loaders, even if
+     * the class outlives djl-plan's.
      */
     private static final ClassValue<List<Optional<Field>>> FIELDS =
             new ClassValue<>() {
@@ -56,9 +56,8 @@ public final class ObjectWalk {
     public interface Visitor {
 
         /**
-         * Sees a value; each time it is found, while it is entered only once.
-         *
-         * @param holder what holds it
+         * Receives a value each time it is found, although it is entered only once.
+         * @param holder that references it
          * @param place a field's name, or empty in a collection
          * @param value never null; numbers are boxed
          */
@@ -71,10 +70,10 @@ public final class ObjectWalk {
 
     /**
      * Walks.
-     *
-     * @param roots what to begin with; they are not shown to the visitor
-     * @param statics classes whose static fields are walked through, too
-     * @return whether all was seen; not, if there is too much, or if fields are closed to us
+     * @param roots starting points; they are not passed to the visitor
+     * @param statics classes whose static fields are included
+     * @return whether everything was visited; false if there is too much, or fields are
+     * inaccessible
      */
     public static boolean walk(Collection<?> roots, Collection<Class<?>> statics, Visitor visitor) {
         ObjectWalk walk = new ObjectWalk(visitor);
@@ -111,7 +110,8 @@ public final class ObjectWalk {
     }
 
     /**
-     * Returns whether an object is DJL's or the JVM's, or bare numbers: not a block's to look in.
+     * Returns whether an object belongs to DJL or the JVM, or is an array of numbers, and is thus
+     * not entered.
      */
     public static boolean isForeign(Object object) {
         return object instanceof NDArray
@@ -129,7 +129,7 @@ public final class ObjectWalk {
                         && object.getClass().getComponentType().isPrimitive());
     }
 
-    /** Returns whether a class is Java's own, whose fields are closed to us. */
+    /** Returns whether a class is Java's own, with inaccessible fields. */
     public static boolean isPlatform(Class<?> type) {
         String name = type.getName();
         return name.startsWith("java.")
@@ -164,7 +164,7 @@ public final class ObjectWalk {
                 show(object, "", reference.get());
             }
         } catch (RuntimeException e) {
-            // A collection that changes while we look.
+            // A collection that changes during the visit.
             complete = false;
         }
     }

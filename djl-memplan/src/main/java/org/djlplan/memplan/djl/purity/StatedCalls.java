@@ -25,8 +25,8 @@ final class StatedCalls {
     private final int instructions;
 
     /**
-     * @param calls follows the functions
-     * @param instructions how many the caller has
+     * @param calls analyzes the functions
+     * @param instructions number of instructions of the caller
      */
     StatedCalls(
             CodeReader code,
@@ -41,7 +41,7 @@ final class StatedCalls {
         this.instructions = instructions;
     }
 
-    /** Follows a call of a method of which it is stated what it does. */
+    /** Applies a call of a method with stated effects. */
     Value call(int index, Callee callee, List<Value> operands, boolean isVirtual) {
         Class<?> owner = callee.owner();
         if (isVirtual && JdkFacts.isFunction(owner) && Calls.isAbstract(callee)) {
@@ -99,7 +99,7 @@ final class StatedCalls {
         return operands.size() == Type.getArgumentTypes(callee.descriptor()).length;
     }
 
-    /** Which flag says so: the only one, or of recurrent networks the second. */
+    /** Returns which flag means training: the only one, or for recurrent networks the second. */
     private static boolean isTraining(Callee callee, int position) {
         boolean recurrent =
                 callee.name().equals("rnn")
@@ -133,7 +133,7 @@ final class StatedCalls {
             }
         }
         if (!JdkFacts.isFunction(callee.owner())) {
-            // What they return has been seen already.
+            // Their results were already analyzed.
             objects.withoutFunctions(all);
         }
         Finding finding =
@@ -195,9 +195,8 @@ final class StatedCalls {
     }
 
     /**
-     * Follows the functions that a method of the JDK is handed, as it may call them.
-     *
-     * @return what they return; empty if it is not known which they are
+     * Analyzes the functions passed to a method of the JDK, because it may call them.
+     * @return their results; empty if the functions are unknown
      */
     private Optional<Value> callFunctions(int index, Callee callee, List<Value> operands) {
         Type[] types = Type.getArgumentTypes(callee.descriptor());
@@ -231,7 +230,7 @@ final class StatedCalls {
                 given.or(results);
                 Value one = Value.of((BitSet) given.clone());
                 List<Value> handed = ImmutableList.of(one, one, one);
-                // What they make is not what the method makes that calls them.
+                // Objects that they create are distinct from those of the calling method.
                 results.or(calls.apply(instructions + index, function, handed).origins());
             }
             callObjects(instructions + index, type.get(), Value.of((BitSet) given.clone()));
@@ -239,7 +238,7 @@ final class StatedCalls {
         return known ? Optional.of(Value.of(results)) : Optional.empty();
     }
 
-    /** Follows a call of objects of the block's own classes that are functions, too. */
+    /** Analyzes a call of objects of the block's own classes that are functions, too. */
     private void callObjects(int index, Class<?> function, Value given) {
         for (Class<?> receiver : code.receivers(function)) {
             for (Method method : function.getMethods()) {

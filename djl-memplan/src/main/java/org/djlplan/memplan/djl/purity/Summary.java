@@ -10,19 +10,19 @@ import java.util.Map;
  */
 final class Summary {
 
-    /** Which arguments, or what they hold, it changes; and how that shows. */
+    /** The arguments, or content of them, that it changes; with the finding. */
     final Map<Integer, Finding> changes = new HashMap<>();
 
-    /** What it returns, of that which it was handed or found. */
+    /** Arguments and existing objects that it may return. */
     final BitSet returns = new BitSet();
 
-    /** Whether it returns something that it made. */
+    /** Whether it may return a new object. */
     boolean returnsNew;
 
-    /** What an object that it made and returns holds. */
+    /** The content of a new object that it returns. */
     final BitSet returnsHolding = new BitSet();
 
-    /** By origin, what it puts into it. */
+    /** By origin, the objects that it stores there. */
     final Map<Integer, BitSet> stores = new HashMap<>();
 
     void store(int origin, BitSet held) {

@@ -7,16 +7,14 @@ import java.util.OptionalInt;
 /**
  * An abstract value on the stack or in a local variable: the possible origins of the object, or the
  * value of a number. Immutable.
- *
  * <p>Origins are bits: {@link #SHARED} for objects that existed before the method was called and
  * were not passed to it; three per argument, for the object itself, for its content, and for deeper
  * content; and one per instruction that creates objects. A value without origins was created by
  * this pass and contains nothing relevant, such as the result of an operation on arrays.
- *
  * @param size in slots, as the virtual machine counts
- * @param origins where it may come from; not to be changed
- * @param constant which number it is, if that is known
- * @param field the field that it was read from, if that is known
+ * @param origins possible origins; must not be modified
+ * @param constant its numeric value, if known
+ * @param field from which it was read, if known
  */
 record Value(int size, BitSet origins, OptionalInt constant, Optional<String> field)
         implements org.objectweb.asm.tree.analysis.Value {
@@ -29,7 +27,7 @@ record Value(int size, BitSet origins, OptionalInt constant, Optional<String> fi
 
     private static final BitSet NOTHING = new BitSet();
 
-    /** A value of one slot that is of no interest. */
+    /** A value of one slot without relevant content. */
     static final Value PLAIN = new Value(1, NOTHING, OptionalInt.empty(), Optional.empty());
 
     /** The same of two slots. */
@@ -69,9 +67,7 @@ record Value(int size, BitSet origins, OptionalInt constant, Optional<String> fi
         return from(SHARED);
     }
 
-    /**
-     * The bit of what is handed to a method as its argument of this number; shared beyond a limit.
-     */
+    /** Returns the bit of the argument with this number; shared beyond a limit. */
     static int argument(int number) {
         if (number >= MOST_ARGUMENTS) {
             return SHARED;
@@ -79,17 +75,17 @@ record Value(int size, BitSet origins, OptionalInt constant, Optional<String> fi
         return FIRST_ARGUMENT + LEVELS * number;
     }
 
-    /** The bit of what is found inside of an argument or of what is inside of one. */
+    /** Returns the bit of the content of an argument, or of the content of content. */
     static int inside(int origin) {
         return level(origin) == LEVELS - 1 ? origin : origin + 1;
     }
 
-    /** How deep inside of an argument; the last level is that and all that is deeper. */
+    /** Returns the depth inside an argument; the last level includes everything deeper. */
     static int level(int origin) {
         return (origin - FIRST_ARGUMENT) % LEVELS;
     }
 
-    /** The bit of what the instruction at an index makes. */
+    /** Returns the bit of the object that the instruction at an index creates. */
     static int site(int index) {
         return FIRST_SITE + index;
     }
