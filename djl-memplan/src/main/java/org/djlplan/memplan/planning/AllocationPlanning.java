@@ -118,7 +118,7 @@ public final class AllocationPlanning implements AllocationPlans {
         private Optional<StoredPlan.Allocations> allocations;
 
         /** Whether inputs of these types recurred, so that the plan is worth storing. */
-        private boolean cameBack;
+        private boolean recurring;
 
         Predictions(StoreKey key, ImmutableLongArray shape, Shapes ofShapes) {
             this.key = key;
@@ -127,7 +127,7 @@ public final class AllocationPlanning implements AllocationPlans {
             Optional<StoredPlan> stored = store.load(key);
             liveness = stored.flatMap(StoredPlan::liveness);
             allocations = stored.flatMap(StoredPlan::allocations);
-            cameBack = stored.isPresent();
+            recurring = stored.isPresent();
         }
 
         @Override
@@ -165,9 +165,9 @@ public final class AllocationPlanning implements AllocationPlans {
         }
 
         @Override
-        public synchronized boolean cameBack() {
-            boolean isNew = !cameBack;
-            cameBack = true;
+        public synchronized boolean markRecurring() {
+            boolean isNew = !recurring;
+            recurring = true;
             return isNew;
         }
 
@@ -178,7 +178,7 @@ public final class AllocationPlanning implements AllocationPlans {
                 boolean offered;
                 synchronized (this) {
                     now = new StoredPlan(liveness, allocations);
-                    offered = !cameBack;
+                    offered = !recurring;
                 }
                 if (offered) {
                     store.offer(key, now);

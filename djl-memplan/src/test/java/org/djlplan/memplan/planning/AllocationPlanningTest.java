@@ -96,9 +96,9 @@ class AllocationPlanningTest {
     @Test
     void markRecurring_storedPlan_isAlreadyRecurring() {
         AllocationPlans.OfInputs first = plans();
-        assertTrue(first.cameBack());
-        assertFalse(first.cameBack());
+        assertTrue(first.markRecurring());
+        assertFalse(first.markRecurring());
         storeNaivePlan();
-        assertFalse(plans().cameBack());
+        assertFalse(plans().markRecurring());
     }
 }

@@ -86,11 +86,11 @@ public interface AllocationPlans {
         void use(Placement placement);
 
         /**
-         * Tells that predictions of this kind came back, so that it is worth its place.
+         * Marks this kind of predictions as recurring, so that its plan is worth storing.
          *
          * @return whether that was not known
          */
-        boolean cameBack();
+        boolean markRecurring();
 
         /** Writes what is to be kept. Predictions need not wait for that. */
         void save();

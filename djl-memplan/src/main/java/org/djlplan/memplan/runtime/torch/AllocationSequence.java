@@ -354,7 +354,7 @@ final class AllocationSequence implements AutoCloseable {
                             && !plan.excluding;
             plan.excluding |= excludes;
             // A plan that is used again is worth the place of another one.
-            changed = plans.cameBack();
+            changed = plans.markRecurring();
         }
         if (changed) {
             plans.save();
