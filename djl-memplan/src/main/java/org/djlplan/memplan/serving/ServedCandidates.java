@@ -112,8 +112,8 @@ final class ServedCandidates implements InterpreterPool.Supply {
     }
 
     @Override
-    public boolean comesBack(List<List<Integer>> shapes) {
-        return factory.comesBack(shapes);
+    public boolean hasSeen(List<List<Integer>> shapes) {
+        return factory.hasSeen(shapes);
     }
 
     @Override

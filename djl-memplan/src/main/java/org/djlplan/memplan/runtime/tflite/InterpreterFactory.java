@@ -207,7 +207,7 @@ public final class InterpreterFactory {
             built = Optional.of(new ModelInterpreter(session, delegate, candidate, workspace));
             ModelInterpreter interpreter = built.get();
             if (unplanned.isPresent()
-                    || isOften(shapes)
+                    || isFrequent(shapes)
                     || !fit(interpreter, shapes, live.nodes())) {
                 place(interpreter, shapes, live, unplanned);
             }
@@ -321,7 +321,7 @@ public final class InterpreterFactory {
     }
 
     /** Counts that there are inputs of these shapes, and returns whether a plan pays for them. */
-    private boolean isOften(List<List<Integer>> shapes) {
+    private boolean isFrequent(List<List<Integer>> shapes) {
         boolean often = seen.merge(shapes, 1, Integer::sum) >= OFTEN;
         return shapes == shapesInFile || often || planNext.getAndSet(false);
     }
@@ -354,7 +354,7 @@ public final class InterpreterFactory {
         List<List<Integer>> wanted = canonical(shapes);
         resize(interpreter.session(), interpreter.shapes(), wanted);
         interpreter.session().allocate();
-        boolean often = isOften(wanted);
+        boolean often = isFrequent(wanted);
         if (placeAsKept(interpreter, wanted)) {
             return;
         }
@@ -368,7 +368,7 @@ public final class InterpreterFactory {
     }
 
     /** Returns whether there were inputs of these shapes before. */
-    public boolean comesBack(List<List<Integer>> shapes) {
+    public boolean hasSeen(List<List<Integer>> shapes) {
         return shapes.equals(shapesInFile) || seen.containsKey(shapes);
     }
 

@@ -48,7 +48,7 @@ public final class InterpreterPool implements AutoCloseable {
         boolean reshapes(ModelInterpreter interpreter, List<List<Integer>> shapes);
 
         /** Returns whether inputs of these shapes were there before. */
-        boolean comesBack(List<List<Integer>> shapes);
+        boolean hasSeen(List<List<Integer>> shapes);
 
         /**
          * Allocates an interpreter for other shapes. If that fails, it is closed by the caller.
@@ -152,7 +152,7 @@ public final class InterpreterPool implements AutoCloseable {
      */
     private ModelInterpreter takeOther(List<List<Integer>> shapes, Candidate wanted) {
         boolean room = hasRoom();
-        if (room && supply.comesBack(shapes)) {
+        if (room && supply.hasSeen(shapes)) {
             return null;
         }
         for (Iterator<Idle> i = idle.descendingIterator(); i.hasNext(); ) {

@@ -133,8 +133,8 @@ public final class FakeEngine implements EngineSession.Source {
         }
 
         @Override
-        public boolean comesBack(List<List<Integer>> shapes) {
-            return factory.comesBack(shapes);
+        public boolean hasSeen(List<List<Integer>> shapes) {
+            return factory.hasSeen(shapes);
         }
 
         @Override
