@@ -9,12 +9,10 @@ import org.djlplan.memplan.budget.BudgetTooSmallException;
 import org.djlplan.memplan.budget.InputTooLargeException;
 import org.djlplan.memplan.config.Budget;
 import org.djlplan.memplan.config.OptionKey;
-import org.djlplan.memplan.djl.BudgetControl;
-import org.djlplan.memplan.djl.Forecast;
 import org.djlplan.memplan.djl.InputLimit;
 import org.djlplan.memplan.djl.LoadTimePredictions;
 import org.djlplan.memplan.djl.MemoryFigures;
-import org.djlplan.memplan.djl.Readiness;
+import org.djlplan.memplan.djl.ModelHandle;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.report.MemoryReport;
 import org.djlplan.memplan.report.PlanReport;
@@ -50,7 +48,12 @@ public final class PlanHandle {
      * other models.
      */
     public static Optional<PlanHandle> of(Model model) {
-        return PlanReport.of(model).map(report -> new PlanHandle(model));
+        return ModelHandle.of(model).map(handle -> new PlanHandle(model));
+    }
+
+    /** Asked each time, because the model may be closed or be given another block. */
+    private Optional<ModelHandle> handle() {
+        return ModelHandle.of(model);
     }
 
     /**
@@ -109,9 +112,7 @@ public final class PlanHandle {
                 LoadTimePredictions.inputs(inputs).stream()
                         .map(input -> new ArrayType(input.dataType(), input.shape()))
                         .toList();
-        return Forecast.of(model)
-                .map(forecast -> forecast.bytes(types))
-                .orElse(OptionalLong.empty());
+        return handle().map(handle -> handle.bytes(types)).orElse(OptionalLong.empty());
     }
 
     /**
@@ -139,7 +140,8 @@ public final class PlanHandle {
     }
 
     private InputLimit limit() {
-        return InputLimit.of(model).orElseThrow(() -> new IllegalStateException(stockReason()));
+        return handle().flatMap(ModelHandle::inputLimit)
+                .orElseThrow(() -> new IllegalStateException(stockReason()));
     }
 
     /**
@@ -149,7 +151,7 @@ public final class PlanHandle {
      * stock. Does not wait.
      */
     public boolean isReady() {
-        return Readiness.of(model).map(Readiness::isReady).orElse(true);
+        return handle().map(ModelHandle::isReady).orElse(true);
     }
 
     private String stockReason() {
@@ -193,11 +195,7 @@ public final class PlanHandle {
     }
 
     private void set(Budget budget) throws BudgetTooSmallException {
-        control().setBudget(budget);
-    }
-
-    private BudgetControl control() {
-        return BudgetControl.of(model)
+        handle().filter(ModelHandle::hasBudget)
                 .orElseThrow(
                         () ->
                                 new IllegalStateException(
@@ -206,6 +204,7 @@ public final class PlanHandle {
                                                 .orElse(
                                                         "loaded without a budget; "
                                                                 + OptionKey.BUDGET.key()
-                                                                + " sets one")));
+                                                                + " sets one")))
+                .setBudget(budget);
     }
 }

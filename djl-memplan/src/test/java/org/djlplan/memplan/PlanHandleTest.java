@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Optional;
 import org.djlplan.memplan.budget.BudgetTooSmallException;
 import org.djlplan.memplan.config.Budget;
-import org.djlplan.memplan.djl.BudgetControl;
+import org.djlplan.memplan.djl.ModelHandle;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.report.PlanReport.Plan;
 import org.djlplan.memplan.report.PlanReport.Predictions;
@@ -46,20 +46,36 @@ class PlanHandleTest {
                         Predictions.NONE,
                         Optional.empty(),
                         Optional.empty());
-        PlanReport.register(block, () -> report);
+        return handle(() -> report);
+    }
+
+    private PlanHandle handle(ModelHandle handle) {
+        PlanReport.register(block, handle);
         return PlanHandle.of(model).orElseThrow();
     }
 
     private PlanHandle budgeted() {
-        BudgetControl.register(
-                block,
-                budget -> {
-                    if (budget instanceof Budget.Bytes given && given.bytes() < LEAST_BYTES) {
-                        throw new BudgetTooSmallException("at least 20 MB", LEAST_BYTES);
+        PlanReport report = planned().report();
+        return handle(
+                new ModelHandle() {
+                    @Override
+                    public PlanReport get() {
+                        return report;
                     }
-                    budgets.add(budget);
+
+                    @Override
+                    public boolean hasBudget() {
+                        return true;
+                    }
+
+                    @Override
+                    public void setBudget(Budget budget) throws BudgetTooSmallException {
+                        if (budget instanceof Budget.Bytes given && given.bytes() < LEAST_BYTES) {
+                            throw new BudgetTooSmallException("at least 20 MB", LEAST_BYTES);
+                        }
+                        budgets.add(budget);
+                    }
                 });
-        return planned();
     }
 
     @Test
@@ -130,8 +146,7 @@ class PlanHandleTest {
     @Test
     void setBudget_modelThatRunsAsStock_saysWhy() {
         PlanReport report = PlanReport.unplanned("TFLite", "no such platform");
-        PlanReport.register(block, () -> report);
-        PlanHandle plan = PlanHandle.of(model).orElseThrow();
+        PlanHandle plan = handle(() -> report);
         assertEquals(
                 "runs as stock: no such platform",
                 assertThrows(IllegalStateException.class, () -> plan.setBudget(1)).getMessage());

@@ -17,7 +17,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 import org.djlplan.memplan.budget.ResidentWeights;
-import org.djlplan.memplan.djl.PlansInUse;
+import org.djlplan.memplan.djl.ModelHandle;
 import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.report.PlanReport;
 import org.tensorflow.lite.Interpreter;
@@ -299,12 +299,12 @@ sealed interface Runner extends AutoCloseable {
 
         @Override
         public Optional<EvaluatedPlan> placedAllocations() {
-            return PlansInUse.allocations(model.model());
+            return ModelHandle.of(model.model()).flatMap(ModelHandle::allocations);
         }
 
         @Override
         public Optional<ResidentWeights> residentWeights() {
-            return PlansInUse.weights(model.model());
+            return ModelHandle.of(model.model()).flatMap(ModelHandle::residentWeights);
         }
 
         @Override

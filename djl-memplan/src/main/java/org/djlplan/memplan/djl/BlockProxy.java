@@ -9,7 +9,6 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.Optional;
-import java.util.function.UnaryOperator;
 
 /**
  * Wraps a block of any class with a planned forward pass for inference; all other calls – training,
@@ -30,17 +29,14 @@ final class BlockProxy implements InvocationHandler {
     /**
      * Returns a block with all interfaces of {@code inner}.
      *
-     * @param planner makes the planned forward pass of the block's own
+     * @param planned serves inference
      */
-    static Block wrap(Block inner, UnaryOperator<InferencePass> planner) {
-        InferencePass stock =
-                (parameters, inputs, params) ->
-                        inner.forward(parameters, inputs, false, params.orElse(null));
+    static Block wrap(Block inner, InferencePass planned) {
         return (Block)
                 Proxy.newProxyInstance(
                         inner.getClass().getClassLoader(),
                         PublicInterfaces.of(inner.getClass()),
-                        new BlockProxy(inner, planner.apply(stock)));
+                        new BlockProxy(inner, planned));
     }
 
     @Override

@@ -1,6 +1,7 @@
 package org.djlplan.memplan.djl;
 
 import ai.djl.ndarray.NDList;
+import ai.djl.nn.Block;
 import ai.djl.training.ParameterStore;
 import ai.djl.util.PairList;
 import java.util.Optional;
@@ -8,6 +9,12 @@ import java.util.Optional;
 /** A block's own forward pass for inference. */
 @FunctionalInterface
 interface InferencePass {
+
+    /** Returns the forward pass of a block as it is. */
+    static InferencePass of(Block block) {
+        return (parameters, inputs, params) ->
+                block.forward(parameters, inputs, false, params.orElse(null));
+    }
 
     /**
      * Runs it.

@@ -2,19 +2,12 @@ package org.djlplan.memplan.djl;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
-import ai.djl.Model;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
-import ai.djl.nn.Block;
-import com.google.common.collect.MapMaker;
-import java.util.Map;
-import java.util.Optional;
 import org.djlplan.memplan.budget.InputTooLargeException;
 
 /** The limit of the inputs of a loaded model; at first there is none. Thread-safe. */
 public final class InputLimit {
-
-    private static final Map<Block, InputLimit> LIMITS = new MapMaker().weakKeys().makeMap();
 
     private final String model;
     private volatile long mostBytes = Long.MAX_VALUE;
@@ -25,16 +18,6 @@ public final class InputLimit {
      */
     InputLimit(String model) {
         this.model = model;
-    }
-
-    /** Registers this as the limit of a block as long as the block lives. */
-    void register(Block block) {
-        LIMITS.put(block, this);
-    }
-
-    /** Returns the limit of a model that is planned, or empty for any other. */
-    public static Optional<InputLimit> of(Model model) {
-        return Optional.ofNullable(LIMITS.get(model.getBlock()));
     }
 
     /** Sets the limit of the total bytes of all inputs of a prediction. */

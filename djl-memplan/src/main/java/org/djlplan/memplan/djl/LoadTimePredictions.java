@@ -44,7 +44,10 @@ public final class LoadTimePredictions {
     static void run(Model model, List<InputShape> given) throws TranslateException {
         try {
             List<InputShape> inputs = given.isEmpty() ? described(model.getBlock()) : given;
-            int predictions = BudgetControl.of(model).isPresent() ? WITH_BUDGET : PREDICTIONS;
+            int predictions =
+                    ModelHandle.of(model).filter(ModelHandle::hasBudget).isPresent()
+                            ? WITH_BUDGET
+                            : PREDICTIONS;
             predict(model, inputs, predictions);
         } catch (RuntimeException | TranslateException e) {
             Optional<BudgetTooSmallException> tooSmall = tooSmall(e);

@@ -70,7 +70,7 @@ public final class MemoryFigures {
      */
     private static long weights(Model model) {
         if (!model.getNDManager().getEngine().getEngineName().equals("PyTorch")
-                || BudgetControl.of(model).isPresent()) {
+                || ModelHandle.of(model).filter(ModelHandle::hasBudget).isPresent()) {
             return 0;
         }
         if (!(model.getBlock() instanceof SymbolBlock)) {

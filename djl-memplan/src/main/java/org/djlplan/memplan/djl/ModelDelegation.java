@@ -10,11 +10,11 @@ import org.djlplan.memplan.measure.TfLiteDelegableModel;
 import org.djlplan.memplan.runtime.tflite.Delegates;
 import org.djlplan.memplan.runtime.tflite.EngineLibrary;
 import org.djlplan.memplan.runtime.tflite.UnplannableException;
-import org.djlplan.memplan.serving.BudgetedKernels;
 import org.djlplan.memplan.serving.ServedModel;
 import org.djlplan.memplan.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.source.tflite.TfLiteReader;
 import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationChoice.Origin;
 import org.djlplan.memplan.spi.DelegationProvider;
@@ -26,19 +26,26 @@ import org.slf4j.LoggerFactory;
  * The delegation of one model: requests the initial choice from a provider, and passes better ones
  * on to the serving model.
  */
-public final class ModelDelegation implements AutoCloseable {
+public final class ModelDelegation implements ServedModel.Delegation {
 
     private static final Logger logger = LoggerFactory.getLogger(ModelDelegation.class);
 
+    private final Path file;
     private final DelegationProvider provider;
     private final PlanOptions options;
     private final Optional<Progress> progress;
+    private final String engine = nameOfEngine();
     private Optional<DelegationProvider.Choosing> choosing = Optional.empty();
     private Optional<ServedModel> served = Optional.empty();
     private Optional<DelegationChoice> early = Optional.empty();
     private boolean closed;
 
-    ModelDelegation(DelegationProvider provider, PlanOptions options, Optional<Progress> progress) {
+    ModelDelegation(
+            Path file,
+            DelegationProvider provider,
+            PlanOptions options,
+            Optional<Progress> progress) {
+        this.file = file;
         this.provider = provider;
         this.options = options;
         this.progress = progress;
@@ -64,17 +71,22 @@ public final class ModelDelegation implements AutoCloseable {
         return new TfLiteDelegableModel(file, graph, CacheFolder.get(), options, library);
     }
 
-    /** Returns the delegation settings of a served model. */
-    ServedModel.Delegation of(Path file) {
-        return new ServedModel.Delegation(
-                options.delegate(),
-                engine(),
-                Delegates.named(options.delegate()),
-                graph -> first(file, graph),
-                true);
+    @Override
+    public String name() {
+        return options.delegate();
     }
 
-    private static String engine() {
+    @Override
+    public String engine() {
+        return engine;
+    }
+
+    @Override
+    public DelegateFactory delegates() {
+        return Delegates.named(options.delegate());
+    }
+
+    private static String nameOfEngine() {
         try {
             return "TFLite " + EngineLibrary.loaded().version();
         } catch (UnplannableException e) {
@@ -83,23 +95,8 @@ public final class ModelDelegation implements AutoCloseable {
         }
     }
 
-    /**
-     * Returns the selection of operators for a streamed model: it runs in this process, so only for
-     * a delegate that is part of the engine.
-     */
-    Optional<BudgetedKernels> insideBudget() {
-        return provider.insideBudget(options.delegation())
-                .filter(terms -> options.delegate().equals(Delegates.XNNPACK))
-                .map(
-                        terms ->
-                                new BudgetedKernels(
-                                        options.delegate(),
-                                        Delegates.named(options.delegate()),
-                                        terms,
-                                        CacheFolder.get()));
-    }
-
-    private DelegationChoice first(Path file, Graph graph) {
+    @Override
+    public DelegationChoice first(Graph graph) {
         EngineLibrary library;
         try {
             library = EngineLibrary.loaded();
@@ -130,8 +127,8 @@ public final class ModelDelegation implements AutoCloseable {
         now.ifPresent(r -> r.switchTo(choice));
     }
 
-    /** Passes better choices on to this model from now on. */
-    void attach(ServedModel opened) {
+    @Override
+    public void attach(ServedModel opened) {
         Optional<DelegationChoice> waiting;
         synchronized (this) {
             served = Optional.of(opened);
@@ -142,11 +139,11 @@ public final class ModelDelegation implements AutoCloseable {
     }
 
     /** Returns whether no unverified background work is running. */
-    synchronized boolean isSettled() {
+    @Override
+    public synchronized boolean isSettled() {
         return choosing.map(DelegationProvider.Choosing::isSettled).orElse(true);
     }
 
-    /** Cancels background work. */
     @Override
     public void close() {
         Optional<DelegationProvider.Choosing> started;

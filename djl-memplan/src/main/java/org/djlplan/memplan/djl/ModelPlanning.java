@@ -32,7 +32,7 @@ public final class ModelPlanning {
     private static final Logger logger = LoggerFactory.getLogger(ModelPlanning.class);
 
     private final PlanOptions options;
-    private final List<DelegationProvider> providers;
+    private final Optional<DelegationProvider> provider;
     private final Optional<Progress> progress;
 
     /**
@@ -44,7 +44,9 @@ public final class ModelPlanning {
      */
     public ModelPlanning(
             Map<String, ?> given, Map<String, ?> arguments, Optional<Progress> progress) {
-        providers = DelegationProviders.of(ModelPlanning.class.getClassLoader());
+        List<DelegationProvider> providers =
+                DelegationProviders.of(ModelPlanning.class.getClassLoader());
+        provider = providers.stream().findFirst();
         GivenOptions effective =
                 GivenOptions.of(
                         given,
@@ -57,11 +59,11 @@ public final class ModelPlanning {
         effective.warning().ifPresent(logger::warn);
         options = PlanOptions.parse(effective);
         this.progress = progress;
-        if (options.delegationEnabled() && !providers.isEmpty()) {
+        if (options.delegationEnabled() && provider.isPresent()) {
             DelegateFactory unused = Delegates.named(options.delegate());
-            providers.get(0).check(options.delegation());
+            provider.get().check(options.delegation());
         }
-        if (providers.isEmpty() && !options.delegation().isEmpty()) {
+        if (provider.isEmpty() && !options.delegation().isEmpty()) {
             logger.info(
                     "{} without effect: djl-delegation is not on the class path",
                     options.delegation().keySet());
@@ -81,13 +83,6 @@ public final class ModelPlanning {
                             + " or "
                             + PlanOptions.DELEGATION_PREFIX);
         }
-    }
-
-    private Optional<ModelDelegation> delegation(PlanOptions effective) {
-        if (!effective.delegationEnabled() || providers.isEmpty()) {
-            return Optional.empty();
-        }
-        return Optional.of(new ModelDelegation(providers.get(0), effective, progress));
     }
 
     /** Prepares in the background, while DJL still loads its engine. */
@@ -219,7 +214,7 @@ public final class ModelPlanning {
                     switch (engine) {
                         case "TFLite" -> {
                             PlanOptions asked = options.forThreads(TfLiteAdapter.threadsOf(model));
-                            yield new TfLitePlanning(asked, this::delegation).plan(model);
+                            yield new TfLitePlanning(asked, provider, progress).plan(model);
                         }
                         case "PyTorch" -> new PyTorchPlanning(options).plan(model, early);
                         default ->
@@ -237,6 +232,7 @@ public final class ModelPlanning {
     private static void warn(Model model, String engine, String why, Block block) {
         logger.warn("{} runs as without djl-plan: {}", model.getName(), why);
         PlanReport report = PlanReport.unplanned(engine, why);
-        PlanReport.register(block, () -> report);
+        ModelHandle handle = () -> report;
+        PlanReport.register(block, handle);
     }
 }

@@ -8,7 +8,6 @@ import ai.djl.training.ParameterStore;
 import ai.djl.util.PairList;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.UnaryOperator;
 
 /**
  * A sequential block with a planned forward pass for inference. It is a separate class because
@@ -23,9 +22,10 @@ final class PlannedSequentialBlock extends SequentialBlock {
 
     /**
      * @param inner its children become the children of this block, too
-     * @param planner creates the planned forward pass of the block's own pass
+     * @param planned serves inference
      */
-    PlannedSequentialBlock(SequentialBlock inner, UnaryOperator<InferencePass> planner) {
+    PlannedSequentialBlock(SequentialBlock inner, InferencePass planned) {
+        this.planned = planned;
         BlockList blocks = inner.getChildren();
         blocks.forEach(children::add);
         plannedChildren = blocks.values();
@@ -37,10 +37,6 @@ final class PlannedSequentialBlock extends SequentialBlock {
             DataType[] types = inner.getOutputDataTypes();
             outputDataTypes = types == null ? null : types.clone();
         }
-        planned =
-                planner.apply(
-                        (parameters, list, params) ->
-                                inner.forward(parameters, list, false, params.orElse(null)));
     }
 
     /** A block with loaded parameters knows its inputs' shapes, but not their names. */

@@ -12,7 +12,6 @@ import java.io.IOException;
 import java.lang.reflect.Field;
 import java.nio.file.Path;
 import java.util.Optional;
-import java.util.function.UnaryOperator;
 import org.djlplan.memplan.config.Liveness;
 import org.djlplan.memplan.config.OptionKey;
 import org.djlplan.memplan.config.PlanOptions;
@@ -203,37 +202,22 @@ final class PyTorchPlanning {
         Optional<LivenessExecutor> liveness =
                 code.filter(known -> mode != Liveness.OFF)
                         .map(known -> new LivenessExecutor(block, mode, known));
+        InferencePass stock = InferencePass.of(block);
+        InferencePass forward = new PlannedForward(stock, liveness, memory);
+        InferencePass checked =
+                options.verify() ? new VerifiedForward(model.getName(), stock, forward) : forward;
+        InferencePass placed =
+                usesWorkers(code, isImperative(block))
+                        ? onWorkers(checked, weights.isPresent())
+                        : checked;
         InputLimit limit = new InputLimit(model.getName());
-        UnaryOperator<InferencePass> planner =
-                stock -> {
-                    InferencePass forward = new PlannedForward(stock, liveness, memory);
-                    InferencePass checked =
-                            options.verify()
-                                    ? new VerifiedForward(model.getName(), stock, forward)
-                                    : forward;
-                    InferencePass placed =
-                            usesWorkers(code, isImperative(block))
-                                    ? onWorkers(checked, weights.isPresent())
-                                    : checked;
-                    return new PredictorForward(model.getName(), stock, placed, memory, limit);
-                };
+        InferencePass pass = new PredictorForward(model.getName(), stock, placed, memory, limit);
         Block planned =
                 block.getClass() == SequentialBlock.class
-                        ? new PlannedSequentialBlock((SequentialBlock) block, planner)
-                        : BlockProxy.wrap(block, planner);
-        PlanReport.register(planned, memory::report);
-        limit.register(planned);
-        Forecast.register(planned, memory::expectedBytes);
-        PlansInUse.registerAllocations(planned, memory::largest);
-        weights.ifPresent(streamed -> PlansInUse.registerWeights(planned, streamed::resident));
-        weights.ifPresent(
-                streamed ->
-                        BudgetControl.register(
-                                planned,
-                                budget ->
-                                        memory.setBudget(
-                                                BudgetedWeights.resolver(budget, streamed.bytes()),
-                                                options.budget().bestEffort())));
+                        ? new PlannedSequentialBlock((SequentialBlock) block, pass)
+                        : BlockProxy.wrap(block, pass);
+        PlanReport.register(
+                planned, new TorchHandle(memory, limit, weights, options.budget().bestEffort()));
         return planned;
     }
 

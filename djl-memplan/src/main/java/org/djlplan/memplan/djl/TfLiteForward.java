@@ -15,6 +15,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
+import org.djlplan.memplan.budget.BudgetTooSmallException;
+import org.djlplan.memplan.budget.ResidentWeights;
+import org.djlplan.memplan.config.Budget;
 import org.djlplan.memplan.engine.TfLiteTypes;
 import org.djlplan.memplan.events.FlightRecord;
 import org.djlplan.memplan.report.PlanReport;
@@ -28,10 +31,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The forward pass of a planned TFLite block: converts DJL's arrays for a served model and back. If
- * a class is missing, or the model cannot be planned, it falls back to a block of the engine.
+ * The forward pass of a planned TFLite block, and the model's handle. Converts DJL's arrays for a
+ * served model and back. If a class is missing, or the model cannot be planned, it falls back to a
+ * block of the engine.
  */
-final class TfLiteForward implements UnaryOperator<NDList> {
+final class TfLiteForward implements UnaryOperator<NDList>, ModelHandle {
 
     private static final Logger logger = LoggerFactory.getLogger(TfLiteForward.class);
     private final String model;
@@ -40,7 +44,7 @@ final class TfLiteForward implements UnaryOperator<NDList> {
     private final Optional<Workers> workers;
     private final TfLiteAdapter adapter;
     private final NDManager manager;
-    private final InputLimit limit;
+    private final InputLimit inputLimit;
     private final Inputs inputs;
 
     /** By output. Threads may overwrite each other's array; each is correct and immutable. */
@@ -68,15 +72,14 @@ final class TfLiteForward implements UnaryOperator<NDList> {
             TfLiteModel served,
             Optional<Workers> workers,
             TfLiteAdapter adapter,
-            NDManager manager,
-            InputLimit limit) {
+            NDManager manager) {
         this.model = model;
-        this.limit = limit;
         this.file = file;
         this.served = served;
         this.workers = workers;
         this.adapter = adapter;
         this.manager = manager;
+        inputLimit = new InputLimit(model);
         inputs =
                 new Inputs(
                         served.inputs().stream().map(TfLiteTypes::shape).toList(),
@@ -86,7 +89,7 @@ final class TfLiteForward implements UnaryOperator<NDList> {
 
     @Override
     public NDList apply(NDList list) {
-        limit.check(list);
+        inputLimit.check(list);
         return FlightRecord.prediction(model, "TFLite", () -> plannedOrStock(list));
     }
 
@@ -160,9 +163,35 @@ final class TfLiteForward implements UnaryOperator<NDList> {
                 : served.run(values, shapes);
     }
 
-    PlanReport report() {
+    @Override
+    public PlanReport get() {
         PlanReport report = served.report();
         return failed ? report.stopped(reason) : report;
+    }
+
+    @Override
+    public Optional<InputLimit> inputLimit() {
+        return Optional.of(inputLimit);
+    }
+
+    @Override
+    public boolean isReady() {
+        return served.isSettled();
+    }
+
+    @Override
+    public Optional<ResidentWeights> residentWeights() {
+        return served.residentWeights();
+    }
+
+    @Override
+    public boolean hasBudget() {
+        return served.hasBudget();
+    }
+
+    @Override
+    public void setBudget(Budget budget) throws BudgetTooSmallException {
+        served.setBudget(budget);
     }
 
     private synchronized void leaveToEngine(String problem, String why) {

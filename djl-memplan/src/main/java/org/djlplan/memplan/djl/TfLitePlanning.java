@@ -4,10 +4,10 @@ import ai.djl.Model;
 import ai.djl.ndarray.NDManager;
 import ai.djl.nn.Block;
 import ai.djl.translate.TranslateException;
+import ai.djl.util.Progress;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Optional;
-import java.util.function.Function;
 import org.djlplan.memplan.budget.BudgetTooSmallException;
 import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.config.WorkerCount;
@@ -19,6 +19,7 @@ import org.djlplan.memplan.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.serving.BudgetedModel;
 import org.djlplan.memplan.serving.ServedModel;
 import org.djlplan.memplan.serving.TfLiteModel;
+import org.djlplan.memplan.spi.DelegationProvider;
 import org.djlplan.memplan.spi.UnusableOptionException;
 import org.djlplan.memplan.store.CacheFolder;
 import org.slf4j.Logger;
@@ -34,13 +35,20 @@ final class TfLitePlanning {
     private static final double MEGA = 1e6;
 
     private final PlanOptions options;
-    private final Function<PlanOptions, Optional<ModelDelegation>> delegations;
+    private final Optional<DelegationProvider> provider;
+    private final Optional<Progress> progress;
 
-    /** @param delegations creates the delegation, each time the model is opened; empty for none */
+    /**
+     * @param provider chooses what is delegated; empty for nothing
+     * @param progress shows how far the measurement for delegation is
+     */
     TfLitePlanning(
-            PlanOptions options, Function<PlanOptions, Optional<ModelDelegation>> delegations) {
+            PlanOptions options,
+            Optional<DelegationProvider> provider,
+            Optional<Progress> progress) {
         this.options = options;
-        this.delegations = delegations;
+        this.provider = provider;
+        this.progress = progress;
     }
 
     /**
@@ -66,11 +74,7 @@ final class TfLitePlanning {
         // Closed first, so that two interpreters of a model are never in memory.
         adapter.close(stock);
         try {
-            if (options.budget().limited()) {
-                planBudgeted(model, file.get(), adapter);
-                return Optional.empty();
-            }
-            install(model, file.get(), adapter, whole(file.get(), Long.MAX_VALUE));
+            install(model, file.get(), adapter, opened(file.get()));
             return Optional.empty();
         } catch (UnusableOptionException e) {
             // A user error, like any wrong value of an option.
@@ -97,47 +101,21 @@ final class TfLitePlanning {
         }
     }
 
-    private void planBudgeted(Model model, Path file, TfLiteAdapter adapter)
+    private TfLiteModel opened(Path file)
             throws IOException, UnplannableException, BudgetTooSmallException {
-        BudgetedModel served =
-                BudgetedModel.open(
-                        file,
-                        options,
-                        CacheFolder.get(),
-                        delegations.apply(options).flatMap(ModelDelegation::insideBudget),
-                        budgetBytes -> whole(file, budgetBytes));
-        install(model, file, adapter, served);
-        BudgetControl.register(model.getBlock(), served::setBudget);
-    }
-
-    /**
-     * Opens a model without a budget.
-     * @param budgetBytes memory limit of the delegate
-     */
-    private DelegatingModel whole(Path file, long budgetBytes)
-            throws IOException, UnplannableException {
-        Optional<ModelDelegation> delegation =
-                delegations.apply(options.delegatingUnder(budgetBytes));
-        try {
-            ServedModel served =
-                    ServedModel.open(
-                            file, options, MemoryPlanner::plan, delegation.map(d -> d.of(file)));
-            delegation.ifPresent(d -> d.attach(served));
-            return new DelegatingModel(served, delegation);
-        } catch (IOException | UnplannableException | RuntimeException | Error e) {
-            delegation.ifPresent(ModelDelegation::close);
-            throw e;
-        }
+        ModelDelegations delegations = new ModelDelegations(file, options, provider, progress);
+        return options.budget().limited()
+                ? BudgetedModel.open(file, options, CacheFolder.get(), delegations)
+                : ServedModel.open(
+                        file, options, MemoryPlanner::plan, delegations.whole(Long.MAX_VALUE));
     }
 
     private void install(Model model, Path file, TfLiteAdapter adapter, TfLiteModel served) {
         try {
             served.outputs().forEach(output -> adapter.dataType(output.type()));
             NDManager manager = model.getNDManager();
-            InputLimit limit = new InputLimit(model.getName());
             TfLiteForward forward =
-                    new TfLiteForward(
-                            model.getName(), file, served, workers(), adapter, manager, limit);
+                    new TfLiteForward(model.getName(), file, served, workers(), adapter, manager);
             Block planned =
                     adapter.planned(
                             forward,
@@ -147,10 +125,7 @@ final class TfLitePlanning {
             AutoCloseable attached = served;
             manager.attachInternal("djl-plan-" + System.identityHashCode(served), attached);
             model.setBlock(planned);
-            PlanReport.register(planned, forward::report);
-            limit.register(planned);
-            Readiness.register(planned, served::isSettled);
-            PlansInUse.registerWeights(planned, served::residentWeights);
+            PlanReport.register(planned, forward);
             log(model, served.report());
         } catch (RuntimeException | Error e) {
             served.close();

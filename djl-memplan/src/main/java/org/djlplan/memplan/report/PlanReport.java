@@ -31,7 +31,7 @@ public record PlanReport(
         Optional<DelegationReport> delegation,
         Optional<BudgetReport> budget) {
 
-    private static final Map<Block, Supplier<PlanReport>> REPORTS =
+    private static final Map<Block, Supplier<PlanReport>> SOURCES =
             new MapMaker().weakKeys().makeMap();
 
     public PlanReport {
@@ -169,7 +169,12 @@ public record PlanReport(
      * Returns the report of a model that was loaded through djl-plan, or empty for other models.
      */
     public static Optional<PlanReport> of(Model model) {
-        return Optional.ofNullable(REPORTS.get(model.getBlock())).map(Supplier::get);
+        return source(model).map(Supplier::get);
+    }
+
+    /** Returns what {@link #register} was given for the model's block. */
+    public static Optional<Supplier<PlanReport>> source(Model model) {
+        return Optional.ofNullable(SOURCES.get(model.getBlock()));
     }
 
     /** Returns the report of a model that runs as stock. */
@@ -195,7 +200,7 @@ public record PlanReport(
      * lives.
      */
     public static void register(Block block, Supplier<PlanReport> source) {
-        REPORTS.put(block, source);
+        SOURCES.put(block, source);
     }
 
     /** Returns whether the model runs in a planned arena. */

@@ -12,7 +12,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalLong;
 import org.djlplan.memplan.budget.InputTooLargeException;
-import org.djlplan.memplan.djl.Forecast;
+import org.djlplan.memplan.djl.ModelHandle;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.report.PlanReport;
@@ -28,7 +28,7 @@ final class RowGroups {
 
     private final Model model;
     private final RowGrouping grouping;
-    private final Optional<Forecast> forecast;
+    private final Optional<ModelHandle> handle;
 
     /** Whether the memory of the last batch was predicted before it ran. */
     private volatile boolean isKnown;
@@ -36,7 +36,7 @@ final class RowGroups {
     RowGroups(Model model, RowGrouping grouping) {
         this.model = model;
         this.grouping = grouping;
-        forecast = Forecast.of(model);
+        handle = ModelHandle.of(model);
         isKnown = grouping.unit() == RowGrouping.Unit.TOKENS;
     }
 
@@ -156,6 +156,6 @@ final class RowGroups {
             }
             types.add(new ArrayType(input.getDataType().name().toLowerCase(Locale.ROOT), shape));
         }
-        return forecast.isPresent() ? forecast.get().bytes(types.build()) : OptionalLong.empty();
+        return handle.isPresent() ? handle.get().bytes(types.build()) : OptionalLong.empty();
     }
 }

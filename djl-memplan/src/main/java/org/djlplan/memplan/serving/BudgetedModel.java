@@ -17,6 +17,7 @@ import org.djlplan.memplan.config.BudgetResolver;
 import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.graph.Tensor;
+import org.djlplan.memplan.plan.portfolio.MemoryPlanner;
 import org.djlplan.memplan.planning.budget.StreamedCopies;
 import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.report.PlanReport;
@@ -39,8 +40,8 @@ public final class BudgetedModel implements TfLiteModel {
     private final Path original;
     private final PlanOptions options;
     private final Path cacheFolder;
+    private final Delegations delegations;
     private final Optional<BudgetedKernels> kernels;
-    private final Whole whole;
     private final Resolvers resolvers;
     private final long fileBytes;
 
@@ -57,16 +58,19 @@ public final class BudgetedModel implements TfLiteModel {
     private volatile TfLiteModel serving;
     private volatile boolean closed;
 
-    /** Serves a model without streaming. */
-    @FunctionalInterface
-    public interface Whole {
+    /** The delegation of a model with a budget. */
+    public interface Delegations {
 
         /**
-         * Opens the model.
+         * Returns the delegation of a model that is served whole; empty to run everything in CPU
+         * kernels.
          *
-         * @param budgetBytes what a delegate may take of it
+         * @param budgetBytes the memory limit of the delegate
          */
-        TfLiteModel open(long budgetBytes) throws IOException, UnplannableException;
+        Optional<ServedModel.Delegation> whole(long budgetBytes);
+
+        /** Returns the selection of delegated operators for a streamed model; empty for none. */
+        Optional<BudgetedKernels> streamed();
     }
 
     /** Creates the resolver of a budget. */
@@ -85,15 +89,14 @@ public final class BudgetedModel implements TfLiteModel {
             Path original,
             PlanOptions options,
             Path cacheFolder,
-            Optional<BudgetedKernels> kernels,
-            Whole whole,
+            Delegations delegations,
             Resolvers resolvers)
             throws IOException, UnplannableException {
         this.original = original;
         this.options = options;
         this.cacheFolder = cacheFolder;
-        this.kernels = kernels;
-        this.whole = whole;
+        this.delegations = delegations;
+        kernels = delegations.streamed();
         this.resolvers = resolvers;
         fileBytes = Files.size(original);
         resolver = resolver(options.budget().budget());
@@ -103,24 +106,18 @@ public final class BudgetedModel implements TfLiteModel {
      * Opens a model. The engine must be loaded.
      *
      * @param cacheFolder for what cannot be kept beside the model
-     * @param kernels which operators a delegate runs where it is streamed; empty for none
-     * @param whole opens it where the budget has room for that
      * @throws BudgetTooSmallException if it cannot run inside its budget, and has to
      * @throws IOException if the model cannot be read, or a copy of it cannot be written
      * @throws UnplannableException if the engine cannot run it so
      */
     public static BudgetedModel open(
-            Path original,
-            PlanOptions options,
-            Path cacheFolder,
-            Optional<BudgetedKernels> kernels,
-            Whole whole)
+            Path original, PlanOptions options, Path cacheFolder, Delegations delegations)
             throws IOException, UnplannableException, BudgetTooSmallException {
-        return open(original, options, cacheFolder, kernels, whole, BudgetResolver::new);
+        return open(original, options, cacheFolder, delegations, BudgetResolver::new);
     }
 
     /**
-     * Opens a model as {@link #open(Path, PlanOptions, Path, Optional, Whole)} does.
+     * Opens a model as {@link #open(Path, PlanOptions, Path, Delegations)} does.
      *
      * @param resolvers follow its budgets
      */
@@ -129,12 +126,11 @@ public final class BudgetedModel implements TfLiteModel {
             Path original,
             PlanOptions options,
             Path cacheFolder,
-            Optional<BudgetedKernels> kernels,
-            Whole whole,
+            Delegations delegations,
             Resolvers resolvers)
             throws IOException, UnplannableException, BudgetTooSmallException {
         BudgetedModel model =
-                new BudgetedModel(original, options, cacheFolder, kernels, whole, resolvers);
+                new BudgetedModel(original, options, cacheFolder, delegations, resolvers);
         model.budgetBytes = model.resolver.bytes(0);
         model.serving = model.opened(model.budgetBytes);
         return model;
@@ -176,18 +172,16 @@ public final class BudgetedModel implements TfLiteModel {
     private TfLiteModel opened(long bytes)
             throws IOException, UnplannableException, BudgetTooSmallException {
         return hasRoomForAll(bytes)
-                ? whole.open(bytes)
+                ? ServedModel.open(original, options, MemoryPlanner::plan, delegations.whole(bytes))
                 : StreamingModel.open(original, options, cacheFolder, kernels, bytes);
     }
 
-    /**
-     * Gives the model another budget, from the next prediction on. On any error all stays as it
-     * was.
-     *
-     * @throws BudgetTooSmallException if it cannot run in it, and has to
-     * @throws UncheckedIOException if a copy cannot be made
-     * @throws IllegalStateException if the model is closed, or the engine cannot run it so
-     */
+    @Override
+    public boolean hasBudget() {
+        return true;
+    }
+
+    @Override
     public synchronized void setBudget(Budget budget) throws BudgetTooSmallException {
         requireOpen();
         try {

@@ -9,7 +9,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.Function;
 import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.events.FlightRecord;
 import org.djlplan.memplan.graph.Graph;
@@ -60,34 +59,44 @@ public final class ServedModel implements TfLiteModel {
     private final ServedCandidates candidates;
     private final InterpreterPool pool;
     private final Settling settling;
-    private final Optional<String> delegate;
-    private final String engine;
+    private final Optional<Delegation> delegation;
     private final boolean stateful;
     private final int passesAtOnce;
     private volatile ModelInterpreter.Description described;
     private final LongAdder predictions = new LongAdder();
     private final LongAdder unplanned = new LongAdder();
 
-    /**
-     * The delegated operators of a model.
-     *
-     * @param name of the delegate
-     * @param engine its name and the version of its native library
-     * @param delegates make the delegate of each interpreter
-     * @param choice what is delegated to begin with, asked for once the model is read
-     * @param sharesWorkspaces whether workspaces lie on the same pages as those of other models
-     */
-    public record Delegation(
-            String name,
-            String engine,
-            DelegateFactory delegates,
-            Function<Graph, DelegationChoice> choice,
-            boolean sharesWorkspaces) {
+    /** The delegation of one model, which chooses the operators that a delegate runs. */
+    public interface Delegation extends AutoCloseable {
 
-        /** Everything runs in the CPU kernels. */
-        private static DelegationChoice without(int threads, String why) {
-            return new DelegationChoice(Candidate.cpu(threads), Origin.UNVERIFIED, why);
+        /** Returns the name of the delegate. */
+        String name();
+
+        /** Returns the engine's name and the version of its native library. */
+        String engine();
+
+        /** Returns the factory of each interpreter's delegate. */
+        DelegateFactory delegates();
+
+        /** Returns the initial choice. Called once the model is read. */
+        DelegationChoice first(Graph graph);
+
+        /** Returns whether workspaces share their pages with those of other models. */
+        default boolean sharesWorkspaces() {
+            return true;
         }
+
+        /** Passes later choices on to a serving model. */
+        default void attach(ServedModel model) {}
+
+        /** Returns whether no other choice will follow. */
+        default boolean isSettled() {
+            return true;
+        }
+
+        /** Cancels background work. */
+        @Override
+        default void close() {}
     }
 
     /**
@@ -95,7 +104,7 @@ public final class ServedModel implements TfLiteModel {
      *
      * @param file the model's
      * @param planner plans it
-     * @param delegation empty to run everything in CPU kernels
+     * @param delegation closed with the model; empty to run everything in CPU kernels
      * @throws IOException if the file cannot be read or is damaged
      * @throws UnplannableException if the model cannot be planned here; the message says why
      */
@@ -118,16 +127,27 @@ public final class ServedModel implements TfLiteModel {
             Optional<Delegation> delegation,
             Duration idleAfter)
             throws IOException, UnplannableException {
-        OpenModel model = OpenModel.of(file);
-        ServedModel served;
         try {
-            served = new ServedModel(model, options, planner, delegation, idleAfter);
-        } catch (UnplannableException | RuntimeException | Error e) {
-            model.close();
+            OpenModel model = OpenModel.of(file);
+            ServedModel served;
+            try {
+                served = new ServedModel(model, options, planner, delegation, idleAfter);
+            } catch (UnplannableException | RuntimeException | Error e) {
+                model.close();
+                throw e;
+            }
+            served.start();
+            delegation.ifPresent(chooses -> chooses.attach(served));
+            return served;
+        } catch (IOException | UnplannableException | RuntimeException | Error e) {
+            delegation.ifPresent(Delegation::close);
             throw e;
         }
-        served.start();
-        return served;
+    }
+
+    /** Everything runs in the CPU kernels. */
+    private static DelegationChoice withoutDelegate(int threads, String why) {
+        return new DelegationChoice(Candidate.cpu(threads), Origin.UNVERIFIED, why);
     }
 
     private ServedModel(
@@ -139,16 +159,15 @@ public final class ServedModel implements TfLiteModel {
             throws UnplannableException {
         this.model = model;
         waits = model.waitsForShapes();
-        delegate = delegation.map(Delegation::name);
-        engine = delegation.map(Delegation::engine).orElse("");
+        this.delegation = delegation;
         DelegationChoice choice =
                 waits
-                        ? Delegation.without(options.threads(), WAITS)
+                        ? withoutDelegate(options.threads(), WAITS)
                         : delegation
-                                .map(d -> d.choice().apply(model.graph()))
+                                .map(d -> d.first(model.graph()))
                                 .orElseGet(
                                         () ->
-                                                Delegation.without(
+                                                withoutDelegate(
                                                         options.threads(), "delegation is off"));
         // State is in the interpreter: it cannot move to another if an arena is not to be had
         // again, and a second one would have its own.
@@ -448,7 +467,7 @@ public final class ServedModel implements TfLiteModel {
                         interpreters,
                         new PlanReport.Predictions(
                                 predictions.sum(), unplanned.sum(), 0, 0, 0, 0, 0),
-                        delegate.map(name -> delegation(name, serving)),
+                        delegation.map(chooses -> report(chooses, serving)),
                         Optional.empty());
         return factory.leftToEngine().map(report::stopped).orElse(report);
     }
@@ -466,23 +485,29 @@ public final class ServedModel implements TfLiteModel {
                 .orElse(described);
     }
 
-    private DelegationReport delegation(String name, ModelInterpreter.Description serving) {
+    private DelegationReport report(Delegation chooses, ModelInterpreter.Description serving) {
         DelegationChoice choice = candidates.choice();
         return new DelegationReport(
-                name,
+                chooses.name(),
                 model.graph().operators().size(),
                 serving.delegatedOperators(),
                 serving.partitions(),
                 candidates.governor().serving().threads(),
                 choice.origin().name(),
                 choice.reason(),
-                choice.id(engine, name),
+                choice.id(chooses.engine(), chooses.name()),
                 choice.outputs());
+    }
+
+    @Override
+    public boolean isSettled() {
+        return delegation.map(Delegation::isSettled).orElse(true);
     }
 
     /** Frees everything: idle interpreters at once, others when their prediction ends. */
     @Override
     public void close() {
+        delegation.ifPresent(Delegation::close);
         settling.close();
         pool.close();
     }

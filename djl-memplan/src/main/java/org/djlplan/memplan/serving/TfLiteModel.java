@@ -4,7 +4,9 @@ import com.google.common.collect.ImmutableList;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Optional;
+import org.djlplan.memplan.budget.BudgetTooSmallException;
 import org.djlplan.memplan.budget.ResidentWeights;
+import org.djlplan.memplan.config.Budget;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.runtime.tflite.TensorInfo;
@@ -45,6 +47,23 @@ public interface TfLiteModel extends AutoCloseable {
     /** Returns whether nothing is chosen, measured or verified for it any more. */
     default boolean isSettled() {
         return true;
+    }
+
+    /** Returns whether it has a budget, which can be changed. */
+    default boolean hasBudget() {
+        return false;
+    }
+
+    /**
+     * Gives a model that has a budget another one, from the next prediction on. On any error all
+     * stays as it was.
+     *
+     * @throws BudgetTooSmallException if it cannot run in it, and has to
+     * @throws java.io.UncheckedIOException if a copy cannot be made
+     * @throws IllegalStateException if the model is closed, or the engine cannot run it so
+     */
+    default void setBudget(Budget budget) throws BudgetTooSmallException {
+        throw new IllegalStateException("loaded without a budget");
     }
 
     @Override

@@ -39,11 +39,10 @@ class BlockProxyTest {
     private final Block proxy =
             BlockProxy.wrap(
                     original,
-                    stock ->
-                            (parameters, given, params) -> {
-                                planned.add(params);
-                                return PLANNED;
-                            });
+                    (parameters, given, params) -> {
+                        planned.add(params);
+                        return PLANNED;
+                    });
 
     private final class Original extends AbstractBlock implements Named, Hidden {
 
@@ -103,15 +102,9 @@ class BlockProxyTest {
     }
 
     @Test
-    void wrap_stockPass_isTheOriginalsForInference() {
-        List<InferencePass> stock = new ArrayList<>();
-        BlockProxy.wrap(
-                original,
-                pass -> {
-                    stock.add(pass);
-                    return pass;
-                });
-        assertSame(inputs, stock.get(0).forward(store, inputs, Optional.empty()));
+    void of_block_runsItsForwardForInference() {
+        InferencePass stock = InferencePass.of(original);
+        assertSame(inputs, stock.forward(store, inputs, Optional.empty()));
         assertEquals(List.of("forward false null"), calls);
     }
 
@@ -138,7 +131,7 @@ class BlockProxyTest {
     void equals_itselfAlone() {
         assertTrue(proxy.equals(proxy));
         assertNotEquals(proxy, original);
-        assertNotEquals(proxy, BlockProxy.wrap(original, stock -> stock));
+        assertNotEquals(proxy, BlockProxy.wrap(original, InferencePass.of(original)));
         assertFalse(proxy.equals(null));
     }
 }

@@ -13,7 +13,6 @@ import org.djlplan.memplan.config.GivenOptions;
 import org.djlplan.memplan.config.Option;
 import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.runtime.tflite.UnplannableException;
-import org.djlplan.memplan.serving.ServedModel;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.spi.DelegationChoice;
@@ -53,14 +52,13 @@ class ModelDelegationTest {
     }
 
     @Test
-    void of_noEngine_isCpuWithOneWarning() {
+    void first_noEngine_isCpuWithOneWarningAndAsksNobody() {
         try (LogCapture log = new LogCapture();
                 ModelDelegation delegation =
-                        new ModelDelegation(new Unasked(), OPTIONS, Optional.empty())) {
-            ServedModel.Delegation served = delegation.of(FILE);
-            assertEquals(OPTIONS.delegate(), served.name());
+                        new ModelDelegation(FILE, new Unasked(), OPTIONS, Optional.empty())) {
+            assertEquals(OPTIONS.delegate(), delegation.name());
             assertEquals(List.of(), log.lines(), "nothing is chosen before the model is read");
-            DelegationChoice choice = served.choice().apply(new GraphSketch().build());
+            DelegationChoice choice = delegation.first(new GraphSketch().build());
             assertEquals(Candidate.cpu(3), choice.candidate());
             assertEquals(Origin.UNVERIFIED, choice.origin());
             assertEquals(
@@ -73,7 +71,8 @@ class ModelDelegationTest {
 
     @Test
     void close_nothingChosenAndTwice_doesNothing() {
-        ModelDelegation delegation = new ModelDelegation(new Unasked(), OPTIONS, Optional.empty());
+        ModelDelegation delegation =
+                new ModelDelegation(FILE, new Unasked(), OPTIONS, Optional.empty());
         delegation.close();
         delegation.close();
     }

@@ -23,6 +23,7 @@ import org.djlplan.integration.support.Forgery;
 import org.djlplan.integration.support.Freed;
 import org.djlplan.integration.support.Near;
 import org.djlplan.integration.support.StockInterpreter;
+import org.djlplan.integration.support.StreamedOnly;
 import org.djlplan.memplan.config.GivenOptions;
 import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.report.BudgetReport;
@@ -113,15 +114,14 @@ class BudgetedDelegateTest {
                                 Map.of(),
                                 List.of())),
                 folder,
-                Optional.of(
-                        new BudgetedKernels(
-                                name,
-                                delegates,
-                                new Terms(Tolerance.AUTO, OptionalLong.empty(), whileLoading),
-                                folder)),
-                bytes -> {
-                    throw new AssertionError("there is no room for all");
-                });
+                new StreamedOnly(
+                        Optional.of(
+                                new BudgetedKernels(
+                                        name,
+                                        delegates,
+                                        new Terms(
+                                                Tolerance.AUTO, OptionalLong.empty(), whileLoading),
+                                        folder))));
     }
 
     private BudgetedModel open(boolean whileLoading) throws Exception {

@@ -51,11 +51,6 @@ public record Delegated(Path file, String delegate, Candidate candidate) {
                 options,
                 Served.planner(),
                 Optional.of(
-                        new ServedModel.Delegation(
-                                delegate,
-                                "TFLite",
-                                Delegates.named(delegate),
-                                graph -> choice,
-                                shared)));
+                        new FixedDelegation(delegate, Delegates.named(delegate), choice, shared)));
     }
 }

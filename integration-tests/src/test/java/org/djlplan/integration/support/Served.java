@@ -73,9 +73,7 @@ public final class Served {
                 file,
                 options,
                 planner(),
-                Optional.of(
-                        new ServedModel.Delegation(
-                                "a delegate", "TFLite", delegates, graph -> choice, true)));
+                Optional.of(new FixedDelegation("a delegate", delegates, choice, true)));
     }
 
     /** Opens a model whose candidates run in this process. */

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import org.djlplan.integration.support.BudgetModels;
+import org.djlplan.integration.support.StreamedOnly;
 import org.djlplan.integration.tflite.budget.Budgeted.Answers;
 import org.djlplan.memplan.config.BudgetResolver;
 import org.djlplan.memplan.config.GivenOptions;
@@ -50,10 +51,7 @@ class AutoBudgetTest {
                                 Map.of(),
                                 List.of())),
                 folder,
-                Optional.empty(),
-                bytes -> {
-                    throw new AssertionError("there is no room for all");
-                },
+                new StreamedOnly(Optional.empty()),
                 (budget, stockBytes) ->
                         new BudgetResolver(budget, stockBytes, this::room, nanos::get));
     }

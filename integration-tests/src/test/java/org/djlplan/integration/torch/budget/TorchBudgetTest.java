@@ -42,7 +42,7 @@ import org.djlplan.integration.torch.TorchScriptModels;
 import org.djlplan.memplan.PlanHandle;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.budget.BudgetTooSmallException;
-import org.djlplan.memplan.djl.PlansInUse;
+import org.djlplan.memplan.djl.ModelHandle;
 import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.testing.LogCapture;
 import org.junit.jupiter.api.BeforeEach;
@@ -409,7 +409,7 @@ class TorchBudgetTest {
             BudgetReport report = report(model);
             assertTrue(report.attainable(), report.toString());
             assertTrue(report.weightsBytes() > 10_000_000, report.toString());
-            var weights = PlansInUse.weights(model).orElseThrow();
+            var weights = ModelHandle.of(model).orElseThrow().residentWeights().orElseThrow();
             long bytes = weights.pinnedBytes();
             assertEquals(report.pinnedBytes(), bytes);
             for (var change : weights.changes()) {

@@ -1,0 +1,26 @@
+package org.djlplan.integration.support;
+
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.serving.ServedModel;
+import org.djlplan.memplan.spi.DelegateFactory;
+import org.djlplan.memplan.spi.DelegationChoice;
+
+/**
+ * A delegation whose choice never changes.
+ *
+ * @param sharesWorkspaces whether workspaces lie on the same pages as those of other models
+ */
+record FixedDelegation(
+        String name, DelegateFactory delegates, DelegationChoice choice, boolean sharesWorkspaces)
+        implements ServedModel.Delegation {
+
+    @Override
+    public String engine() {
+        return "TFLite";
+    }
+
+    @Override
+    public DelegationChoice first(Graph graph) {
+        return choice;
+    }
+}
