@@ -1,10 +1,7 @@
 package org.djlplan.memplan.planning.budget;
 
-import com.google.common.base.Throwables;
 import com.google.common.collect.ImmutableMap;
-import com.google.common.util.concurrent.Uninterruptibles;
 import java.io.IOException;
-import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -14,28 +11,16 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
-import java.util.concurrent.FutureTask;
 import org.djlplan.memplan.budget.BudgetTooSmallException;
-import org.djlplan.memplan.budget.StepCosts;
-import org.djlplan.memplan.budget.StreamedGraph;
-import org.djlplan.memplan.budget.StreamingPlan;
-import org.djlplan.memplan.budget.StreamingPlanner;
-import org.djlplan.memplan.budget.StreamingProblem;
-import org.djlplan.memplan.budget.TightestStrategy;
 import org.djlplan.memplan.budget.WeightUse;
 import org.djlplan.memplan.config.BudgetOptions;
-import org.djlplan.memplan.graph.FileRegion;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.runtime.MappedFile;
 import org.djlplan.memplan.runtime.ProcessMemory;
 import org.djlplan.memplan.runtime.UnsupportedPlatformException;
-import org.djlplan.memplan.runtime.WeightStream;
 import org.djlplan.memplan.runtime.tflite.EngineLibrary;
 import org.djlplan.memplan.runtime.tflite.EngineView;
-import org.djlplan.memplan.runtime.tflite.OpenModel;
-import org.djlplan.memplan.runtime.tflite.StreamedInterpreter;
 import org.djlplan.memplan.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.slicing.Dequantize;
 import org.djlplan.memplan.slicing.SliceDecision;
@@ -46,7 +31,6 @@ import org.djlplan.memplan.source.tflite.TfLiteBytes;
 import org.djlplan.memplan.source.tflite.TfLiteFile;
 import org.djlplan.memplan.source.tflite.TfLiteOperator;
 import org.djlplan.memplan.source.tflite.TfLiteReader;
-import org.djlplan.memplan.source.tflite.TfLiteWriter;
 import org.djlplan.memplan.store.Fingerprint;
 import org.djlplan.memplan.store.Fingerprints;
 import org.djlplan.memplan.store.KeptCopies;
@@ -75,7 +59,6 @@ public final class StreamedCopies {
 
     private static final String ENDING = ".streamed.tflite";
     private static final int QUOTA_IN_MODELS = 2;
-    private static final int RELEASE_BYTES = 4 << 20;
 
     private final Path original;
     private final int threads;
@@ -258,98 +241,9 @@ public final class StreamedCopies {
         long weightBytes = sliced.file().buffers().stream().mapToLong(TfLiteBytes::sizeBytes).sum();
         // Kernels derive at most as much data as the weights have.
         progress.begin(file, threads == 1 ? weightBytes : 2 * weightBytes);
-        OptionalLong derivedBegin = write(file, sliced, mapping, progress, thread);
+        OptionalLong derivedBegin =
+                new CopyWriter(original, threads).write(file, sliced, mapping, progress, thread);
         ProcessMemory.trim();
         return derivedBegin;
-    }
-
-    private OptionalLong write(
-            Path file,
-            SlicedModel sliced,
-            MappedFile mapping,
-            CopyProgress progress,
-            Executor thread)
-            throws IOException {
-        // Copied pages need not stay in memory.
-        long[] released = {0};
-        TfLiteWriter.writePageAligned(
-                sliced.file(),
-                file,
-                written -> {
-                    if (written - released[0] >= RELEASE_BYTES) {
-                        released[0] = written;
-                        mapping.releasePages();
-                    }
-                });
-        mapping.releasePages();
-        if (threads == 1) {
-            return OptionalLong.empty();
-        }
-        long begin = WeightUse.roundUp(Files.size(file));
-        try (OpenModel copy = OpenModel.of(file);
-                StreamedInterpreter interpreter =
-                        StreamedInterpreter.open(
-                                copy, threads, List.of(), WeightStream.Io.DIRECT)) {
-            if (interpreter.derivedBytes() == 0) {
-                return OptionalLong.empty();
-            }
-            StreamedGraph graph =
-                    new StreamedGraph(
-                            interpreter.graph(),
-                            sliced.views(),
-                            interpreter.derived(Optional.empty()));
-            // A filter and the data derived from it must be in memory at once, but only this time.
-            interpreter.schedule(graph.schedule(tightest(graph)));
-            progress.expect(begin + interpreter.derivedBytes());
-            capture(interpreter, file, begin, thread);
-            try (RandomAccessFile whole = new RandomAccessFile(file.toFile(), "rw")) {
-                // Pieces consist of whole pages.
-                whole.setLength(begin + interpreter.derivedBytes());
-            }
-            StreamedGraph served =
-                    new StreamedGraph(
-                            interpreter.graph(),
-                            sliced.views(),
-                            interpreter.derived(Optional.of(begin)));
-            for (FileRegion unread : served.unread()) {
-                MappedFile.punch(file, unread);
-            }
-            return OptionalLong.of(begin);
-        } catch (UnplannableException | UnsupportedPlatformException e) {
-            throw new IOException(original + ": " + e.getMessage(), e);
-        }
-    }
-
-    /**
-     * Returns the plan with the least memory; it is used once, in a prediction that nothing waits
-     * for.
-     */
-    private static StreamingPlan tightest(StreamedGraph graph) throws UnplannableException {
-        StreamingProblem problem = graph.problem(StepCosts.unknown(graph.steps()));
-        try {
-            return new StreamingPlanner(List.of(new TightestStrategy()))
-                    .plan(problem, StreamingPlanner.leastBudgetBytes(problem), graph::nameOf);
-        } catch (BudgetTooSmallException e) {
-            throw new UnplannableException(e.getMessage());
-        }
-    }
-
-    private static void capture(
-            StreamedInterpreter interpreter, Path file, long begin, Executor thread)
-            throws IOException {
-        FutureTask<Void> capture =
-                new FutureTask<>(
-                        () -> {
-                            interpreter.capture(file, begin);
-                            return null;
-                        });
-        thread.execute(capture);
-        try {
-            Uninterruptibles.getUninterruptibly(capture);
-        } catch (ExecutionException e) {
-            Throwables.throwIfInstanceOf(e.getCause(), IOException.class);
-            Throwables.throwIfUnchecked(e.getCause());
-            throw new IOException(e.getCause());
-        }
     }
 }
