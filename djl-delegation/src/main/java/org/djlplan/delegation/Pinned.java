@@ -88,13 +88,13 @@ final class Pinned {
         options.profileFrom().ifPresent(from -> places.add(from.toString()));
         places.add(request.model().file().resolveSibling(".djlplan").toString());
         return ("%s=fail: no result of %s is stored for %s; searched %s. `djlplan tune "
-                + "--into=FOLDER %s`, with the options of this load, makes it on a "
-                + "machine of the same kind")
-                        .formatted(
-                                DelegationKey.ON_MISSING.key(),
-                                tables.key().model(),
-                                tables.key().facts(),
-                                String.join(", ", places),
-                                tables.key().model());
+                        + "--into=FOLDER %s`, with the options of this load, makes it on a "
+                        + "machine of the same kind")
+                .formatted(
+                        DelegationKey.ON_MISSING.key(),
+                        tables.key().model(),
+                        tables.key().facts(),
+                        String.join(", ", places),
+                        tables.key().model());
     }
 }

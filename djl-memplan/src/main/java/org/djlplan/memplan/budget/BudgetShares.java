@@ -14,6 +14,7 @@ public final class BudgetShares {
 
     /**
      * The need of a model in a budget.
+     *
      * @param leastBytes minimum of the model
      * @param weightBytes size of its weights, which determines its share
      */
@@ -27,6 +28,7 @@ public final class BudgetShares {
     /**
      * Returns a share for each claim: in proportion to its weights, but at least its minimum. The
      * total is at most the budget.
+     *
      * @throws BudgetTooSmallException if the budget is smaller than the sum of the minima
      */
     public static long[] of(long budgetBytes, List<Claim> claims) throws BudgetTooSmallException {

@@ -6,6 +6,7 @@ import org.djlplan.memplan.graph.FileRegion;
 /**
  * A tensor that a kernel derives from a constant in its first inference, and reads instead of the
  * constant from then on (FlexNN's weight pre-transform, section 4.2).
+ *
  * @param step the kernel's step
  * @param tensor id of the tensor
  * @param constant id of the constant

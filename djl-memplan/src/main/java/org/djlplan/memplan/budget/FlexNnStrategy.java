@@ -75,6 +75,7 @@ public final class FlexNnStrategy implements StreamingStrategy {
     /**
      * Places weights with the earliest preload. The loading thread is busy until step {@code
      * loader}, so a place that is free earlier is no better.
+     *
      * @return the step from which the thread is free again, −1 if one of the weights fits nowhere
      */
     private static int preload(Layout layout, List<Integer> weights, int loader) {

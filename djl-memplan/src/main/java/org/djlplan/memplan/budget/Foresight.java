@@ -27,9 +27,10 @@ final class Foresight {
 
     /**
      * Returns the outcome of loads in an order.
+     *
      * @param order uses in the order of their loads, without pinned ones
      * @param after number of steps for which the load of each use waits, by use; fewer than precede
-     * the first step of any use that is loaded later
+     *     the first step of any use that is loaded later
      */
     Outcome outcome(int[] order, int[] after) {
         return outcome(order, order.length, after);
@@ -37,6 +38,7 @@ final class Foresight {
 
     /**
      * Returns the outcome of the first uses of an order.
+     *
      * @param count number of loaded uses
      */
     Outcome outcome(int[] order, int count, int[] after) {

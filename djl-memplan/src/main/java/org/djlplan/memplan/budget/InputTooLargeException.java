@@ -9,7 +9,9 @@ public final class InputTooLargeException extends IllegalArgumentException {
 
     private static final long serialVersionUID = 1L;
 
-    /** @param message for the user */
+    /**
+     * @param message for the user
+     */
     public InputTooLargeException(String message) {
         super(message);
     }

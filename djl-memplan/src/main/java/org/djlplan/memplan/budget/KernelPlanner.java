@@ -42,6 +42,7 @@ public final class KernelPlanner {
 
     /**
      * Returns the steps to delegate.
+     *
      * @param bytes for the arena and the delegate together
      * @param delegateBytes limit of the delegate's part
      * @param plan of all steps in CPU kernels, for comparison
@@ -76,6 +77,7 @@ public final class KernelPlanner {
 
     /**
      * Returns steps as a selection with their measured memory.
+     *
      * @throws IllegalArgumentException if one of them cannot be delegated
      */
     public Selection measured(SortedSet<Integer> steps, long bytes) {

@@ -57,6 +57,7 @@ public final class KernelSelection {
 
     /**
      * Steps for a delegate.
+     *
      * @param steps in ascending order
      * @param weightBytes packed weights of the steps
      * @param bytes total memory, including tensors inside its kernels and at their borders

@@ -114,6 +114,7 @@ final class Layout {
     /**
      * Places pinned uses side by side at the arena's end, where nothing else is placed from then
      * on. There must be room for them.
+     *
      * @param uses by use, whether it is pinned
      */
     void pin(boolean[] uses) {
@@ -253,6 +254,7 @@ final class Layout {
 
     /**
      * Returns the plan; all items must have a place.
+     *
      * @param order the uses that are not pinned, in the order of their loads
      */
     StreamingPlan plan(String strategy, int[] order) {

@@ -33,6 +33,7 @@ final class LoadOrder {
 
     /**
      * Returns the same uses in a better order, assuming predicted load times.
+     *
      * @param order uses by their first step
      * @param after number of steps for which the load of each use waits, by use
      */

@@ -264,7 +264,9 @@ public final class LookAheadStrategy implements StreamingStrategy {
             /** The uses that are not pinned, in the order of the last layout. */
             private final int[] ranked;
 
-            /** @param byArea whether items are ordered by bytes × steps instead of bytes */
+            /**
+             * @param byArea whether items are ordered by bytes × steps instead of bytes
+             */
             Rounds(Choice choice, double eagerness, boolean byArea) {
                 this.choice = choice;
                 Optional<Outcome> unused = unfragmented.outcome(choice.pinned);

@@ -87,6 +87,7 @@ final class PlacedItems {
 
     /**
      * Adds an item of some steps.
+     *
      * @param offsets in bytes of all items
      */
     void add(int item, int first, int last, long[] offsets) {

@@ -7,6 +7,7 @@ import java.util.List;
 /**
  * The order in which one thread loads and drops pieces with fixed addresses, so that only the
  * number of bytes in memory matters, not their place.
+ *
  * @param actions in the order of their execution
  * @param needs for each step, the number of actions that must be finished before it runs
  * @param windowBytes largest number of bytes in memory at once
@@ -32,6 +33,7 @@ public record ResidencyPlan(
 
     /**
      * One action.
+     *
      * @param after number of steps that must have finished before it
      */
     public record Action(Kind kind, int piece, int after) {}

@@ -13,6 +13,7 @@ import org.djlplan.memplan.budget.StreamingPlan.Load;
  * The weights that are in memory during one inference with a plan: as predicted by {@link Timeline}
  * or, for pieces with fixed addresses, with measured times of steps. A piece takes memory from the
  * beginning of its load to the end of the last step that reads it.
+ *
  * @param nanos duration of the inference
  * @param pinnedBytes bytes that are always in memory
  * @param changes by time
@@ -24,6 +25,7 @@ public record ResidentWeights(
 
     /**
      * A piece comes or goes.
+     *
      * @param nanos since the inference began
      * @param bytes change of the bytes in memory
      * @param operator the first one that reads the piece
@@ -32,6 +34,7 @@ public record ResidentWeights(
 
     /**
      * A step waits for weights.
+     *
      * @param nanos start of the wait
      * @param waitNanos duration of the wait
      * @param operator of the step
@@ -45,6 +48,7 @@ public record ResidentWeights(
 
     /**
      * Returns the weights of a valid plan.
+     *
      * @param nameOf returns the name of a step for people
      * @throws IllegalArgumentException if a step and a load wait for each other
      */
@@ -90,6 +94,7 @@ public record ResidentWeights(
     /**
      * Returns the weights of a plan whose pieces have fixed addresses. It is unknown which steps
      * wait; a load is assumed to take no time and to begin as early as possible.
+     *
      * @param trace that the plan was made for
      * @param bindingStep the step that uses the most bytes at once
      */

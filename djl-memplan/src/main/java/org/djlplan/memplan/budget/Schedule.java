@@ -7,14 +7,15 @@ import java.util.Map;
 
 /**
  * A streaming plan in terms of the engine's tensors and of the file with the weights.
+ *
  * @param arenaBytes size of the arena
  * @param places offset in the arena of every activation and temporary, by tensor
  * @param loads in the order to carry them out
  * @param needs for each step the number of loads that must be finished before it runs; never
- * decreases
+ *     decreases
  * @param bindings the place of each streamed constant at each step that reads it, by step
  * @param elided for each step whether it need not run, because its output already lies where its
- * input does
+ *     input does
  */
 public record Schedule(
         long arenaBytes,
@@ -26,6 +27,7 @@ public record Schedule(
 
     /**
      * Loads a range of bytes from the file into the arena.
+     *
      * @param fileOffsetBytes where in the file
      * @param bytes how many; a multiple of {@link WeightUse#PAGE_BYTES}, as both offsets
      * @param offsetBytes where in the arena

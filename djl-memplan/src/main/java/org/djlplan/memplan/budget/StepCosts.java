@@ -7,6 +7,7 @@ import java.util.Objects;
 
 /**
  * The measured or estimated time of steps and loads.
+ *
  * @param computeNanos nanoseconds of each step
  * @param loadBytesPerNano loaded bytes per nanosecond
  * @param nanosPerLoad time of a load in addition to its bytes

@@ -240,6 +240,7 @@ public final class StreamedGraph {
     /**
      * Returns the remaining problem if a delegate ran some steps: it keeps their weights, and the
      * engine their inputs and outputs.
+     *
      * @param costs with the delegate's times for its steps
      */
     public StreamingProblem problem(StepCosts costs, Set<Integer> delegated) {
@@ -323,6 +324,7 @@ public final class StreamedGraph {
 
     /**
      * Returns a plan in terms of the engine and the file.
+     *
      * @param plan a valid plan of {@link #problem}
      */
     public Schedule schedule(StreamingPlan plan) {

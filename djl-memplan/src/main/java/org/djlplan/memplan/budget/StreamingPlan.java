@@ -10,6 +10,7 @@ import java.util.Map;
 /**
  * Places in one arena for all units of activations and all uses of pieces, and the time of each
  * load. It is not necessarily valid: see {@code StreamingValidator}.
+ *
  * @param strategy name of the strategy
  * @param problem that was planned
  * @param activationOffsets offset in bytes of every unit, by the unit's tensor id
@@ -25,12 +26,13 @@ public record StreamingPlan(
 
     /**
      * Loads a piece to its place.
+     *
      * @param use index into {@link StreamingProblem#weights()}
      * @param offsetBytes in the arena, a multiple of {@link WeightUse#PAGE_BYTES}
      * @param after number of steps that must have finished before it begins; 0 for the beginning of
-     * an inference
+     *     an inference
      * @param pinned whether it is loaded once and stays between inferences: then nothing else uses
-     * its place, and {@code after} is 0
+     *     its place, and {@code after} is 0
      */
     public record Load(int use, long offsetBytes, int after, boolean pinned) {
 

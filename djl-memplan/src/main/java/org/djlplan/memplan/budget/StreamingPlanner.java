@@ -35,7 +35,7 @@ public final class StreamingPlanner {
 
     /**
      * @param strategies in order of preference for equally good plans; if none of them finds a
-     * plan, {@link TightestStrategy} is used
+     *     plan, {@link TightestStrategy} is used
      */
     public StreamingPlanner(List<? extends StreamingStrategy> strategies) {
         this.strategies = ImmutableList.copyOf(strategies);
@@ -48,6 +48,7 @@ public final class StreamingPlanner {
 
     /**
      * Returns a valid plan whose arena has at most {@code budgetBytes}.
+     *
      * @param stepNames names of steps in messages to the user
      * @throws BudgetTooSmallException if no strategy finds one; the message names the cause
      */

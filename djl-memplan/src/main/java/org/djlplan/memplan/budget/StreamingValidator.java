@@ -44,6 +44,7 @@ public final class StreamingValidator {
 
     /**
      * A rule that a plan breaks.
+     *
      * @param rule the rule
      * @param reason the violation in one sentence
      */

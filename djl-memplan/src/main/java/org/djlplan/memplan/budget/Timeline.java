@@ -22,6 +22,7 @@ public final class Timeline {
 
     /**
      * Runs an inference.
+     *
      * @param order the loaded uses, in the order of their loads
      * @param after number of steps for which the load of each use waits, by use
      */
@@ -150,6 +151,7 @@ public final class Timeline {
 
     /**
      * Returns when a load begins, in nanoseconds from the begin of the inference.
+     *
      * @param load its position among the loads of each inference
      */
     long loadBeginNanos(int load) {

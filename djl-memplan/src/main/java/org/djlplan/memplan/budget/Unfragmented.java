@@ -45,6 +45,7 @@ final class Unfragmented {
     /**
      * Computes the loads, to which the other methods refer until the next call; returns their
      * outcome, empty if a step does not fit.
+     *
      * @param pinned by use, whether it is pinned
      */
     Optional<Outcome> outcome(boolean[] pinned) {

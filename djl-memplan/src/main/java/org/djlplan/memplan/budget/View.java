@@ -4,6 +4,7 @@ import static com.google.common.base.Preconditions.checkArgument;
 
 /**
  * A tensor that lies inside another one.
+ *
  * @param tensor id of the tensor
  * @param of id of the tensor that owns the memory, which is not a view itself
  * @param offsetBytes offset in that tensor

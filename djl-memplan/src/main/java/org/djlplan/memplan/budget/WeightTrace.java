@@ -14,11 +14,12 @@ import java.util.stream.Collectors;
 /**
  * The pieces of a model's weights that a recorded prediction used, by step. A step begins with an
  * allocation of the engine and lasts until the next one; the first step begins with the prediction.
+ *
  * @param pieces positions of the pieces
  * @param stepBytes bytes of the allocation with which each step begins; 0 for the first
  * @param stepNanos duration of each step, including fetched weights
  * @param uses the steps in which pieces are used, by first step, then by piece; uses of one piece
- * do not overlap
+ *     do not overlap
  * @param lookups the steps that read only a few rows of a large weight, by first step
  */
 public record WeightTrace(
@@ -45,6 +46,7 @@ public record WeightTrace(
 
     /**
      * A run of whole pages.
+     *
      * @param offsetBytes its offset in the file of the weights
      * @param bytes its size
      */
@@ -116,6 +118,7 @@ public record WeightTrace(
     /**
      * Rows of a weight that are read by index, such as those of an embedding. The rows depend on
      * the inputs, so they are read on access, and dropped afterwards.
+     *
      * @param pieces that contain the rows
      * @param first first step that reads them
      * @param last last step that reads them, inclusive
@@ -131,6 +134,7 @@ public record WeightTrace(
 
     /**
      * A piece that a recorded step used.
+     *
      * @param step number of the step
      * @param piece number of the piece
      * @param bytes of the piece that were read into memory
@@ -139,6 +143,7 @@ public record WeightTrace(
 
     /**
      * Creates a trace from recorded touches.
+     *
      * @param touches in the order of the steps
      * @param weights the pieces of each large weight
      */

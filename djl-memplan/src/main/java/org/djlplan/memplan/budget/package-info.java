@@ -1,6 +1,7 @@
 /**
  * Plans inference in a budget: a model's weights, activations and temporaries in one arena of a
  * given size, and the time at which each piece of the weights is loaded into it. Pure.
+ *
  * <p>{@link org.djlplan.memplan.budget.StreamingPlanner} runs the strategies; {@link
  * org.djlplan.memplan.budget.StreamingValidator}, which shares no code with them, checks their
  * plans; {@link org.djlplan.memplan.budget.Timeline} predicts the duration of an inference. {@link

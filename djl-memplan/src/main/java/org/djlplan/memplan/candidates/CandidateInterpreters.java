@@ -70,6 +70,7 @@ public final class CandidateInterpreters implements CandidateRunner {
 
     /**
      * Opens a model.
+     *
      * @param delegate value of {@code delegation.delegate}
      * @param tolerance for the outputs, which determines what is measured
      * @throws IOException if the file cannot be read or is damaged
@@ -102,6 +103,7 @@ public final class CandidateInterpreters implements CandidateRunner {
 
     /**
      * Returns the partitions that a delegate reports if it is offered everything it supports.
+     *
      * @param delegate value of {@code delegation.delegate}
      * @throws IOException if the file cannot be read or is damaged
      * @throws UnplannableException if the model or the delegate cannot be used here
@@ -188,8 +190,9 @@ public final class CandidateInterpreters implements CandidateRunner {
 
     /**
      * Returns the operator that differs most from its CPU kernel.
+     *
      * @return empty if it cannot be determined, for example because the disk is full, or the file
-     * cannot be written completely
+     *     cannot be written completely
      */
     private Optional<ByOperator> worstOperator(
             Candidate candidate, List<List<OutputTensor>> outputs) throws InterruptedException {

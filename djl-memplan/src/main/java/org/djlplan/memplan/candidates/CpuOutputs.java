@@ -112,6 +112,7 @@ public final class CpuOutputs {
 
     /**
      * Runs the CPU kernels; their outputs are the reference from then on.
+     *
      * @param cpu runs the model without a delegate
      * @param cpuThreads number of threads
      * @return number of runs
@@ -183,6 +184,7 @@ public final class CpuOutputs {
 
     /**
      * Measures the noise as long as it can change the decision.
+     *
      * @param cpu runs the model without a delegate, with {@link #threads()} threads
      * @param errors of the outputs
      */

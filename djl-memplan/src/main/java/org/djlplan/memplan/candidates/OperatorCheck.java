@@ -107,6 +107,7 @@ public final class OperatorCheck implements AutoCloseable {
 
     /**
      * Derives the models.
+     *
      * @param graph for which {@link #bytes} is present
      * @throws IOException if there is no disk space for the copies
      * @throws UnplannableException if the engine does not accept the copies
@@ -161,8 +162,9 @@ public final class OperatorCheck implements AutoCloseable {
 
     /**
      * Returns the total size of all tensors.
+     *
      * @return empty if the model has no 8-bit integers, or cannot be compared by operators: some
-     * sizes are unknown, it is stateful, or it is too large
+     *     sizes are unknown, it is stateful, or it is too large
      */
     public static OptionalLong bytes(Graph graph) {
         long constants =
@@ -217,6 +219,7 @@ public final class OperatorCheck implements AutoCloseable {
 
     /**
      * Returns the operator that differs most from its CPU kernel.
+     *
      * @param candidate that delegates
      * @param inputs of the model, by run
      * @param served the candidate's outputs, by run, then output

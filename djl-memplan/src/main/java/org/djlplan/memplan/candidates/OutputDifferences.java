@@ -29,6 +29,7 @@ final class OutputDifferences {
 
     /**
      * Returns the fraction of differing elements.
+     *
      * @param few number of differing elements that are ignored
      */
     static double shareOff(OutputTensor output, OutputTensor reference, int few) {

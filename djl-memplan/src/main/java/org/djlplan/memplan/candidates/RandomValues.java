@@ -93,6 +93,7 @@ final class RandomValues {
     /**
      * Returns whether inputs of a type are changed. A step of an integer is a rounding if outputs
      * are quantized, too; compared with a floating-point output it is much more.
+     *
      * @param inSteps whether steps are requested anyway
      */
     static boolean moves(Graph graph, ElementType type, boolean inSteps) {
@@ -117,6 +118,7 @@ final class RandomValues {
     /**
      * Returns the values with each floating-point number changed by one unit in its last place, and
      * each 8- or 16-bit integer by one step, if {@link #moves} allows.
+     *
      * @param inSteps whether floats are changed as in {@link #movedByHalfAStep}
      */
     static List<ByteBuffer> moved(

@@ -77,7 +77,8 @@ final class ReferenceOutputs {
      */
     static String sentence(OutputDifference lost) {
         return ("stock: outputs differ by %s from those of the same engine if it keeps "
-                + "every tensor:").formatted(lost.text())
+                                + "every tensor:")
+                        .formatted(lost.text())
                 + " its memory planner lets an operator write over a tensor that is read later";
     }
 

@@ -48,7 +48,8 @@ final class RunCommand implements Callable<Integer> {
 
     private String hint() {
         return ("no measurement of %1$s is stored: an application measures it in the "
-                + "background, `djlplan tune %1$s` at once").formatted(options.modelName());
+                        + "background, `djlplan tune %1$s` at once")
+                .formatted(options.modelName());
     }
 
     @Override

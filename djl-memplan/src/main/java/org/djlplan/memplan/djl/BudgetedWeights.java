@@ -71,6 +71,7 @@ final class BudgetedWeights {
 
     /**
      * A block and its weights.
+     *
      * @param weights empty if they are in the engine's own memory
      * @param sliceBytes size of the slices of its largest layers; 0 if there are none
      */
@@ -103,6 +104,7 @@ final class BudgetedWeights {
      * Announces that this thread is about to load a model: its weights will be loaded into a file
      * if the application sets a budget, and if this process has a PyTorch engine already, or no
      * other engine that could load the model.
+     *
      * @param given options set by the application's code
      */
     static void expect(Map<String, ?> given) {
@@ -156,6 +158,7 @@ final class BudgetedWeights {
     /**
      * Loads the TorchScript file of a model. Layers whose weights are too large for the budget run
      * in slices, from a copy of the file.
+     *
      * @param archive the file
      * @param early the model's own block and its weights, if they are already in a file
      */
@@ -267,6 +270,7 @@ final class BudgetedWeights {
 
     /**
      * Returns the copy of an archive with sliced layers: the stored one, or a new one.
+     *
      * @param identity of the archive before it was read
      */
     private static Path copy(
@@ -316,6 +320,7 @@ final class BudgetedWeights {
 
     /**
      * Moves the parameters of an imperative block into a file.
+     *
      * @throws IOException if they cannot be moved
      */
     static Loaded moved(Model model, Block block, BudgetOptions options) throws IOException {
@@ -332,8 +337,9 @@ final class BudgetedWeights {
 
     /**
      * Returns the resolver of a budget.
+     *
      * @param modelBytes of the weights; stock is assumed to take a fifth more, as djl-serving
-     * estimates
+     *     estimates
      */
     static BudgetResolver resolver(Budget budget, long modelBytes) {
         return new BudgetResolver(budget, Math.max(1, modelBytes / 5 * 6));

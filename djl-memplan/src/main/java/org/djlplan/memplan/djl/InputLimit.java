@@ -34,6 +34,7 @@ public final class InputLimit {
 
     /**
      * Checks the inputs of a prediction.
+     *
      * @throws InputTooLargeException if they are too large
      */
     void check(NDList inputs) {

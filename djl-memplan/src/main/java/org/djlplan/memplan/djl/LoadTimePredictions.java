@@ -38,6 +38,7 @@ public final class LoadTimePredictions {
 
     /**
      * Predicts; if the model cannot, its first prediction is left to the user, with one warning.
+     *
      * @param given the inputs; empty for those that the model describes
      * @throws TranslateException if the model's budget cannot be met, and is not best-effort
      */
@@ -67,6 +68,7 @@ public final class LoadTimePredictions {
 
     /**
      * Predicts with zeros of given shapes.
+     *
      * @param inputs the shapes of one prediction's inputs
      * @throws TranslateException if the model does not accept them
      */
@@ -76,6 +78,7 @@ public final class LoadTimePredictions {
 
     /**
      * Parses the inputs of one prediction.
+     *
      * @throws IllegalArgumentException if the text does not describe inputs
      */
     public static List<InputShape> inputs(String text) {

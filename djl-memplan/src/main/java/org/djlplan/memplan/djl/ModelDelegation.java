@@ -54,6 +54,7 @@ public final class ModelDelegation implements ServedModel.Delegation {
     /**
      * Returns a model to be measured on the user's request, as a load with the same options
      * measures it. The engine must be loaded.
+     *
      * @param file a {@code .tflite} model
      * @param options with which it will be loaded
      * @throws IOException if the file cannot be read or is no model

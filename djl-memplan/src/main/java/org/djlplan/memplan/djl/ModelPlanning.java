@@ -40,7 +40,7 @@ public final class ModelPlanning {
      * @param arguments DJL's arguments of the model
      * @param progress display of the measurement for delegation
      * @throws IllegalArgumentException if an option is unknown, has an invalid value, or arguments
-     * set an option that only the application may set
+     *     set an option that only the application may set
      */
     public ModelPlanning(
             Map<String, ?> given, Map<String, ?> arguments, Optional<Progress> progress) {
@@ -72,6 +72,7 @@ public final class ModelPlanning {
 
     /**
      * Checks that a key has a djl-plan prefix.
+     *
      * @throws IllegalArgumentException if it has not
      */
     public static void checkKey(String key) {
@@ -93,6 +94,7 @@ public final class ModelPlanning {
 
     /**
      * Announces that this thread is about to load a model.
+     *
      * @param given options set by the application's code
      */
     public static void expectLoad(Map<String, ?> given) {
@@ -137,6 +139,7 @@ public final class ModelPlanning {
     /**
      * Returns a planned block for a model that is being loaded: from the block factory that the
      * options name, or from the model's TorchScript file.
+     *
      * @throws IOException if the file cannot be loaded
      */
     public Block newBlock(Model model, Path modelPath, Map<String, ?> arguments)
@@ -188,6 +191,7 @@ public final class ModelPlanning {
 
     /**
      * Makes the model run in planned memory, or leaves it unchanged and logs why.
+     *
      * @return whether the model is planned now
      * @throws TranslateException if the model's budget cannot be met
      */

@@ -56,6 +56,7 @@ final class ParameterMove {
     /**
      * Moves the parameters one after another: each old array is closed before the next one is
      * copied. Arrays that record gradients stay where they are.
+     *
      * @param file must not be loading yet
      * @throws IOException if the file cannot grow, or a parameter has an unknown form
      */

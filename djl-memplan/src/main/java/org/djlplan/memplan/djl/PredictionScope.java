@@ -38,7 +38,9 @@ final class PredictionScope implements NDResource {
 
         private final Semaphore places;
 
-        /** @param predictions limit of predictions at once */
+        /**
+         * @param predictions limit of predictions at once
+         */
         Gate(int predictions) {
             places = new Semaphore(predictions, true);
         }
@@ -68,6 +70,7 @@ final class PredictionScope implements NDResource {
 
     /**
      * Opens a scope on this thread, unless a scope of the same call is already open.
+     *
      * @param gate that the call must pass; a nested call does not wait for it
      */
     static void open(NDManager callManager, Optional<Gate> gate) {
@@ -129,8 +132,9 @@ final class PredictionScope implements NDResource {
 
     /**
      * Finishes the previous forward pass of this call, so that its arena is free.
+     *
      * @return whether the pass may wait for an arena; false if an arena may be held by a call that
-     * waits for this one
+     *     waits for this one
      */
     static boolean beginForward() {
         Optional<PredictionScope> scope = open();

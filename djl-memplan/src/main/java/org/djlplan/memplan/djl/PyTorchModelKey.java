@@ -45,6 +45,7 @@ final class PyTorchModelKey {
 
     /**
      * Returns the key of a model's plans, without inputs and threads.
+     *
      * @param code findings about an imperative block's code, if they matter
      * @param liveness mode of early closing
      */

@@ -46,6 +46,7 @@ final class PyTorchPlanning {
 
     /**
      * Plans a loaded model.
+     *
      * @param early its weights, if they are already in a file
      * @return why it was left unplanned; empty if it is planned
      * @throws TranslateException if the model's budget cannot be met
@@ -101,6 +102,7 @@ final class PyTorchPlanning {
      * Returns the block and the weights of a model with a budget; without weights if the budget
      * cannot be met and is best-effort. A TorchScript model is loaded again if its weights are not
      * in a file yet; parameters of an imperative one are moved.
+     *
      * @throws TranslateException if the budget must be met
      */
     private Optional<BudgetedWeights.Loaded> budgeted(
@@ -167,6 +169,7 @@ final class PyTorchPlanning {
 
     /**
      * Returns a block that does the same as {@code block}, in planned memory.
+     *
      * @param loaded the block's weights, if they are in a file
      */
     Block wrap(Model model, Block block, Optional<BudgetedWeights.Loaded> loaded) {
@@ -223,6 +226,7 @@ final class PyTorchPlanning {
 
     /**
      * Logs which features a block without known purity does not get.
+     *
      * @throws IllegalArgumentException if an option would run it more than once
      */
     private void refuse(Model model, BlockCode code, Liveness mode) {

@@ -38,6 +38,7 @@ public final class ScopedTranslator implements InvocationHandler {
 
     /**
      * Returns a translator that delegates to {@code inner} and also reports on {@code model}.
+     *
      * @param most limit of predictions at once; empty for no limit
      */
     @SuppressWarnings("unchecked") // a proxy of all interfaces of a Translator<I, O> is one

@@ -44,7 +44,9 @@ public final class SharedModels {
 
     private final Duration grace;
 
-    /** @param grace how long an unused model is kept, because tasks follow each other */
+    /**
+     * @param grace how long an unused model is kept, because tasks follow each other
+     */
     public SharedModels(Duration grace) {
         this.grace = grace;
     }
@@ -61,6 +63,7 @@ public final class SharedModels {
      * Returns a view of the model of a key and the thread's context class loader; loads the model
      * if necessary. Closing the view releases the model. Other callers wait while the model is
      * loaded; if loading fails, the next caller tries again.
+     *
      * @throws IllegalArgumentException if the key's model has other types
      */
     public <I, O> ZooModel<I, O> get(String key, Criteria<I, O> criteria)
@@ -70,10 +73,11 @@ public final class SharedModels {
 
     /**
      * The same with another loader and with terms.
+     *
      * @param terms options for comparison with an existing model: an unused model that was loaded
-     * with other terms is closed and loaded again
+     *     with other terms is closed and loaded again
      * @throws IllegalArgumentException if the key's model has other types, or is in use with other
-     * terms
+     *     terms
      */
     public <I, O> ZooModel<I, O> get(
             String key, Criteria<I, O> criteria, Map<String, ?> terms, Loader<I, O> loader)
@@ -95,6 +99,7 @@ public final class SharedModels {
 
     /**
      * The same for selected models of any class loader. Returns whether a model was closed.
+     *
      * @param some which ones
      */
     public boolean closeUnused(Predicate<Model> some) {

@@ -18,6 +18,7 @@ public final class StockBlock {
     /**
      * Returns the block that a factory creates or, without one, the block of the model's
      * TorchScript file.
+     *
      * @throws IOException if the file cannot be loaded
      */
     public static Block of(
@@ -31,6 +32,7 @@ public final class StockBlock {
 
     /**
      * Returns the block of a TorchScript file, which lives as long as the model.
+     *
      * @param folder of the file
      * @param name of the file without its ending
      * @throws IOException if the file cannot be loaded

@@ -24,6 +24,7 @@ interface TfLiteAdapter {
 
     /**
      * Returns the adapter of a model's engine.
+     *
      * @throws ReflectiveOperationException if the engine is neither of the two
      */
     static TfLiteAdapter of(Model model) throws ReflectiveOperationException {
@@ -55,6 +56,7 @@ interface TfLiteAdapter {
     /**
      * Returns a block that predicts with {@code forward}, which receives and returns arrays in the
      * order of the block's user.
+     *
      * @param close frees the resources of {@code forward}
      * @param inputs names and shapes of the inputs as in the file
      * @param outputs names and shapes of the outputs as in the file
@@ -81,6 +83,7 @@ interface TfLiteAdapter {
 
     /**
      * Returns DJL's type of an element type.
+     *
      * @throws IllegalStateException if the engine has no such tensors
      */
     DataType dataType(ElementType type);

@@ -31,7 +31,9 @@ final class VerifiedForward implements InferencePass {
     private final Map<ImmutableList<ArrayType>, Integer> verified = new ConcurrentHashMap<>();
     private volatile boolean distrusted;
 
-    /** @param model name for the warning */
+    /**
+     * @param model name for the warning
+     */
     VerifiedForward(String model, InferencePass stock, InferencePass planned) {
         this.model = model;
         this.stock = stock;

@@ -37,6 +37,7 @@ public final class NativeLoader {
      * Binds the native methods of classes to the library of this platform, for as long as the
      * result is open. Without users they are unbound after a while, because JNA retains a bound
      * class, and with it djl-plan's class loader.
+     *
      * @throws UnsupportedPlatformException if there is no library, or it cannot be loaded
      */
     public static Use use(Class<?>... bindings) throws UnsupportedPlatformException {

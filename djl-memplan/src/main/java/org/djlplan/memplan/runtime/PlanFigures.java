@@ -17,6 +17,7 @@ public final class PlanFigures {
 
     /**
      * Returns the figures of a plan.
+     *
      * @param plan empty if there is none
      * @param inputOutputBytes memory that the engine still allocates itself per interpreter
      */

@@ -2,6 +2,7 @@ package org.djlplan.memplan.runtime;
 
 /**
  * The state of a {@link WorkspacePool} at one moment.
+ *
  * @param workspaces number of workspaces on its pages
  * @param workspaceBytes their size with separate pages
  * @param files sets of pages

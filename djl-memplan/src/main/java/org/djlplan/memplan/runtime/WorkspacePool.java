@@ -50,6 +50,7 @@ public final class WorkspacePool {
 
         /**
          * Moves the workspace to pages that are at least as large. Its content is lost.
+         *
          * @param pages identifier in the native library
          * @return false if it lies on its own pages instead
          * @throws IllegalStateException if it has no pages, and must not be used any more
@@ -164,6 +165,7 @@ public final class WorkspacePool {
     /**
      * Moves a workspace to pages of the pool until {@link Resident#close()}; not during an
      * inference of its delegate.
+     *
      * @return empty if there are no pages for it, so that it has its own
      * @throws IllegalStateException if it must not be used any more
      */
@@ -204,6 +206,7 @@ public final class WorkspacePool {
         /**
          * Waits for its turn if necessary: no other resident uses the pages until the result is
          * closed.
+         *
          * @throws IllegalStateException if the workspace must not be used any more
          */
         public Turn take() {
@@ -277,6 +280,7 @@ public final class WorkspacePool {
 
     /**
      * Moves a resident to pages, new ones if none are given.
+     *
      * @return false if it stays where it was, for lack of memory, or has its own pages
      */
     private boolean settle(Resident resident, Optional<Pages> given) {

@@ -28,8 +28,8 @@ public final class StoreLock implements AutoCloseable {
     private static final Logger logger = LoggerFactory.getLogger(StoreLock.class);
 
     /**
-     * The locks that this JVM holds. Checked before a file is opened, because closing a file releases all
-     * locks that this JVM holds on it.
+     * The locks that this JVM holds. Checked before a file is opened, because closing a file
+     * releases all locks that this JVM holds on it.
      */
     private static final Set<Path> HELD = ConcurrentHashMap.newKeySet();
 

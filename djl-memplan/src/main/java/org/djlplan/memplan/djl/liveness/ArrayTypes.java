@@ -40,6 +40,7 @@ public final class ArrayTypes {
 
     /**
      * Returns DJL's data type.
+     *
      * @throws IllegalArgumentException if DJL has no type with that name
      */
     static DataType dataType(ArrayType type) {

@@ -19,6 +19,7 @@ final class BlockRecorder {
 
     /**
      * The outcome of a recorded pass.
+     *
      * @param outputs of the block, if they equal those in DJL
      * @param recording of the pass, if it is valid
      * @param unrepeatable whether it was stopped before a side effect
@@ -37,6 +38,7 @@ final class BlockRecorder {
     /**
      * Records a pass that is run once more if that fails. Arrays are closed as soon as they are
      * known to be unused, so it needs less memory than a pass in DJL.
+     *
      * @param byTree whether child blocks are known to be pure
      */
     static Outcome record(Block block, ForwardPass pass, boolean byTree) {
@@ -58,6 +60,7 @@ final class BlockRecorder {
 
     /**
      * Records the only run of a pass, with its side effects and exceptions.
+     *
      * @param statics classes in whose static fields the block may store arrays
      */
     static Outcome recordOnce(Block block, ForwardPass pass, Collection<Class<?>> statics) {

@@ -34,6 +34,7 @@ final class CreationScope {
 
     /**
      * Runs an action on the current thread and reports the arrays it creates to the listener.
+     *
      * @throws IllegalStateException if such scopes are not available
      */
     static <T> T listen(Listener listener, Supplier<T> action) {

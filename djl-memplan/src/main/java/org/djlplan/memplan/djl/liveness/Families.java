@@ -65,8 +65,9 @@ final class Families {
 
     /**
      * Returns a recording that a pass with inputs of these types can follow.
+     *
      * @param trial records a pass with inputs of zeros of the given types; empty if that is not
-     * allowed, or the block does not accept such inputs
+     *     allowed, or the block does not accept such inputs
      */
     Optional<LivenessTrace> findRecording(
             List<ArrayType> types, Function<List<ArrayType>, Optional<LivenessTrace>> trial) {

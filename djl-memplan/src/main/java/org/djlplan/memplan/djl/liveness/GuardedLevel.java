@@ -37,7 +37,9 @@ final class GuardedLevel {
     private final AtomicInteger changes = new AtomicInteger();
     private volatile boolean exhausted = !CreationScope.available();
 
-    /** @param fetchParameters makes the store create its copies; returns false if that failed */
+    /**
+     * @param fetchParameters makes the store create its copies; returns false if that failed
+     */
     GuardedLevel(
             Block block,
             BlockCode code,

@@ -37,6 +37,7 @@ final class HeldObjects {
 
     /**
      * Visits all reachable objects, including arrays and managers.
+     *
      * @param statics classes whose static fields are included
      * @param replacement returns the replacement of an object, which may be the object itself
      * @return whether all were visited; false if there are too many

@@ -54,6 +54,7 @@ public final class LivenessExecutor {
 
     /**
      * Creates an executor for a block.
+     *
      * @param block created by DJL, not a wrapper
      * @param mode which intermediates to close early
      * @param code findings about the block
@@ -77,6 +78,7 @@ public final class LivenessExecutor {
 
     /**
      * Runs one forward pass for inference.
+     *
      * @param store of the parameters
      * @param inputs remain unchanged and open
      * @param params DJL's optional parameters, possibly null as in {@link Block#forward}
@@ -240,6 +242,7 @@ public final class LivenessExecutor {
 
         /**
          * Does nothing if it was already done.
+         *
          * @param root the manager of a call
          * @throws LinkageError if something is missing
          */

@@ -267,6 +267,7 @@ final class OpLevel {
 
     /**
      * Makes the store create its copies now, because they must not be treated as intermediates.
+     *
      * @return whether that succeeded; if not, the block will report the error
      */
     boolean fetchParameters(ForwardPass pass) {

@@ -57,6 +57,7 @@ final class Reclaimer {
 
     /**
      * Collects garbage.
+     *
      * @param closing closes the arrays found unreachable, and returns their number
      */
     void collect(IntSupplier closing) {

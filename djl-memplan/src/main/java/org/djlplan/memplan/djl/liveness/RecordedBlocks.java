@@ -19,6 +19,7 @@ public final class RecordedBlocks {
 
     /**
      * Runs a block once for inference, on arrays of zeros, and returns the recording.
+     *
      * @param block an initialized block of an engine that has NDArray operations
      * @param manager of that engine; nothing is left attached to it
      * @param inputTypes element types and shapes of the inputs
@@ -46,6 +47,7 @@ public final class RecordedBlocks {
     /**
      * Names the parameters of a block by their paths in the tree of blocks, as recordings show
      * them: {@code 02inner/01Linear/weight}.
+     *
      * @param block an initialized block; previous names of its arrays are lost
      */
     public static void nameParameters(Block block) {

@@ -57,7 +57,9 @@ final class Recorder implements CreationScope.Listener {
     private volatile boolean over;
     private volatile Optional<String> flaw = Optional.empty();
 
-    /** @param repeatable whether the pass may be abandoned and run once more */
+    /**
+     * @param repeatable whether the pass may be abandoned and run once more
+     */
     Recorder(NDList inputs, boolean repeatable) {
         this.repeatable = repeatable;
         root = inputs.head().getManager();
@@ -67,6 +69,7 @@ final class Recorder implements CreationScope.Listener {
 
     /**
      * Sets which arrays the block can reach.
+     *
      * @param test returns false for an array whose stand-in is unreachable
      */
     void standIns(Predicate<NDArray> test) {
@@ -144,12 +147,13 @@ final class Recorder implements CreationScope.Listener {
 
     /**
      * Runs a method and records the arrays that it uses.
+     *
      * @param name the method's name
      * @param target the array on which it is called, if any
      * @param operands all arrays passed to it, the target first
      * @param opaque whether it gets an object that may keep arrays
      * @throws UnrepeatableException instead of modifying an array that the block received, if the
-     * pass may be run once more
+     *     pass may be run once more
      */
     Object operation(
             String name,
@@ -342,6 +346,7 @@ final class Recorder implements CreationScope.Listener {
 
     /**
      * Returns the recording.
+     *
      * @param outputs that the block returned, as real arrays
      */
     BlockRecording recording(List<NDArray> outputs) {
@@ -379,7 +384,9 @@ final class Recorder implements CreationScope.Listener {
 
         private static final long serialVersionUID = 1L;
 
-        /** @param what the side effect that is about to happen */
+        /**
+         * @param what the side effect that is about to happen
+         */
         UnrepeatableException(String what) {
             super(what);
         }

@@ -8,6 +8,7 @@ import org.djlplan.memplan.djl.purity.BlockCode;
  * Runs a pass again as in DJL, after early closing has broken it. Only a pure block may be run
  * twice, so its purity is checked again: since it was loaded it may have got other children or
  * functions.
+ *
  * @param block created by DJL
  * @param code findings when the block was loaded; not checked again if it has no hash
  */
@@ -15,6 +16,7 @@ record Repetition(Block block, BlockCode code) {
 
     /**
      * Runs the pass.
+     *
      * @param failure of the first run
      * @throws IllegalStateException if the block must not be run twice
      */

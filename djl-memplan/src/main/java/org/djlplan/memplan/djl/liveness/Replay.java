@@ -35,9 +35,10 @@ final class Replay implements CreationScope.Listener {
 
     /**
      * Prepares a pass.
+     *
      * @param root the call's manager
      * @param held finds the arrays that the block currently references; empty if the block is known
-     * to keep none
+     *     to keep none
      */
     Replay(ReplayPlan plan, NDManager root, Optional<Supplier<Set<NDArray>>> held) {
         this.plan = plan;
@@ -75,9 +76,10 @@ final class Replay implements CreationScope.Listener {
 
     /**
      * Ends a completed pass.
+     *
      * @param outputs that the block returned
      * @return whether the outputs are intact; otherwise the pass diverged from the recording,
-     * undetected, and must be repeated without closing
+     *     undetected, and must be repeated without closing
      */
     boolean finish(List<NDArray> outputs) {
         wanted.addAll(outputs);

@@ -24,6 +24,7 @@ final class ReplayPlan {
 
     /**
      * Prepares a trace.
+     *
      * @param borrowed whether it was recorded with inputs of other shapes
      * @throws IllegalArgumentException if the trace has an element type that DJL does not have
      */

@@ -19,6 +19,7 @@ sealed interface TreeNode {
 
     /**
      * Runs the block. The node may close its inputs, unless they are needed.
+     *
      * @param params DJL's optional parameters
      */
     NDList run(

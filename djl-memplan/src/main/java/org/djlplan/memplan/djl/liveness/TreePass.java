@@ -10,6 +10,7 @@ import java.util.function.Supplier;
 /**
  * One recorded pass through a tree of pure blocks. It closes arrays after the last child block that
  * uses them.
+ *
  * @param store of the parameters
  * @param recorder records closings, and keeps open what must stay open for other reasons
  */

@@ -11,8 +11,10 @@ import org.djlplan.memplan.djl.purity.Finding.Kind;
 /**
  * The findings about a block's forward pass for inference, from the code of the block, of
  * everything that it references, and of the called methods. Unknown code is a finding, too.
+ *
  * <p>It is valid for the objects that the block references when it is analyzed; call {@link #look}
  * again after they were replaced.
+ *
  * @param hash of all analyzed code; differs for another version of a class
  * @param findings possible side effects of a pass
  * @param statics the classes whose static fields the code reads

@@ -27,7 +27,9 @@ final class Calls {
     private final MethodObjects objects;
     private final StatedCalls stated;
 
-    /** @param instructions number of instructions of the method */
+    /**
+     * @param instructions number of instructions of the method
+     */
     Calls(CodeReader code, Class<?> caller, MethodObjects objects, int instructions) {
         this.code = code;
         this.caller = caller;
@@ -160,8 +162,9 @@ final class Calls {
 
     /**
      * Analyzes a call of the method that a class declares or inherits.
+     *
      * @param otherwise the result if the inherited method has stated effects, which are already
-     * counted
+     *     counted
      */
     Value inherited(
             int index, Class<?> receiver, Callee callee, List<Value> operands, Value otherwise) {

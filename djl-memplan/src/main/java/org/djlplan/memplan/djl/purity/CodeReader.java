@@ -262,6 +262,7 @@ final class CodeReader {
 
     /**
      * Returns the functions that an interface call may reach.
+     *
      * @param field in which the function was found, if known
      */
     List<Lambda> functions(Class<?> type, Optional<String> field) {

@@ -191,6 +191,7 @@ final class DjlFacts {
 
     /**
      * Returns the effects of a method; empty if they are unknown.
+     *
      * @param flagged whether one of its flags, such as {@code training}, is or may be set
      */
     static Optional<Fact> of(Class<?> owner, String name, String descriptor, boolean flagged) {

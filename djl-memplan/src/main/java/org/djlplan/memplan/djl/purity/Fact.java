@@ -5,6 +5,7 @@ import java.util.Optional;
 /**
  * The stated effects of a method of the JDK or of DJL's arrays, whose code is not analyzed. Its
  * first operand is the object on which it is called or, for a static method, the first argument.
+ *
  * @param effect on its operands, and its result
  * @param finding another effect, stated about the calling class
  */

@@ -2,6 +2,7 @@ package org.djlplan.memplan.djl.purity;
 
 /**
  * A possible side effect of a forward pass.
+ *
  * @param kind the consequence
  * @param className the class with the code
  * @param what the effect in plain words, following the class's name

@@ -57,6 +57,7 @@ public final class ObjectWalk {
 
         /**
          * Receives a value each time it is found, although it is entered only once.
+         *
          * @param holder that references it
          * @param place a field's name, or empty in a collection
          * @param value never null; numbers are boxed
@@ -70,10 +71,11 @@ public final class ObjectWalk {
 
     /**
      * Walks.
+     *
      * @param roots starting points; they are not passed to the visitor
      * @param statics classes whose static fields are included
      * @return whether everything was visited; false if there is too much, or fields are
-     * inaccessible
+     *     inaccessible
      */
     public static boolean walk(Collection<?> roots, Collection<Class<?>> statics, Visitor visitor) {
         ObjectWalk walk = new ObjectWalk(visitor);

@@ -196,6 +196,7 @@ final class StatedCalls {
 
     /**
      * Analyzes the functions passed to a method of the JDK, because it may call them.
+     *
      * @return their results; empty if the functions are unknown
      */
     private Optional<Value> callFunctions(int index, Callee callee, List<Value> operands) {

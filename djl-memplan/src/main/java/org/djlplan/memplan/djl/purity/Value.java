@@ -7,10 +7,12 @@ import java.util.OptionalInt;
 /**
  * An abstract value on the stack or in a local variable: the possible origins of the object, or the
  * value of a number. Immutable.
+ *
  * <p>Origins are bits: {@link #SHARED} for objects that existed before the method was called and
  * were not passed to it; three per argument, for the object itself, for its content, and for deeper
  * content; and one per instruction that creates objects. A value without origins was created by
  * this pass and contains nothing relevant, such as the result of an operation on arrays.
+ *
  * @param size in slots, as the virtual machine counts
  * @param origins possible origins; must not be modified
  * @param constant its numeric value, if known
