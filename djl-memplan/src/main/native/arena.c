@@ -196,7 +196,7 @@ bool djlplan_arena_fit(struct djlplan_arena *arena, int64_t bytes, struct djlpla
 }
 
 bool djlplan_arena_leave(struct djlplan_arena *arena) {
-    bool last = arena->given_up && arena->blocks.count == 0;
+    bool last = arena->given_up && arena->keepers == 0 && arena->blocks.count == 0;
     pthread_mutex_unlock(&arena->lock);
     if (last) destroy(arena);
     return last;

@@ -47,7 +47,8 @@ struct djlplan_arena {
     size_t touched_bytes; /* up to where anything was since memory was given back */
     struct djlplan_blocks blocks;
     struct djlplan_torch_run *runs;  /* that place blocks here, the latest one first */
-    bool given_up;                   /* it is freed with its last block */
+    bool given_up;                   /* it is freed with its last block and keeper */
+    int keepers;                     /* who may still place blocks here without a run of its own */
     struct djlplan_weights *weights; /* that lie here, NULL for none; set before a block does */
 };
 
@@ -63,8 +64,8 @@ bool djlplan_arena_fit(struct djlplan_arena *arena, int64_t bytes, struct djlpla
 /* Makes it as large, if it can. The caller holds the arena's lock. */
 bool djlplan_arena_ensure(struct djlplan_arena *arena, int64_t bytes);
 /*
- * Gives the lock back. Frees the arena if it was given up and no block is in use any more, and says
- * so.
+ * Gives the lock back. Frees the arena if it was given up, nobody keeps it, and no block is in use
+ * any more; and says so.
  */
 bool djlplan_arena_leave(struct djlplan_arena *arena);
 

@@ -417,12 +417,13 @@ DJLPLAN_API struct djlplan_torch_plan *djlplan_torch_plan_create(const int64_t *
 DJLPLAN_API void djlplan_torch_plan_delete(struct djlplan_torch_plan *plan);
 
 /*
- * Which allocations of a model outlive its predictions, and are left to the engine: by what was
- * allocated and freed before in the same prediction. Thread-safe. NULL without memory. May be
- * deleted before the runs that use it end: they hold on to it.
+ * Which allocations of a model outlive its predictions: by what was allocated and freed before in the
+ * same prediction. Those of many bytes get places in `arena`, where no run may be; others, and all
+ * if it is NULL, are left to the engine. Thread-safe. NULL without memory. Both may be deleted before
+ * the runs that use them end: they hold on to them.
  */
 struct djlplan_torch_escapes;
-DJLPLAN_API struct djlplan_torch_escapes *djlplan_torch_escapes_create(void);
+DJLPLAN_API struct djlplan_torch_escapes *djlplan_torch_escapes_create(void *arena);
 DJLPLAN_API void djlplan_torch_escapes_delete(struct djlplan_torch_escapes *escapes);
 
 /*
@@ -487,12 +488,13 @@ enum djlplan_counter {
     DJLPLAN_OUTSIDE = 6,  /* those for which there was no room: from the engine */
     DJLPLAN_REACHED = 7,  /* up to which offset there were blocks of this run */
     DJLPLAN_MOST_BYTES = 8, /* that blocks of this run had in use at once, aligned */
-    DJLPLAN_COUNTERS = 9
+    DJLPLAN_KEPT_REACHED = 9, /* up to which offset there were blocks of it in the arena of escapes */
+    DJLPLAN_COUNTERS = 10
 };
 DJLPLAN_AS_IN_JAVA(DJLPLAN_PLACED == 0 && DJLPLAN_REFUSED == 1 && DJLPLAN_DIVERGED == 2 &&
                        DJLPLAN_MISSING == 3 && DJLPLAN_ALIVE == 4 && DJLPLAN_FITTED == 5 &&
                        DJLPLAN_OUTSIDE == 6 && DJLPLAN_REACHED == 7 && DJLPLAN_MOST_BYTES == 8 &&
-                       DJLPLAN_COUNTERS == 9,
+                       DJLPLAN_KEPT_REACHED == 9 && DJLPLAN_COUNTERS == 10,
                    "TorchNative.PLACED … COUNTERS");
 
 /*

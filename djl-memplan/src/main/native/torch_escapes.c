@@ -2,6 +2,9 @@
  * Which allocations outlive predictions: hashes of what was allocated and freed before, in a table
  * that is read without a lock. It has room for the outputs of many structures; what finds none there
  * stays in arenas, where it is in nobody's way but takes room.
+ *
+ * Those of many bytes lie in an arena of their own. The C library would give the pages of such a
+ * block back to the system when it is freed, as nothing that predictions allocate lies behind it.
  */
 #include "torch_run.h"
 
@@ -9,23 +12,37 @@
 
 enum { ENTRIES = 1024, MOST = 512 };
 
+/* The C library has blocks of fewer bytes at hand. */
+enum { MANY_BYTES = 64 << 10 };
+
 struct djlplan_torch_escapes {
     atomic_int holders; /* the caller and every run */
+    struct djlplan_arena *arena; /* NULL for none; does not change */
     pthread_mutex_t lock;
     int count;                        /* guarded by the lock */
     _Atomic(uint32_t) table[ENTRIES]; /* 0: free; written under the lock */
 };
 
-struct djlplan_torch_escapes *djlplan_torch_escapes_create(void) {
+static void keep(struct djlplan_arena *arena, int more) {
+    if (arena == NULL) return;
+    pthread_mutex_lock(&arena->lock);
+    arena->keepers += more;
+    djlplan_arena_leave(arena);
+}
+
+struct djlplan_torch_escapes *djlplan_torch_escapes_create(void *arena) {
     struct djlplan_torch_escapes *escapes = calloc(1, sizeof *escapes);
     if (escapes == NULL) return NULL;
     atomic_store(&escapes->holders, 1);
     pthread_mutex_init(&escapes->lock, NULL);
+    escapes->arena = djlplan_arena_of(arena);
+    keep(escapes->arena, 1);
     return escapes;
 }
 
 void djlplan_torch_escapes_delete(struct djlplan_torch_escapes *escapes) {
     if (atomic_fetch_sub(&escapes->holders, 1) > 1) return;
+    keep(escapes->arena, -1);
     pthread_mutex_destroy(&escapes->lock);
     free(escapes);
 }
@@ -57,4 +74,14 @@ void djlplan_escapes_add(struct djlplan_torch_escapes *escapes, uint32_t structu
         escapes->count++;
     }
     pthread_mutex_unlock(&escapes->lock);
+}
+
+char *djlplan_escapes_place(struct djlplan_torch_escapes *escapes, size_t bytes,
+                            struct djlplan_block *block) {
+    struct djlplan_arena *arena = escapes->arena;
+    if (arena == NULL || bytes < MANY_BYTES || bytes > INT64_MAX / 2) return NULL;
+    pthread_mutex_lock(&arena->lock);
+    bool fits = djlplan_arena_fit(arena, (int64_t)bytes, block);
+    pthread_mutex_unlock(&arena->lock);
+    return fits ? arena->base + block->offset : NULL;
 }

@@ -103,7 +103,6 @@ static bool is_as_planned(const struct djlplan_torch_run *run, int number, size_
 /* The lowest place that is free; NULL if there is none, or the allocation outlives predictions. */
 static char *fit(struct djlplan_torch_run *run, struct djlplan_block *block, size_t bytes) {
     if (bytes == 0) return NULL;
-    if (run->escapes != NULL && djlplan_escapes_has(run->escapes, block->structure)) return NULL;
     if (bytes > INT64_MAX / 2 || !djlplan_arena_fit(run->arena, (int64_t)bytes, block)) {
         run->counters[DJLPLAN_OUTSIDE]++;
         return NULL;
@@ -116,6 +115,14 @@ static void raise_to(int64_t *most, int64_t value) {
     if (value > *most) *most = value;
 }
 
+/* Whether an allocation is known to outlive predictions: by its plan, or by what came before it. */
+static bool escapes(const struct djlplan_torch_run *run, const struct djlplan_block *block,
+                    bool planned) {
+    if (run->escapes == NULL) return false;
+    return planned ? run->plan->allocations[block->number].offset < 0
+                   : djlplan_escapes_has(run->escapes, block->structure);
+}
+
 /* The place of the next allocation, NULL if it is the engine's. The caller holds the lock. */
 static char *take_place(struct djlplan_torch_run *run, size_t bytes) {
     struct djlplan_block block = {.number = run->next, .run = run->id};
@@ -123,10 +130,18 @@ static char *take_place(struct djlplan_torch_run *run, size_t bytes) {
     step(run, bytes == 0 ? STEP_EMPTY : STEP_ALLOCATION);
     block.structure = run->structure;
     note_allocation(run, block.number, bytes);
+    bool planned = run->plan != NULL && !run->diverged && is_as_planned(run, block.number, bytes);
+    if (escapes(run, &block, planned)) {
+        /* A block of no run: its free is none of this prediction's. */
+        struct djlplan_block kept = {.number = -1};
+        char *there = djlplan_escapes_place(run->escapes, bytes, &kept);
+        if (there != NULL) raise_to(&run->counters[DJLPLAN_KEPT_REACHED], kept.end);
+        return there;
+    }
     char *place = NULL;
     if (run->plan == NULL) {
         place = fit(run, &block, bytes);
-    } else if (run->diverged || !is_as_planned(run, block.number, bytes)) {
+    } else if (!planned) {
         run->diverged = true;
         run->counters[DJLPLAN_DIVERGED]++;
         block.number = -1; /* none of the planned ones */

@@ -75,6 +75,9 @@ void djlplan_plan_hold(struct djlplan_torch_plan *plan);
 void djlplan_escapes_hold(struct djlplan_torch_escapes *escapes);
 bool djlplan_escapes_has(const struct djlplan_torch_escapes *escapes, uint32_t structure);
 void djlplan_escapes_add(struct djlplan_torch_escapes *escapes, uint32_t structure);
+/* A place that no prediction takes, and the block there; NULL if the engine is to serve it. */
+char *djlplan_escapes_place(struct djlplan_torch_escapes *escapes, size_t bytes,
+                            struct djlplan_block *block);
 
 /* torch_run.c */
 struct djlplan_torch_run *djlplan_run_begin(struct djlplan_torch_plan *plan, void *arena,

@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { THREADS = 8, BLOCKS = 24, MOST_BYTES = 16384, EXCHANGE = 16, EVENT = 3 };
+enum { THREADS = 8, BLOCKS = 24, MOST_BYTES = 16384, OUTPUT_BYTES = 65536, EXCHANGE = 16, EVENT = 3 };
 
 /* The sanitizer of threads is slow, and sees a race whichever thread comes first. */
 #ifdef __SANITIZE_THREAD__
@@ -28,6 +28,9 @@ static atomic_int placed, refused, diverged, kept_arenas, in_common;
 
 /* For predictions without plans of all threads. */
 static char *common;
+/* Where blocks lie that are known to outlive predictions, here the first ones. */
+static char *outputs;
+static atomic_int in_outputs;
 static atomic_int now_in_common;
 
 struct worker {
@@ -73,6 +76,7 @@ static void give_up(struct worker *worker, struct block *block) {
 static void draw_model(struct worker *worker) {
     for (int i = 0; i < BLOCKS; i++) {
         worker->bytes[i] = draw(worker, 8) == 0 ? 0 : draw(worker, MOST_BYTES);
+        if (i == 0 && draw(worker, 2) == 0) worker->bytes[i] += OUTPUT_BYTES;
         worker->frees[i] = draw(worker, 4) == 0 || i == 0 ? -1 : (int)draw(worker, (unsigned)i);
     }
 }
@@ -142,6 +146,8 @@ static void record(struct worker *worker) {
     int64_t events[BLOCKS * EVENT], counters[DJLPLAN_COUNTERS];
     CHECK(djlplan_torch_events(run, events, BLOCKS * EVENT) == BLOCKS * EVENT);
     djlplan_torch_finish(run, counters, NULL, 0);
+    atomic_fetch_add(&in_outputs, counters[DJLPLAN_KEPT_REACHED] > 0);
+    if (draw(worker, 8) == 0) djlplan_arena_trim(outputs, draw(worker, 1 << 16));
     if (shares) {
         atomic_fetch_sub(&now_in_common, 1);
         djlplan_arena_trim(common, draw(worker, 1 << 16));
@@ -207,15 +213,18 @@ static void *work(void *seed) {
 
 void check_threads(void) {
     pthread_t threads[THREADS];
-    all_escapes = djlplan_torch_escapes_create();
     common = djlplan_arena_create(64, INT64_C(1) << 24);
+    outputs = djlplan_arena_create(64, INT64_C(1) << 24);
+    all_escapes = djlplan_torch_escapes_create(outputs);
     for (int i = 0; i < THREADS; i++) {
         CHECK(pthread_create(&threads[i], NULL, work, (void *)(uintptr_t)(i + 1)) == 0);
     }
     for (int i = 0; i < THREADS; i++) CHECK(pthread_join(threads[i], NULL) == 0);
     djlplan_torch_escapes_delete(all_escapes);
+    djlplan_arena_free(outputs);
     for (int i = 0; i < EXCHANGE; i++) drop(atomic_exchange(&exchange[i], NULL));
     CHECK(placed > 0 && refused > 0 && diverged > 0 && kept_arenas > 0 && in_common > 0);
+    CHECK(in_outputs > 0 && djlplan_arena_of(outputs) == NULL);
     CHECK(!djlplan_arena_in_use(common));
     djlplan_arena_free(common);
 }

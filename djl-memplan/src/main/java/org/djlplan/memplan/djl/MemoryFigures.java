@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 import org.djlplan.memplan.report.MemoryReport;
 import org.djlplan.memplan.runtime.ArenaPool;
+import org.djlplan.memplan.runtime.OutputArena;
 import org.djlplan.memplan.runtime.ProcessMemory;
 
 /** Measures the memory of the process by purpose, for one model. */
@@ -33,7 +34,7 @@ public final class MemoryFigures {
         long heap = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
         long code = compiledCode();
         long jvm = ManagementFactory.getMemoryMXBean().getNonHeapMemoryUsage().getCommitted();
-        long arenas = ArenaPool.shared().metric().arenaBytes();
+        long arenas = ArenaPool.shared().metric().arenaBytes() + OutputArena.shared().bytes();
         long kernels = Math.max(0, mappings.get().codeBytes() - code);
         long used = nativeHeap.get().usedBytes();
         long ofModel = Math.min(weights(model), used);

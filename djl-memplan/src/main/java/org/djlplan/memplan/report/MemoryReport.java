@@ -8,7 +8,7 @@ package org.djlplan.memplan.report;
  * @param heapBytes Java objects, including dead ones until they are collected
  * @param jvmBytes memory of the JVM itself: classes, compiled code
  * @param weightsBytes of this model, if they stay in memory and are not pages of a mapped file
- * @param arenasBytes planned arenas of all models
+ * @param arenasBytes arenas of predictions and of outputs, of all models
  * @param kernelsBytes code that the engine generated at run time, as oneDNN does for each shape;
  *     {@code ONEDNN_PRIMITIVE_CACHE_CAPACITY} limits their number (default 1,024)
  * @param engineBytes other allocations of native code: the engine's caches and structures, arrays

@@ -10,38 +10,54 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import org.djlplan.memplan.formula.QuickPlan;
 import org.djlplan.memplan.runtime.Arena;
+import org.djlplan.memplan.runtime.OutputArena;
 import org.djlplan.memplan.source.trace.Allocation;
 import org.djlplan.memplan.source.trace.AllocationTrace;
 
 /** Places allocations through the native library. */
 final class NativeWatch implements AllocationWatch {
 
+    private static final long LEFT_TO_THE_ENGINE = -1;
+
     private final Pointer escapes;
+    private final Optional<OutputArena.Use> outputs;
     private boolean closed;
 
-    NativeWatch() {
-        escapes = TorchNative.djlplan_torch_escapes_create();
+    /**
+     * @param outputs where what outlives predictions lies; empty if that is the engine's. Closed
+     *     with this
+     */
+    NativeWatch(Optional<OutputArena.Use> outputs) {
+        this.outputs = outputs;
+        escapes =
+                TorchNative.djlplan_torch_escapes_create(
+                        outputs.map(OutputArena.Use::address).orElse(null));
     }
 
     @Override
-    public synchronized Optional<Run> fit(Arena arena, boolean recorded) {
+    public Optional<Run> fit(Arena arena, boolean recorded) {
+        return begin(null, arena, recorded, 0);
+    }
+
+    private synchronized Optional<Run> begin(
+            Pointer plan, Arena arena, boolean recorded, int allocations) {
         if (closed) {
             return Optional.empty();
         }
         return Optional.ofNullable(
                         TorchNative.djlplan_torch_begin(
-                                null, arena.address(), escapes, recorded ? 1 : 0))
-                .map(run -> new NativeRun(run, 0));
+                                plan, arena.address(), escapes, recorded ? 1 : 0))
+                .map(run -> new NativeRun(run, allocations));
     }
 
     @Override
     public Placing take(AllocationPlans.Placement placement) {
-        return NativePlan.of(placement);
+        return newPlan(placement);
     }
 
     @Override
     public Placing take(QuickPlan plan) {
-        return NativePlan.of(plan);
+        return newPlan(plan);
     }
 
     @Override
@@ -49,12 +65,45 @@ final class NativeWatch implements AllocationWatch {
         if (!closed && escapes != null) {
             TorchNative.djlplan_torch_escapes_delete(escapes);
         }
+        outputs.ifPresent(OutputArena.Use::close);
         closed = true;
     }
 
-    private static final class NativePlan implements Placing {
+    private NativePlan newPlan(AllocationPlans.Placement placement) {
+        List<Allocation> trace = placement.trace().allocations();
+        long[] bytes = new long[trace.size()];
+        long[] offsets = new long[trace.size()];
+        for (int i = 0; i < bytes.length; i++) {
+            bytes[i] = trace.get(i).bytes();
+            offsets[i] =
+                    trace.get(i).plannable()
+                            ? placement.plan().plan().offsetOf(i)
+                            : LEFT_TO_THE_ENGINE;
+        }
+        return newPlan(bytes, offsets, placement.plan().arenaBytes());
+    }
 
-        private static final long LEFT_TO_THE_ENGINE = -1;
+    private NativePlan newPlan(QuickPlan quick) {
+        long[] bytes = new long[quick.guess().size()];
+        long[] offsets = new long[bytes.length];
+        for (int i = 0; i < bytes.length; i++) {
+            bytes[i] = quick.guess().bytes(i);
+            offsets[i] = quick.offset(i);
+        }
+        return newPlan(bytes, offsets, quick.arenaBytes());
+    }
+
+    private NativePlan newPlan(long[] bytes, long[] offsets, long arenaBytes) {
+        Pointer plan =
+                TorchNative.djlplan_torch_plan_create(bytes, offsets, bytes.length, arenaBytes);
+        if (plan == null) {
+            throw new IllegalArgumentException(
+                    "the native library refuses a plan of " + bytes.length + " allocations");
+        }
+        return new NativePlan(plan, bytes.length);
+    }
+
+    private final class NativePlan implements Placing {
 
         private final Pointer plan;
         private final int allocations;
@@ -64,45 +113,9 @@ final class NativeWatch implements AllocationWatch {
             this.allocations = allocations;
         }
 
-        static NativePlan of(AllocationPlans.Placement placement) {
-            List<Allocation> trace = placement.trace().allocations();
-            long[] bytes = new long[trace.size()];
-            long[] offsets = new long[trace.size()];
-            for (int i = 0; i < bytes.length; i++) {
-                bytes[i] = trace.get(i).bytes();
-                offsets[i] =
-                        trace.get(i).plannable()
-                                ? placement.plan().plan().offsetOf(i)
-                                : LEFT_TO_THE_ENGINE;
-            }
-            return of(bytes, offsets, placement.plan().arenaBytes());
-        }
-
-        static NativePlan of(QuickPlan quick) {
-            long[] bytes = new long[quick.guess().size()];
-            long[] offsets = new long[bytes.length];
-            for (int i = 0; i < bytes.length; i++) {
-                bytes[i] = quick.guess().bytes(i);
-                offsets[i] = quick.offset(i);
-            }
-            return of(bytes, offsets, quick.arenaBytes());
-        }
-
-        private static NativePlan of(long[] bytes, long[] offsets, long arenaBytes) {
-            Pointer plan =
-                    TorchNative.djlplan_torch_plan_create(bytes, offsets, bytes.length, arenaBytes);
-            if (plan == null) {
-                throw new IllegalArgumentException(
-                        "the native library refuses a plan of " + bytes.length + " allocations");
-            }
-            return new NativePlan(plan, bytes.length);
-        }
-
         @Override
         public Optional<Run> replay(Arena arena) {
-            return Optional.ofNullable(
-                            TorchNative.djlplan_torch_begin(plan, arena.address(), null, 0))
-                    .map(run -> new NativeRun(run, allocations));
+            return begin(plan, arena, false, allocations);
         }
 
         @Override
@@ -111,7 +124,7 @@ final class NativeWatch implements AllocationWatch {
         }
     }
 
-    private static final class NativeRun implements Run {
+    private final class NativeRun implements Run {
 
         private static final int VALUES_PER_EVENT = 3;
 
@@ -169,6 +182,7 @@ final class NativeWatch implements AllocationWatch {
             int[] alive = new int[allocations];
             Arrays.fill(alive, -1);
             TorchNative.djlplan_torch_finish(run, counters, alive, alive.length);
+            outputs.ifPresent(use -> use.note(counters[TorchNative.KEPT_REACHED]));
             ImmutableSet<Integer> numbers =
                     counters[TorchNative.ALIVE] == 0
                             ? ImmutableSet.of()

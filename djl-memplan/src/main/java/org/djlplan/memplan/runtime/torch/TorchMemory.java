@@ -22,6 +22,7 @@ import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.ArenaPool;
 import org.djlplan.memplan.runtime.NativeLoader;
 import org.djlplan.memplan.runtime.NoArenaException;
+import org.djlplan.memplan.runtime.OutputArena;
 import org.djlplan.memplan.runtime.PlanFigures;
 import org.djlplan.memplan.runtime.Settling;
 import org.djlplan.memplan.runtime.UnsupportedPlatformException;
@@ -121,7 +122,11 @@ public final class TorchMemory implements AutoCloseable {
         this.plans = Suppliers.memoize(plans::get);
         try {
             use = TorchNative.use();
-            watch = new NativeWatch();
+            watch =
+                    new NativeWatch(
+                            weights.isPresent()
+                                    ? Optional.empty()
+                                    : Optional.of(OutputArena.shared().use()));
         } catch (UnsupportedPlatformException e) {
             throw new IllegalStateException("libtorch's allocator is not attached", e);
         }

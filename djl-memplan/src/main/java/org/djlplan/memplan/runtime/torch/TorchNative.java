@@ -18,7 +18,8 @@ final class TorchNative {
     static final int OUTSIDE = 6;
     static final int REACHED = 7;
     static final int MOST_BYTES = 8;
-    static final int COUNTERS = 9;
+    static final int KEPT_REACHED = 9;
+    static final int COUNTERS = 10;
 
     private TorchNative() {}
 
@@ -38,7 +39,7 @@ final class TorchNative {
 
     static native void djlplan_torch_plan_delete(Pointer plan);
 
-    static native Pointer djlplan_torch_escapes_create();
+    static native Pointer djlplan_torch_escapes_create(Pointer arena);
 
     static native void djlplan_torch_escapes_delete(Pointer escapes);
 
