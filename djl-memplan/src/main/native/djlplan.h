@@ -406,7 +406,7 @@ DJLPLAN_API void djlplan_torch_set_settings(int64_t wanted);
 
 /*
  * What the allocations of one prediction shall be: sizes in bytes and offsets in an arena, −1 for
- * one that is left to the engine. NULL if an offset is misaligned or negative otherwise, an
+ * one that outlives the prediction or has no place for another reason. NULL if an offset is misaligned or negative otherwise, an
  * allocation is empty or reaches beyond `arena_bytes`, or there is no memory. A plan may be deleted
  * before the runs that use it end: they hold on to it.
  */

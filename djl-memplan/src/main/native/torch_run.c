@@ -212,7 +212,7 @@ bool djlplan_run_free(void *address) {
     return true;
 }
 
-/* Leaves the allocations of a run that are in use now to the engine, in predictions to come. */
+/* In predictions to come, allocations of a run that are in use now lie in no arena of a run. */
 static void add_escapes(struct djlplan_torch_run *run) {
     struct djlplan_block block = {0};
     if (run->escapes == NULL || run->plan != NULL) return;

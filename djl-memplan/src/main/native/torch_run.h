@@ -16,7 +16,7 @@
 struct djlplan_torch_plan {
     int holders; /* the caller and every run; guarded by the lock of all plans */
     int count;
-    struct place *allocations; /* offset −1: left to the engine */
+    struct place *allocations; /* offset −1: not in the run's arena */
     int64_t arena_bytes;
 };
 

@@ -16,7 +16,7 @@ interface AllocationWatch extends AutoCloseable {
     /**
      * Gives this thread's allocations from now on the lowest places that are free; empty if a run
      * is current on it already. Those of which earlier runs showed that they outlive predictions
-     * are left to the engine.
+     * lie elsewhere.
      *
      * @param recorded whether they are noted, to be planned
      */

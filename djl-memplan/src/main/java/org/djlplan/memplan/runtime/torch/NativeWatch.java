@@ -17,7 +17,7 @@ import org.djlplan.memplan.source.trace.AllocationTrace;
 /** Places allocations through the native library. */
 final class NativeWatch implements AllocationWatch {
 
-    private static final long LEFT_TO_THE_ENGINE = -1;
+    private static final long NO_PLACE = -1;
 
     private final Pointer escapes;
     private final Optional<OutputArena.Use> outputs;
@@ -78,7 +78,7 @@ final class NativeWatch implements AllocationWatch {
             offsets[i] =
                     trace.get(i).plannable()
                             ? placement.plan().plan().offsetOf(i)
-                            : LEFT_TO_THE_ENGINE;
+                            : NO_PLACE;
         }
         return newPlan(bytes, offsets, placement.plan().arenaBytes());
     }

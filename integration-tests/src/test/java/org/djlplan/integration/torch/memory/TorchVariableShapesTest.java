@@ -89,40 +89,40 @@ class TorchVariableShapesTest {
         manager.close();
     }
 
-    private static ModelInputs sequence(int number) {
-        return ModelInputs.floats(new long[] {2, 300 + number % KEPT, 32});
+    private static ModelInputs rows(int number) {
+        return ModelInputs.floats(new long[] {700 + number % KEPT, 24});
     }
 
-    /** Many outputs at once, further ones between them, and those that outlive their model. */
+    /** Many outputs, further ones between them, and those that outlive their model. */
     @Test
     void predict_largeOutputs_theirArenaKeepsThemAndIsTrimmed() throws Exception {
-        TorchScriptModel files = TorchScriptModels.named("attention");
+        TorchScriptModel files = TorchScriptModels.named("input_as_output");
         List<List<Output>> expected = new ArrayList<>();
         List<NDList> kept = new ArrayList<>();
         NDManager manager = NDManager.newBaseManager("PyTorch");
         try (ZooModel<NDList, NDList> stock = files.loadStock();
-                ZooModel<NDList, NDList> model = Torch.load("attention", folder);
+                ZooModel<NDList, NDList> model = Torch.load("input_as_output", folder);
                 Predictor<NDList, NDList> plain = stock.newPredictor();
                 Predictor<NDList, NDList> predictor = model.newPredictor()) {
             for (int i = 0; i < KEPT; i++) {
-                expected.add(Torch.predict(plain, sequence(i), i));
-                kept.add(predictor.predict(sequence(i).create(manager, i)));
+                expected.add(Torch.predict(plain, rows(i), i));
+                kept.add(predictor.predict(rows(i).create(manager, i)));
             }
             long many = OutputArena.shared().bytes();
             assertTrue(many > LITTLE_BYTES, many + " bytes");
             for (int i = 0; i < FURTHER; i++) {
-                assertEquals(1, Torch.predict(predictor, sequence(i), i).size());
+                assertEquals(3, Torch.predict(predictor, rows(i), i).size());
             }
             assertKept(expected, kept);
             while (kept.size() > 2) {
                 kept.remove(2).close();
             }
             for (int i = 0; i < 2 * KEPT; i++) {
-                assertEquals(1, Torch.predict(predictor, sequence(i), i).size());
+                assertEquals(3, Torch.predict(predictor, rows(i), i).size());
             }
             long now = OutputArena.shared().bytes();
             assertTrue(now < LITTLE_BYTES, now + " bytes of " + many);
-            kept.add(predictor.predict(sequence(2).create(manager, 2)));
+            kept.add(predictor.predict(rows(2).create(manager, 2)));
         }
         assertEquals(0, OutputArena.shared().bytes());
         assertKept(expected.subList(0, kept.size()), kept);
