@@ -56,7 +56,7 @@ public final class ArenaPool {
         void free(Arena arena);
     }
 
-    private static final class NativeSource implements Source {
+    static final class NativeSource implements Source {
         @Override
         public Arena create(long bytes, boolean grows) {
             return Arena.create(bytes, grows);

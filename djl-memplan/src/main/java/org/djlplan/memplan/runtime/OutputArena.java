@@ -16,19 +16,13 @@ public final class OutputArena {
 
     private static final Logger logger = LoggerFactory.getLogger(OutputArena.class);
 
-    private static final OutputArena SHARED = new OutputArena(() -> Arena.create(1, true));
+    private static final OutputArena SHARED = new OutputArena(new ArenaPool.NativeSource());
 
-    private final Source source;
+    private final ArenaPool.Source source;
     private Optional<Arena> arena = Optional.empty();
     private int users;
 
-    /** Makes the arena. */
-    @FunctionalInterface
-    interface Source {
-        Arena create();
-    }
-
-    OutputArena(Source source) {
+    OutputArena(ArenaPool.Source source) {
         this.source = source;
     }
 
@@ -41,7 +35,7 @@ public final class OutputArena {
     public synchronized Use use() {
         if (arena.isEmpty()) {
             try {
-                arena = Optional.of(source.create());
+                arena = Optional.of(source.create(1, true));
             } catch (NoArenaException e) {
                 logger.debug("outputs are in the engine's own memory", e);
             }
@@ -92,7 +86,7 @@ public final class OutputArena {
                     closed = true;
                     users--;
                     if (users == 0) {
-                        arena.ifPresent(Arena::free);
+                        arena.ifPresent(source::free);
                         arena = Optional.empty();
                     }
                 }
