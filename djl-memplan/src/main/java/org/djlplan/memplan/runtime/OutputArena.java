@@ -8,9 +8,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The arena for what is known to outlive predictions, whichever model it is of. Each block keeps its
- * place until it is freed, also after the last model is closed. What the last predictions did not
- * reach is given back in the background.
+ * The arena for what is known to outlive predictions, whichever model it is of. Each block keeps
+ * its place until it is freed, also after the last model is closed. What the last predictions did
+ * not reach is given back in the background.
  */
 public final class OutputArena {
 

@@ -75,10 +75,7 @@ final class NativeWatch implements AllocationWatch {
         long[] offsets = new long[trace.size()];
         for (int i = 0; i < bytes.length; i++) {
             bytes[i] = trace.get(i).bytes();
-            offsets[i] =
-                    trace.get(i).plannable()
-                            ? placement.plan().plan().offsetOf(i)
-                            : NO_PLACE;
+            offsets[i] = trace.get(i).plannable() ? placement.plan().plan().offsetOf(i) : NO_PLACE;
         }
         return newPlan(bytes, offsets, placement.plan().arenaBytes());
     }
