@@ -38,8 +38,8 @@
  * or of a struct. Copies of djl-plan in several class loaders share the library that the first one
  * loaded, for libtorch can have one allocator only.
  */
-enum { DJLPLAN_ABI = 7 };
-DJLPLAN_AS_IN_JAVA(DJLPLAN_ABI == 7, "NativeLoader.ABI");
+enum { DJLPLAN_ABI = 8 };
+DJLPLAN_AS_IN_JAVA(DJLPLAN_ABI == 8, "NativeLoader.ABI");
 DJLPLAN_API int djlplan_abi(void);
 
 enum djlplan_status {
@@ -610,5 +610,45 @@ DJLPLAN_API int64_t djlplan_weights_steps(struct djlplan_weights *weights, int64
                                           int64_t capacity);
 DJLPLAN_API int64_t djlplan_weights_touches(struct djlplan_weights *weights, int32_t *out,
                                             int64_t capacity);
+
+/* ---- ort.c: allocations of ONNX Runtime ------------------------------------------------------ */
+
+/*
+ * Registers an allocator of ours with an environment, an OrtEnv, for sessions that ask for the
+ * allocators of their environment. `api` is the OrtApi that the application uses. Unless it returns
+ * DJLPLAN_OK, `message` says why not: the table is not as we know it, or the engine refuses, as some
+ * releases do if the application has registered an allocator. Idempotent, thread-safe.
+ */
+DJLPLAN_API int djlplan_ort_attach(const void *api, void *env, char *message,
+                                   int64_t message_bytes);
+/* Unregisters it. Blocks that sessions have may be freed later. Thread-safe. */
+DJLPLAN_API void djlplan_ort_detach(void);
+
+/*
+ * Begins a run on this thread: until it is paused, allocations of the thread get the lowest places
+ * in the arena that are free. It is finished as a run of libtorch is. `escapes` may be NULL. Returns
+ * NULL if a run of this engine is current on this thread, there is no memory, the arena is none of
+ * ours, or a run with a plan goes on there.
+ */
+DJLPLAN_API struct djlplan_torch_run *djlplan_ort_begin(void *arena,
+                                                        struct djlplan_torch_escapes *escapes);
+/* Ends the allocations of the current run. Returns how many bytes they had in total, or −1. */
+DJLPLAN_API int64_t djlplan_ort_pause(void);
+
+/* Between these two calls all allocations of this thread are weights of the session it creates. */
+DJLPLAN_API void djlplan_ort_load_begin(void);
+/* Returns how many bytes of weights were allocated, and not freed, since. */
+DJLPLAN_API int64_t djlplan_ort_load_end(void);
+
+enum djlplan_ort_figure {
+    DJLPLAN_ORT_WEIGHTS_BYTES = 0, /* in use */
+    DJLPLAN_ORT_OUTSIDE_BYTES = 1, /* in use: outputs, and what found no place in an arena */
+    DJLPLAN_ORT_ALLOCATIONS = 2,   /* that have arrived until now */
+    DJLPLAN_ORT_FIGURES = 3
+};
+DJLPLAN_AS_IN_JAVA(DJLPLAN_ORT_ALLOCATIONS == 2 && DJLPLAN_ORT_FIGURES == 3,
+                   "OrtNative.ALLOCATIONS, FIGURES");
+/* Of all environments together. Thread-safe. */
+DJLPLAN_API void djlplan_ort_figures(int64_t *out);
 
 #endif

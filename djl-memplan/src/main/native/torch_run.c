@@ -166,10 +166,15 @@ static char *take_place(struct djlplan_torch_run *run, size_t bytes) {
     return place;
 }
 
-torch_data_ptr djlplan_run_allocate(struct djlplan_torch_run *run, size_t bytes) {
+void *djlplan_run_place(struct djlplan_torch_run *run, size_t bytes) {
     pthread_mutex_lock(&run->arena->lock);
     char *place = take_place(run, bytes);
     pthread_mutex_unlock(&run->arena->lock);
+    return place;
+}
+
+torch_data_ptr djlplan_run_allocate(struct djlplan_torch_run *run, size_t bytes) {
+    void *place = djlplan_run_place(run, bytes);
     return place == NULL ? djlplan_torch_engine_allocate(bytes) : djlplan_torch_block(place);
 }
 

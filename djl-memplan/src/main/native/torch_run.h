@@ -1,6 +1,7 @@
 /*
  * Runs and plans of libtorch's allocations: what torch.c (the allocator), torch_plan.c,
- * torch_escapes.c, torch_run.c, torch_names.c and torch_shapes.c share.
+ * torch_escapes.c, torch_run.c, torch_names.c and torch_shapes.c share; and runs without plans of
+ * ONNX Runtime (ort.c).
  */
 #ifndef DJLPLAN_TORCH_RUN_H
 #define DJLPLAN_TORCH_RUN_H
@@ -82,6 +83,8 @@ char *djlplan_escapes_place(struct djlplan_torch_escapes *escapes, size_t bytes,
 /* torch_run.c */
 struct djlplan_torch_run *djlplan_run_begin(struct djlplan_torch_plan *plan, void *arena,
                                             struct djlplan_torch_escapes *escapes, int logged);
+/* The place of the next allocation, NULL if it is the engine's. */
+void *djlplan_run_place(struct djlplan_torch_run *run, size_t bytes);
 torch_data_ptr djlplan_run_allocate(struct djlplan_torch_run *run, size_t bytes);
 /* Whether the block lay in an arena; then it is freed. Thread-safe. */
 bool djlplan_run_free(void *block);

@@ -12,6 +12,7 @@ import java.lang.management.MemoryUsage;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.OptionalLong;
 import org.djlplan.memplan.report.MemoryReport;
 import org.djlplan.memplan.runtime.ArenaPool;
 import org.djlplan.memplan.runtime.OutputArena;
@@ -66,10 +67,14 @@ public final class MemoryFigures {
 
     /**
      * Returns the native memory of weights: for a TorchScript model the size of its file, which is
-     * slightly more. 0 for models of other engines, which map their file, and for models with a
+     * slightly more; for an ONNX Runtime model the allocations of its session. 0 for models of other engines, which map their file, and for models with a
      * budget, whose weights are loaded and dropped.
      */
     private static long weights(Model model) {
+        OptionalLong counted = OrtPlanning.weightsBytes(model);
+        if (counted.isPresent()) {
+            return counted.getAsLong();
+        }
         if (!model.getNDManager().getEngine().getEngineName().equals("PyTorch")
                 || ModelHandle.of(model).filter(ModelHandle::hasBudget).isPresent()) {
             return 0;

@@ -221,6 +221,7 @@ public final class ModelPlanning {
                             yield new TfLitePlanning(asked, provider, progress).plan(model);
                         }
                         case "PyTorch" -> new PyTorchPlanning(options).plan(model, early);
+                        case "OnnxRuntime" -> new OrtPlanning(options).plan(model);
                         default ->
                                 Optional.of(
                                         "the engine " + engine + " is not planned by this version");

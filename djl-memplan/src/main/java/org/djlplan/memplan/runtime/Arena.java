@@ -191,11 +191,20 @@ public final class Arena {
      * @return how many bytes of it predictions used of late, if it is time to give the others back
      */
     OptionalLong note(long reached) {
+        return note(reached, Reach.PREDICTIONS);
+    }
+
+    /**
+     * Does the same.
+     *
+     * @param atLeast as many predictions have to do without memory that is given back
+     */
+    OptionalLong note(long reached, int atLeast) {
         if (!grows) {
             return OptionalLong.empty();
         }
         bytes = Math.max(bytes, roundedBytes(reached));
-        return reach.note(reached, bytes);
+        return reach.note(reached, bytes, atLeast);
     }
 
     /** Says that memory from there on will be given back. */

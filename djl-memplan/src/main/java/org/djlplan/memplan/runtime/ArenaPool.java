@@ -269,10 +269,20 @@ public final class ArenaPool {
          * @param reachedBytes up to where the arena was used, if it grows
          */
         public void close(long reachedBytes) {
+            close(reachedBytes, Reach.PREDICTIONS);
+        }
+
+        /**
+         * Closes the lease.
+         *
+         * @param reachedBytes up to where the arena was used, if it grows
+         * @param atLeast as many leases have to do without memory that is given back
+         */
+        public void close(long reachedBytes, int atLeast) {
             OptionalLong keep;
             lock.lock();
             try {
-                keep = giveBack(reachedBytes);
+                keep = giveBack(reachedBytes, atLeast);
             } finally {
                 lock.unlock();
             }
@@ -299,7 +309,7 @@ public final class ArenaPool {
             }
         }
 
-        private OptionalLong giveBack(long reachedBytes) {
+        private OptionalLong giveBack(long reachedBytes, int atLeast) {
             if (closed) {
                 return OptionalLong.empty();
             }
@@ -309,7 +319,7 @@ public final class ArenaPool {
                 return OptionalLong.empty();
             }
             leased.remove(arena);
-            OptionalLong keep = arena.note(need.grows ? reachedBytes : bytes);
+            OptionalLong keep = arena.note(need.grows ? reachedBytes : bytes, atLeast);
             if (arena.abandoned() || isTooLarge(arena)) {
                 arena.abandon();
                 freeUnlessLeased(arena);

@@ -29,7 +29,7 @@ public final class NativeLoader {
      * Equals {@code DJLPLAN_ABI} in {@code djlplan.h}: the interface that this class's callers
      * expect.
      */
-    private static final int ABI = 7;
+    private static final int ABI = 8;
 
     private NativeLoader() {}
 

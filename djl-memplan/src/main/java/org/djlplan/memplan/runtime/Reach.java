@@ -6,7 +6,7 @@ import java.util.OptionalLong;
 final class Reach {
 
     /** As many at least have to do without memory that is given back. */
-    private static final int PREDICTIONS = 32;
+    static final int PREDICTIONS = 32;
 
     /** What would be given back has to be more than this, and one part in so many. */
     private static final long LITTLE_BYTES = 1 << 20;
@@ -21,12 +21,13 @@ final class Reach {
      * Notes how far a prediction went.
      *
      * @param bytes of the arena
+     * @param atLeast as many predictions have to do without memory that is given back
      * @return the furthest that predictions went of late, if that is clearly less
      */
-    OptionalLong note(long reached, long bytes) {
+    OptionalLong note(long reached, long bytes, int atLeast) {
         now = Math.max(now, reached);
         predictions++;
-        if (predictions < PREDICTIONS) {
+        if (predictions < atLeast) {
             return OptionalLong.empty();
         }
         long furthest = Math.max(before, now);

@@ -9,9 +9,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What takes libtorch's allocator over, compiled with sanitizers into a program of its own. In
- * libtorch's place stands a library with an allocator only, in the layouts of its versions and in
- * some that it never had.
+ * What takes libtorch's allocator over, and the allocator for ONNX Runtime, compiled with
+ * sanitizers into programs of their own. In the engine's place stands a library with an allocator
+ * only, in the layouts of its versions and in some that it never had.
  */
 class AllocatorCodeTest {
 
@@ -56,6 +56,32 @@ class AllocatorCodeTest {
         program.assertOk(
                 checker,
                 List.of(check.toString(), engine("-DNO_SIMPLE"), "table has another size"));
+    }
+
+    @Test
+    void onnxRuntime_goodAndBadUses_violatesNoMemory() throws Exception {
+        checkOnnxRuntime(program.memoryChecker());
+    }
+
+    @Test
+    void onnxRuntime_manyThreads_haveNoRaces() throws Exception {
+        checkOnnxRuntime(program.threadChecker());
+    }
+
+    private void checkOnnxRuntime(NativeProgram.Checker checker) throws Exception {
+        Path check =
+                program.compile(checker, List.of(NativeProgram.SOURCES.resolve("check_ort.c")));
+        program.assertOk(checker, List.of(check.toString(), onnxRuntime(), "sound"));
+        program.assertOk(checker, List.of(check.toString(), onnxRuntime("-DOLD"), "older than"));
+        program.assertOk(
+                checker, List.of(check.toString(), onnxRuntime("-DNO_BASE"), "has no function"));
+        program.assertOk(
+                checker, List.of(check.toString(), onnxRuntime("-DTAKEN"), "registered already"));
+    }
+
+    private String onnxRuntime(String... options) throws IOException, InterruptedException {
+        Path source = NativeProgram.SOURCES.resolve("fake_ort.c");
+        return program.compileLibrary("libonnxruntime.so", source, options).toString();
     }
 
     private Path compile(NativeProgram.Checker checker) throws IOException, InterruptedException {

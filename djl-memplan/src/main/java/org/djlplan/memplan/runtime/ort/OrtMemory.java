@@ -1,0 +1,211 @@
+package org.djlplan.memplan.runtime.ort;
+
+import com.sun.jna.Pointer;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.report.PlanReport.Plan;
+import org.djlplan.memplan.report.PlanReport.Predictions;
+import org.djlplan.memplan.runtime.Arena;
+import org.djlplan.memplan.runtime.ArenaPool;
+import org.djlplan.memplan.runtime.NativeLoader;
+import org.djlplan.memplan.runtime.NoArenaException;
+import org.djlplan.memplan.runtime.UnsupportedPlatformException;
+import org.djlplan.memplan.runtime.VirtualThreads;
+
+/**
+ * The memory of one ONNX Runtime model's predictions. Each allocation of a prediction gets the
+ * lowest place that is free in an arena; predictions that overlap share one. Allocations that
+ * outlive their prediction, as outputs do, come from the engine once that is known of them. When no
+ * arena is to be had a prediction runs in the engine's memory.
+ */
+public final class OrtMemory implements AutoCloseable {
+
+    private static final String ENGINE = "OnnxRuntime";
+    private static final String STRATEGY = "first-fit";
+
+    /**
+     * Memory that as many predictions did not reach is given back: a prediction takes long enough
+     * that touching the memory again does not matter.
+     */
+    private static final int FEW_PREDICTIONS = 8;
+
+    private final ArenaPool.Need need;
+    private final NativeLoader.Use use;
+    private final Pointer escapes;
+    private final long weightsBytes;
+
+    private boolean closed;
+    private int open;
+    private long predictions;
+    private long placed;
+    private long outside;
+    private long escaped;
+    private Largest largest = new Largest(0, 0, 0, 0);
+
+    /** The prediction that reached furthest in its arena. */
+    private record Largest(long allocations, long bytes, long mostBytes, long reachedBytes) {}
+
+    /** A prediction that allocates in an arena. */
+    private record Run(ArenaPool.Lease lease, Pointer run) {}
+
+    /**
+     * The allocator must be attached.
+     *
+     * @param weightsBytes what the session's weights take
+     * @throws UnsupportedPlatformException if the native library is not to be had
+     */
+    public OrtMemory(ArenaPool pool, long weightsBytes) throws UnsupportedPlatformException {
+        this.weightsBytes = weightsBytes;
+        use = OrtNative.use();
+        escapes = OrtNative.djlplan_torch_escapes_create();
+        need = pool.announceAny();
+    }
+
+    /** Returns what the session's weights take, packed ones included. */
+    public long weightsBytes() {
+        return weightsBytes;
+    }
+
+    /**
+     * Runs a forward pass, whose allocations get places in an arena.
+     *
+     * @param pass runs on this thread
+     * @return what it returns
+     */
+    public <T> T run(Supplier<T> pass) {
+        Optional<Run> run = begin();
+        try {
+            return pass.get();
+        } finally {
+            run.ifPresent(this::end);
+        }
+    }
+
+    private Optional<Run> begin() {
+        if (!enter()) {
+            return Optional.empty();
+        }
+        Optional<Run> run = Optional.empty();
+        try {
+            run = beginRun();
+        } finally {
+            if (run.isEmpty()) {
+                leave();
+            }
+        }
+        return run;
+    }
+
+    private Optional<Run> beginRun() {
+        Optional<ArenaPool.Lease> lease;
+        try {
+            lease = need.tryLease(Integer.MAX_VALUE, Duration.ZERO);
+        } catch (NoArenaException e) {
+            return Optional.empty();
+        }
+        if (lease.isEmpty()) {
+            return Optional.empty();
+        }
+        Arena arena = lease.get().arena();
+        Pointer run = OrtNative.djlplan_ort_begin(arena.address(), escapes);
+        if (run == null) {
+            lease.get().close(0);
+            return Optional.empty();
+        }
+        return Optional.of(new Run(lease.get(), run));
+    }
+
+    private void end(Run run) {
+        long[] counters = new long[OrtNative.COUNTERS];
+        try {
+            long bytes = OrtNative.djlplan_ort_pause();
+            OrtNative.djlplan_torch_finish(run.run(), counters, new int[0], 0);
+            count(counters, bytes);
+        } finally {
+            run.lease().close(counters[OrtNative.REACHED], FEW_PREDICTIONS);
+            leave();
+        }
+    }
+
+    /**
+     * A virtual thread may go on with another native thread in the middle of a pass, so its
+     * allocations cannot be told by their thread.
+     */
+    private synchronized boolean enter() {
+        predictions++;
+        if (closed || VirtualThreads.isCurrent()) {
+            return false;
+        }
+        open++;
+        return true;
+    }
+
+    private synchronized void leave() {
+        open--;
+        if (closed && open == 0) {
+            free();
+        }
+    }
+
+    private synchronized void count(long[] counters, long bytes) {
+        placed++;
+        outside += counters[OrtNative.OUTSIDE];
+        escaped += counters[OrtNative.ALIVE];
+        if (counters[OrtNative.REACHED] > largest.reachedBytes()) {
+            largest =
+                    new Largest(
+                            counters[OrtNative.FITTED],
+                            bytes,
+                            counters[OrtNative.MOST_BYTES],
+                            counters[OrtNative.REACHED]);
+        }
+    }
+
+    /** Returns what happened until now. */
+    public synchronized PlanReport report() {
+        Plan plan =
+                placed == 0
+                        ? Plan.NONE
+                        : new Plan(
+                                STRATEGY,
+                                (int) Math.min(largest.allocations(), Integer.MAX_VALUE),
+                                0,
+                                largest.bytes(),
+                                largest.mostBytes(),
+                                largest.reachedBytes(),
+                                largest.reachedBytes() == largest.mostBytes(),
+                                0);
+        return new PlanReport(
+                ENGINE,
+                Optional.empty(),
+                plan,
+                List.of(),
+                new Predictions(predictions, predictions, placed, outside, 0, escaped, 0),
+                Optional.empty(),
+                Optional.empty());
+    }
+
+    private void free() {
+        if (escapes != null) {
+            OrtNative.djlplan_torch_escapes_delete(escapes);
+        }
+        use.close();
+    }
+
+    @Override
+    public void close() {
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+            if (open == 0) {
+                free();
+            }
+        }
+        need.close();
+    }
+}
