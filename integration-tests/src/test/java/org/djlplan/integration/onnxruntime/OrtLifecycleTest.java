@@ -1,0 +1,210 @@
+package org.djlplan.integration.onnxruntime;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.MalformedModelException;
+import ai.djl.inference.Predictor;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.repository.zoo.ModelNotFoundException;
+import ai.djl.repository.zoo.ZooModel;
+import ai.djl.translate.TranslateException;
+import com.google.common.base.Throwables;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.djlplan.integration.support.OnnxSketch;
+import org.djlplan.memplan.PlanHandle;
+import org.djlplan.memplan.budget.InputTooLargeException;
+import org.djlplan.memplan.report.MemoryReport;
+import org.djlplan.memplan.runtime.ArenaPool;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What becomes of memory, of outputs, and of errors, from loading an ONNX model to closing it. */
+@Tag("onnxruntime")
+class OrtLifecycleTest {
+
+    private static final long WEIGHTS_BYTES = 4L << 20;
+
+    @TempDir Path folder;
+
+    private static NDList image(NDManager manager, long side) {
+        return new NDList(OrtModels.floats(manager, new Random(side), new Shape(1, 3, side, side)));
+    }
+
+    @Test
+    void close_outputsKept_areReadableAndUnchanged() throws Exception {
+        Path file = OrtModels.Kind.DETECTOR.write(folder);
+        ZooModel<NDList, NDList> model = OrtModels.planned(file);
+        Predictor<NDList, NDList> predictor = model.newPredictor();
+        NDManager manager = model.getNDManager().newSubManager();
+        NDArray first = predictor.predict(image(manager, 64)).head();
+        List<ByteBuffer> before = OrtModels.bytes(new NDList(first));
+        for (int i = 1; i < 20; i++) {
+            predictor.predict(image(manager, 8L * i)).close();
+        }
+        assertEquals(before, OrtModels.bytes(new NDList(first)));
+        first.detach();
+        predictor.close();
+        model.close();
+        try (ZooModel<NDList, NDList> other = OrtModels.planned(file);
+                Predictor<NDList, NDList> another = other.newPredictor();
+                NDManager own = other.getNDManager().newSubManager()) {
+            another.predict(image(own, 128)).close();
+            assertEquals(before, OrtModels.bytes(new NDList(first)));
+        }
+        first.close();
+    }
+
+    @Test
+    void close_lastModel_freesArenas() throws Exception {
+        Path file = OrtModels.Kind.DETECTOR.write(folder);
+        try (ZooModel<NDList, NDList> model = OrtModels.planned(file);
+                Predictor<NDList, NDList> predictor = model.newPredictor();
+                NDManager manager = model.getNDManager().newSubManager()) {
+            predictor.predict(image(manager, 320)).close();
+            assertTrue(ArenaPool.shared().metric().arenaBytes() > 1 << 20);
+        }
+        assertEquals(0, ArenaPool.shared().metric().arenaBytes());
+    }
+
+    @Test
+    void predict_smallAfterLarge_arenaIsTrimmed() throws Exception {
+        Path file = OrtModels.Kind.DETECTOR.write(folder);
+        try (ZooModel<NDList, NDList> model = OrtModels.planned(file);
+                Predictor<NDList, NDList> predictor = model.newPredictor();
+                NDManager manager = model.getNDManager().newSubManager()) {
+            predictor.predict(image(manager, 512)).close();
+            long large = ArenaPool.shared().metric().arenaBytes();
+            for (int i = 0; i < 100; i++) {
+                predictor.predict(image(manager, 32)).close();
+            }
+            assertTrue(ArenaPool.shared().metric().arenaBytes() < large / 8);
+        }
+    }
+
+    @Test
+    void predict_twoModels_shareOneArena() throws Exception {
+        Path file = OrtModels.Kind.DETECTOR.write(folder);
+        try (ZooModel<NDList, NDList> first = OrtModels.planned(file);
+                ZooModel<NDList, NDList> second = OrtModels.planned(file);
+                Predictor<NDList, NDList> one = first.newPredictor();
+                Predictor<NDList, NDList> other = second.newPredictor();
+                NDManager manager = first.getNDManager().newSubManager()) {
+            one.predict(image(manager, 320)).close();
+            long bytes = ArenaPool.shared().metric().arenaBytes();
+            other.predict(image(manager, 320)).close();
+            assertEquals(1, ArenaPool.shared().metric().arenas());
+            assertTrue(ArenaPool.shared().metric().arenaBytes() < bytes * 5 / 4);
+        }
+    }
+
+    @Test
+    void memory_largeWeights_areCounted() throws Exception {
+        Path file = OnnxSketch.large().write(folder.resolve("large.onnx"));
+        try (ZooModel<NDList, NDList> model = OrtModels.planned(file)) {
+            MemoryReport memory = PlanHandle.of(model).orElseThrow().memory().orElseThrow();
+            assertTrue(memory.weightsBytes() >= WEIGHTS_BYTES, memory.toString());
+            assertTrue(memory.weightsBytes() < 3 * WEIGHTS_BYTES, memory.toString());
+        }
+    }
+
+    @Test
+    void predict_wrongInputs_failsAsStockDoes() throws Exception {
+        Path file = OrtModels.Kind.CLASSIFIER.write(folder);
+        try (ZooModel<NDList, NDList> stock = OrtModels.stock(file);
+                ZooModel<NDList, NDList> planned = OrtModels.planned(file)) {
+            assertEquals(
+                    error(stock, new Shape(1, 4, 32, 32)), error(planned, new Shape(1, 4, 32, 32)));
+            assertEquals(error(stock, new Shape(3, 32)), error(planned, new Shape(3, 32)));
+            assertEquals(error(stock, new Shape()), error(planned, new Shape()));
+            try (Predictor<NDList, NDList> predictor = planned.newPredictor();
+                    NDManager manager = planned.getNDManager().newSubManager()) {
+                assertEquals(1, predictor.predict(image(manager, 32)).size());
+            }
+        }
+    }
+
+    private static String error(ZooModel<NDList, NDList> model, Shape shape) {
+        try (Predictor<NDList, NDList> predictor = model.newPredictor();
+                NDManager manager = model.getNDManager().newSubManager()) {
+            NDList inputs = new NDList(OrtModels.floats(manager, new Random(1), shape));
+            TranslateException e =
+                    assertThrows(TranslateException.class, () -> predictor.predict(inputs));
+            return Throwables.getRootCause(e).toString();
+        }
+    }
+
+    @Test
+    void load_damagedFile_failsAsStockDoes() throws Exception {
+        Path file = OrtModels.Kind.CLASSIFIER.write(folder);
+        byte[] bytes = Files.readAllBytes(file);
+        for (int length : new int[] {0, 10, bytes.length / 2, bytes.length - 1}) {
+            Files.write(file, Arrays.copyOf(bytes, length));
+            assertThrows(MalformedModelException.class, () -> OrtModels.stock(file).close());
+            assertThrows(MalformedModelException.class, () -> OrtModels.planned(file).close());
+        }
+    }
+
+    @Test
+    void limitInputBytes_largerInput_isRefused() throws Exception {
+        Path file = OrtModels.Kind.CLASSIFIER.write(folder);
+        try (ZooModel<NDList, NDList> model = OrtModels.planned(file);
+                Predictor<NDList, NDList> predictor = model.newPredictor();
+                NDManager manager = model.getNDManager().newSubManager()) {
+            PlanHandle.of(model).orElseThrow().limitInputBytes(3 * 64 * 64 * 4);
+            predictor.predict(image(manager, 64)).close();
+            TranslateException e =
+                    assertThrows(
+                            TranslateException.class, () -> predictor.predict(image(manager, 65)));
+            assertInstanceOf(InputTooLargeException.class, Throwables.getRootCause(e));
+        }
+    }
+
+    @Test
+    void load_withBudget_isRefusedUnlessBestEffort() throws Exception {
+        Path file = OrtModels.Kind.CLASSIFIER.write(folder);
+        ModelNotFoundException e =
+                assertThrows(
+                        ModelNotFoundException.class,
+                        () -> OrtModels.planned(file, Map.of("memplan.budget", "48MB")).close());
+        assertTrue(Throwables.getRootCause(e).getMessage().contains("ONNX Runtime"));
+        try (ZooModel<NDList, NDList> model =
+                OrtModels.planned(file, Map.of("memplan.budget", "48MB:best-effort"))) {
+            assertTrue(PlanHandle.of(model).orElseThrow().report().planned());
+        }
+    }
+
+    @Test
+    void load_switchedOff_isStock() throws Exception {
+        Path file = OrtModels.Kind.CLASSIFIER.write(folder);
+        try (ZooModel<NDList, NDList> model =
+                OrtModels.planned(file, Map.of("memplan.enabled", false))) {
+            assertFalse(PlanHandle.of(model).isPresent());
+        }
+    }
+
+    @Test
+    void load_warmedUpAndVerified_predicts() throws Exception {
+        Path file = OrtModels.Kind.CLASSIFIER.write(folder);
+        Map<String, ?> options = Map.of("memplan.warmup", "1,3,32,32", "memplan.verify", true);
+        try (ZooModel<NDList, NDList> model = OrtModels.planned(file, options);
+                Predictor<NDList, NDList> predictor = model.newPredictor();
+                NDManager manager = model.getNDManager().newSubManager()) {
+            predictor.predict(image(manager, 32)).close();
+            assertTrue(PlanHandle.of(model).orElseThrow().report().predictions().online() >= 2);
+        }
+    }
+}

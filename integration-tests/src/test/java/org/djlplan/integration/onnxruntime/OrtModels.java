@@ -1,0 +1,159 @@
+package org.djlplan.integration.onnxruntime;
+
+import ai.djl.inference.Predictor;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.repository.zoo.Criteria;
+import ai.djl.repository.zoo.ZooModel;
+import ai.djl.translate.NoopTranslator;
+import ai.djl.translate.TranslateException;
+import java.nio.ByteBuffer;
+import java.nio.LongBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.djlplan.integration.support.OnnxSketch;
+import org.djlplan.memplan.PlannedTranslatorFactory;
+
+/** Loads ONNX models, planned and as stock, and makes inputs of them. */
+final class OrtModels {
+
+    private OrtModels() {}
+
+    /** Loads a model as stock. */
+    static ZooModel<NDList, NDList> stock(Path file) throws Exception {
+        return criteria(file).optTranslator(new NoopTranslator()).build().loadModel();
+    }
+
+    /** Loads a model through the one line. */
+    static ZooModel<NDList, NDList> planned(Path file) throws Exception {
+        return planned(file, Map.of());
+    }
+
+    /** Loads a model through the one line, with options. */
+    static ZooModel<NDList, NDList> planned(Path file, Map<String, ?> options) throws Exception {
+        PlannedTranslatorFactory factory = PlannedTranslatorFactory.wrap(new NoopTranslator());
+        for (Map.Entry<String, ?> option : options.entrySet()) {
+            factory = factory.with(option.getKey(), option.getValue());
+        }
+        return criteria(file).optTranslatorFactory(factory).build().loadModel();
+    }
+
+    private static Criteria.Builder<NDList, NDList> criteria(Path file) {
+        return Criteria.builder()
+                .setTypes(NDList.class, NDList.class)
+                .optModelPath(file)
+                .optEngine("OnnxRuntime");
+    }
+
+    /** A model and inputs of it that depend on a number. */
+    enum Kind {
+        CLASSIFIER {
+            @Override
+            OnnxSketch sketch() {
+                return OnnxSketch.classifier();
+            }
+
+            @Override
+            NDList inputs(NDManager manager, int number) {
+                return images(manager, new Random(number));
+            }
+        },
+        DETECTOR {
+            @Override
+            OnnxSketch sketch() {
+                return OnnxSketch.detector();
+            }
+
+            @Override
+            NDList inputs(NDManager manager, int number) {
+                return images(manager, new Random(number));
+            }
+        },
+        ENCODER {
+            @Override
+            OnnxSketch sketch() {
+                return OnnxSketch.encoder();
+            }
+
+            @Override
+            NDList inputs(NDManager manager, int number) {
+                Random random = new Random(number);
+                Shape shape = new Shape(1 + random.nextInt(4), 1 + random.nextInt(60));
+                long[] ids = random.longs(shape.size(), 0, 1000).toArray();
+                return new NDList(manager.create(LongBuffer.wrap(ids), shape, DataType.INT64));
+            }
+        },
+        RECURRENT {
+            @Override
+            OnnxSketch sketch() {
+                return OnnxSketch.recurrent();
+            }
+
+            @Override
+            NDList inputs(NDManager manager, int number) {
+                Random random = new Random(number);
+                return new NDList(
+                        floats(manager, random, new Shape(1, 64 + random.nextInt(512))),
+                        floats(manager, random, new Shape(1, 64)));
+            }
+        };
+
+        abstract OnnxSketch sketch();
+
+        abstract NDList inputs(NDManager manager, int number);
+
+        Path write(Path folder) throws Exception {
+            return sketch().write(folder.resolve(name() + ".onnx"));
+        }
+    }
+
+    private static NDList images(NDManager manager, Random random) {
+        Shape shape =
+                new Shape(
+                        1 + random.nextInt(2),
+                        3,
+                        8L * (1 + random.nextInt(20)),
+                        8L * (1 + random.nextInt(20)));
+        return new NDList(floats(manager, random, shape));
+    }
+
+    /** Makes an array of random elements. */
+    static NDArray floats(NDManager manager, Random random, Shape shape) {
+        float[] values = new float[Math.toIntExact(shape.size())];
+        for (int i = 0; i < values.length; i++) {
+            values[i] = random.nextFloat();
+        }
+        return manager.create(values, shape);
+    }
+
+    /** Predicts the inputs of a number, and returns the bytes of all outputs. */
+    static List<ByteBuffer> predict(
+            ZooModel<NDList, NDList> model,
+            Predictor<NDList, NDList> predictor,
+            Kind kind,
+            int number)
+            throws TranslateException {
+        try (NDManager manager = model.getNDManager().newSubManager()) {
+            NDList outputs = predictor.predict(kind.inputs(manager, number));
+            List<ByteBuffer> bytes = bytes(outputs);
+            outputs.close();
+            return bytes;
+        }
+    }
+
+    /** Copies the bytes of arrays. */
+    static List<ByteBuffer> bytes(NDList arrays) {
+        List<ByteBuffer> all = new ArrayList<>();
+        for (NDArray array : arrays) {
+            ByteBuffer data = array.toByteBuffer();
+            all.add(ByteBuffer.allocate(data.remaining()).put(data).flip());
+        }
+        return all;
+    }
+}

@@ -1,0 +1,99 @@
+package org.djlplan.integration.onnxruntime;
+
+import ai.djl.engine.Engine;
+import ai.djl.inference.Predictor;
+import ai.djl.ndarray.NDList;
+import ai.djl.repository.zoo.ZooModel;
+import com.sun.jna.Function;
+import com.sun.jna.Pointer;
+import com.sun.jna.ptr.PointerByReference;
+import java.lang.reflect.Field;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.List;
+import org.djlplan.memplan.PlanHandle;
+
+/**
+ * Predicts each model as stock and planned, and prints whether the models are planned, or why not,
+ * and whether the outputs are the same.
+ */
+final class OrtReleaseProgram {
+
+    /** The argument that has the application register an allocator of its own. */
+    static final String OWN_ALLOCATOR = "own-allocator";
+
+    private static final int INPUTS = 20;
+    private static final int CREATE_CPU_MEMORY_INFO = 69;
+    private static final int CREATE_AND_REGISTER_ALLOCATOR = 144;
+    private static final int ARENA_ALLOCATOR = 1;
+
+    private OrtReleaseProgram() {}
+
+    public static void main(String[] arguments) throws Exception {
+        Path folder = Path.of(arguments[0]);
+        // DJL's engine tells the version that it was built with.
+        Object environment = environment();
+        System.out.println(
+                "engine " + environment.getClass().getMethod("getVersion").invoke(environment));
+        if (List.of(arguments).contains(OWN_ALLOCATOR)) {
+            registerAllocator();
+        }
+        for (OrtModels.Kind kind : OrtModels.Kind.values()) {
+            Path file = kind.write(folder);
+            try (ZooModel<NDList, NDList> stock = OrtModels.stock(file);
+                    ZooModel<NDList, NDList> planned = OrtModels.planned(file);
+                    Predictor<NDList, NDList> expected = stock.newPredictor();
+                    Predictor<NDList, NDList> predictor = planned.newPredictor()) {
+                int same = 0;
+                for (int i = 0; i < INPUTS; i++) {
+                    List<ByteBuffer> wanted = OrtModels.predict(stock, expected, kind, i);
+                    same += wanted.equals(OrtModels.predict(planned, predictor, kind, i)) ? 1 : 0;
+                }
+                String reason =
+                        PlanHandle.of(planned)
+                                .flatMap(plan -> plan.report().unplannedReason())
+                                .orElse("planned");
+                System.out.println(kind + ": " + same + " same, " + reason);
+            }
+        }
+    }
+
+    /** Returns the environment, which the engine makes. */
+    private static Object environment() throws ReflectiveOperationException {
+        Engine unused = Engine.getEngine("OnnxRuntime");
+        return Class.forName("ai.onnxruntime.OrtEnvironment")
+                .getMethod("getEnvironment")
+                .invoke(null);
+    }
+
+    /** As the C interface allows. */
+    private static void registerAllocator() throws ReflectiveOperationException {
+        Pointer api = new Pointer((long) field("ai.onnxruntime.OnnxRuntime", "ortApiHandle", null));
+        Object environment = environment();
+        Pointer handle =
+                new Pointer(
+                        (long)
+                                field(
+                                        environment.getClass().getName(),
+                                        "nativeHandle",
+                                        environment));
+        PointerByReference info = new PointerByReference();
+        call(api, CREATE_CPU_MEMORY_INFO, ARENA_ALLOCATOR, 0, info);
+        call(api, CREATE_AND_REGISTER_ALLOCATOR, handle, info.getValue(), null);
+    }
+
+    private static void call(Pointer api, int entry, Object... arguments) {
+        Pointer function = api.getPointer((long) entry * Long.BYTES);
+        Pointer status = Function.getFunction(function).invokePointer(arguments);
+        if (status != null) {
+            throw new IllegalStateException("entry " + entry + " fails");
+        }
+    }
+
+    private static Object field(String type, String name, Object owner)
+            throws ReflectiveOperationException {
+        Field field = Class.forName(type).getDeclaredField(name);
+        field.setAccessible(true);
+        return field.get(owner);
+    }
+}

@@ -1,0 +1,2 @@
+/** ONNX Runtime: a current DJL, its engine, and no other one. */
+package org.djlplan.integration.onnxruntime;
