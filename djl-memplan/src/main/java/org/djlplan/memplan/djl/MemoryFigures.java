@@ -71,7 +71,8 @@ public final class MemoryFigures {
      * budget, whose weights are loaded and dropped.
      */
     private static long weights(Model model) {
-        OptionalLong counted = OrtPlanning.weightsBytes(model);
+        OptionalLong counted =
+                ModelHandle.of(model).map(ModelHandle::weightsBytes).orElse(OptionalLong.empty());
         if (counted.isPresent()) {
             return counted.getAsLong();
         }

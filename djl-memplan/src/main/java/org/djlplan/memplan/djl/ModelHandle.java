@@ -51,6 +51,11 @@ public interface ModelHandle extends Supplier<PlanReport> {
         return Optional.empty();
     }
 
+    /** Returns the bytes that the engine allocated for weights; empty if they are not counted. */
+    default OptionalLong weightsBytes() {
+        return OptionalLong.empty();
+    }
+
     /**
      * Returns which weights of a model with a budget are in memory when; empty if all weights
      * always are, or nothing is planned yet.

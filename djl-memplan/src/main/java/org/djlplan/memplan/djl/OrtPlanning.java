@@ -3,13 +3,9 @@ package org.djlplan.memplan.djl;
 import ai.djl.Model;
 import ai.djl.nn.Block;
 import ai.djl.translate.TranslateException;
-import com.google.common.collect.MapMaker;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalLong;
-import java.util.function.UnaryOperator;
 import org.djlplan.memplan.config.OptionKey;
 import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.report.PlanReport;
@@ -30,18 +26,10 @@ final class OrtPlanning {
     private static final Logger logger = LoggerFactory.getLogger(OrtPlanning.class);
     private static final double MEGA = 1e6;
 
-    private static final Map<Block, OrtMemory> MEMORIES = new MapMaker().weakKeys().makeMap();
-
     private final PlanOptions options;
 
     OrtPlanning(PlanOptions options) {
         this.options = options;
-    }
-
-    /** Returns what the weights of a planned model take; empty for any other. */
-    static OptionalLong weightsBytes(Model model) {
-        OrtMemory memory = MEMORIES.get(model.getBlock());
-        return memory == null ? OptionalLong.empty() : OptionalLong.of(memory.weightsBytes());
     }
 
     /**
@@ -137,25 +125,19 @@ final class OrtPlanning {
 
     private Block wrap(Model model, Block block, OrtMemory memory) {
         InputLimit limit = new InputLimit(model.getName());
-        UnaryOperator<InferencePass> planner =
-                stock -> {
-                    InferencePass forward =
-                            (parameters, inputs, params) ->
-                                    memory.run(() -> stock.forward(parameters, inputs, params));
-                    InferencePass checked =
-                            options.verify()
-                                    ? new VerifiedForward(model.getName(), stock, forward)
-                                    : forward;
-                    return new OrtForward(model.getName(), checked, workers(), limit);
-                };
-        Block planned = BlockProxy.wrap(block, planner);
-        PlanReport.register(planned, memory::report);
-        limit.register(planned);
-        MEMORIES.put(planned, memory);
+        InferencePass stock = InferencePass.of(block);
+        InferencePass forward =
+                (parameters, inputs, params) ->
+                        memory.run(() -> stock.forward(parameters, inputs, params));
+        InferencePass checked =
+                options.verify() ? new VerifiedForward(model.getName(), stock, forward) : forward;
+        Block planned =
+                BlockProxy.wrap(block, new OrtForward(model.getName(), checked, workers(), limit));
+        PlanReport.register(planned, new OrtHandle(memory, limit));
         return planned;
     }
 
-    /** Nobody knows with how many threads a session runs an operator. */
+    /** The engine does not report with how many threads a session runs an operator. */
     private Optional<Workers> workers() {
         return options.workers().isOff()
                 ? Optional.empty()
