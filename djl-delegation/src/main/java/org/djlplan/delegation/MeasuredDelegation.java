@@ -113,6 +113,31 @@ public final class MeasuredDelegation implements DelegationProvider {
         };
     }
 
+    /** A job that is pinned to what it begins with runs other shapes in CPU kernels. */
+    @Override
+    public Optional<Choosing> chooseAtShapes(
+            DelegableModel model, Map<String, String> options, Consumer<DelegationChoice> better) {
+        DelegationOptions parsed = DelegationOptions.parse(options);
+        if (!parsed.enabled() || parsed.pinned() || parsed.profile() == ProfileMode.OFF) {
+            return Optional.empty();
+        }
+        Request request = Request.of(model, parsed);
+        try {
+            Measurement measurement = new Measurement(request, profiling, Optional.empty());
+            Optional<ProfileTable> kept = measurement.kept();
+            if (kept.isPresent()) {
+                return Optional.of(
+                        Background.confirming(
+                                kept.get(), true, request, measurement, patience, better));
+            }
+            measurement.requireMeasurable();
+            return Optional.of(Background.measuring(request, measurement, patience, better));
+        } catch (UnmeasurableException | IOException | RuntimeException e) {
+            logger.info("{} is not measured at other shapes: {}", model.file(), e.getMessage());
+            return Optional.empty();
+        }
+    }
+
     /**
      * With excluded operators, the goal of least memory, or a pinned job, the CPU kernels serve in
      * a budget, because the choice there is made again in every process and for every budget.

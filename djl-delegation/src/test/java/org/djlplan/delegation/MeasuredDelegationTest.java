@@ -386,4 +386,36 @@ class MeasuredDelegationTest extends ProviderFixture {
         DelegationChoice choice = first((request, runner, progress, verified) -> fail(), "off");
         assertEquals(Candidate.cpu(-1), choice.candidate());
     }
+
+    private Optional<Choosing> atShapes(Profiling profiling, Map<String, String> options) {
+        return provider(profiling).chooseAtShapes(model, options, better::add);
+    }
+
+    @Test
+    void chooseAtShapes_nothingKept_isMeasuredInTheBackgroundAndKept() throws Exception {
+        Profiling measures = (request, runner, progress, verified) -> TABLE;
+        try (Choosing choosing = atShapes(measures, Map.of()).orElseThrow()) {
+            assertCpu(choosing.first());
+            assertEquals(chosen(Origin.MEASURED), nextBetter());
+        }
+        Profiling unused = (request, runner, progress, verified) -> fail();
+        try (Choosing choosing = atShapes(unused, Map.of()).orElseThrow()) {
+            assertEquals(chosen(Origin.STORED), choosing.first());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"delegation.enabled=false", "delegation.profile=off"})
+    void chooseAtShapes_nothingIsToBeMeasured_isNothing(String option) {
+        String[] parts = option.split("=", 2);
+        Profiling unused = (request, runner, progress, verified) -> fail();
+        assertTrue(atShapes(unused, Map.of(parts[0], parts[1])).isEmpty());
+    }
+
+    @Test
+    void chooseAtShapes_noProcess_isNothing() {
+        model.obstacle = Optional.of("no processes here");
+        Profiling unused = (request, runner, progress, verified) -> fail();
+        assertTrue(atShapes(unused, Map.of()).isEmpty());
+    }
 }

@@ -13,6 +13,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.IntStream;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.Tensor;
 import org.djlplan.memplan.plan.portfolio.MemoryPlanner;
 import org.djlplan.memplan.runtime.ArenaPool;
 import org.djlplan.memplan.runtime.ProcessMemory;
@@ -33,6 +35,7 @@ import org.djlplan.memplan.spi.CandidateRunner.Trial;
 import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.OutputError.ByOperator;
+import org.djlplan.memplan.spi.ShapeMix;
 import org.djlplan.memplan.spi.Tolerance;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -49,6 +52,7 @@ public final class CandidateInterpreters implements CandidateRunner {
     private final PlanFinder planner;
     private final DelegateFactory delegates;
     private final Tolerance tolerance;
+    private final Optional<ShapeMix> mix;
     private final CpuOutputs cpuOutputs;
     private final ProcessMemory memory = new ProcessMemory();
     private final Map<Candidate, Prepared> prepared = new HashMap<>();
@@ -56,7 +60,7 @@ public final class CandidateInterpreters implements CandidateRunner {
     private Optional<OperatorCheck> operators = Optional.empty();
 
     /** An interpreter with its own arena, the result of its first runs, and its last inference. */
-    private record Prepared(ModelInterpreter interpreter, Trial trial, long nanos) {
+    private record Prepared(MeasuredInterpreter interpreter, Trial trial, long nanos) {
 
         Prepared timed(long lastNanos) {
             return new Prepared(interpreter, trial, lastNanos);
@@ -73,17 +77,19 @@ public final class CandidateInterpreters implements CandidateRunner {
      *
      * @param delegate value of {@code delegation.delegate}
      * @param tolerance for the outputs, which determines what is measured
+     * @param mix the shapes that inputs have in turn; empty for those in the file
      * @throws IOException if the file cannot be read or is damaged
      * @throws UnplannableException if the model cannot be planned here
      * @throws IllegalArgumentException if there is no such delegate
      */
-    public static CandidateInterpreters open(Path file, String delegate, Tolerance tolerance)
+    public static CandidateInterpreters open(
+            Path file, String delegate, Tolerance tolerance, Optional<ShapeMix> mix)
             throws IOException, UnplannableException {
         DelegateFactory delegates = Delegates.named(delegate);
         PlanFinder planner = MemoryPlanner::plan;
         OpenModel model = OpenModel.of(file);
         try {
-            return new CandidateInterpreters(model, planner, delegates, tolerance);
+            return new CandidateInterpreters(model, planner, delegates, tolerance, mix);
         } catch (RuntimeException | Error e) {
             model.close();
             throw e;
@@ -91,14 +97,49 @@ public final class CandidateInterpreters implements CandidateRunner {
     }
 
     private CandidateInterpreters(
-            OpenModel model, PlanFinder planner, DelegateFactory delegates, Tolerance tolerance) {
+            OpenModel model,
+            PlanFinder planner,
+            DelegateFactory delegates,
+            Tolerance tolerance,
+            Optional<ShapeMix> mix) {
         this.model = model;
         this.planner = planner;
         this.delegates = delegates;
         this.tolerance = tolerance;
+        this.mix = mix;
+        // The operators of a file are compared at the shapes in it.
         comparesOperators =
-                tolerance.hard().isEmpty() && OperatorCheck.bytes(model.graph()).isPresent();
-        cpuOutputs = new CpuOutputs(model.graph(), tolerance, comparesOperators);
+                tolerance.hard().isEmpty()
+                        && mix.isEmpty()
+                        && OperatorCheck.bytes(model.graph()).isPresent();
+        List<Graph> atShapes =
+                mix.map(ShapeMix::shapes)
+                        .map(all -> all.stream().map(shapes -> at(model.graph(), shapes)).toList())
+                        .orElse(List.of(model.graph()));
+        cpuOutputs = new CpuOutputs(atShapes, tolerance, comparesOperators);
+    }
+
+    /** Returns a model whose inputs have other shapes; what lies behind them stays as it is. */
+    private static Graph at(Graph graph, List<List<Integer>> shapes) {
+        List<Tensor> tensors = new ArrayList<>(graph.tensors());
+        for (int i = 0; i < shapes.size(); i++) {
+            Tensor input = tensors.get(graph.inputs().get(i));
+            long bytes = input.type().bytes();
+            for (int dimension : shapes.get(i)) {
+                bytes = Math.multiplyExact(bytes, (long) dimension);
+            }
+            tensors.set(
+                    input.id(),
+                    new Tensor(
+                            input.id(),
+                            input.name(),
+                            input.type(),
+                            shapes.get(i),
+                            bytes,
+                            input.storage(),
+                            input.region()));
+        }
+        return new Graph(graph.name(), graph.operators(), tensors, graph.inputs(), graph.outputs());
     }
 
     /**
@@ -134,12 +175,12 @@ public final class CandidateInterpreters implements CandidateRunner {
         }
         try {
             if (!cpuOutputs.known() && candidate.delegates()) {
-                try (ModelInterpreter cpu = build(Candidate.cpu(candidate.threads()), false)) {
+                try (MeasuredInterpreter cpu = build(Candidate.cpu(candidate.threads()), false)) {
                     cpuOutputs.learn(cpu::run, candidate.threads());
                 }
             }
             long before = liveBytes();
-            ModelInterpreter interpreter = build(candidate, false);
+            MeasuredInterpreter interpreter = build(candidate, false);
             try {
                 Trial trial = firstRuns(interpreter, before);
                 prepared.put(candidate, new Prepared(interpreter, trial, 0));
@@ -154,7 +195,7 @@ public final class CandidateInterpreters implements CandidateRunner {
         }
     }
 
-    private Trial firstRuns(ModelInterpreter interpreter, long bytesBefore)
+    private Trial firstRuns(MeasuredInterpreter interpreter, long bytesBefore)
             throws UnplannableException, InterruptedException {
         int partitions = interpreter.description().partitions();
         if (!cpuOutputs.known()) {
@@ -164,7 +205,7 @@ public final class CandidateInterpreters implements CandidateRunner {
         List<List<OutputTensor>> outputs = new ArrayList<>();
         List<OutputError> errors;
         do {
-            outputs.add(interpreter.run(cpuOutputs.input(outputs.size())));
+            outputs.add(interpreter.run(cpuOutputs.input(outputs.size()), outputs.size()));
             errors = cpuOutputs.errors(outputs);
         } while (outputs.size() < cpuOutputs.inputs()
                 && (comparesOperators || errors.stream().noneMatch(tolerance::refuses)));
@@ -180,7 +221,7 @@ public final class CandidateInterpreters implements CandidateRunner {
         }
         int runsBefore = cpuOutputs.noiseRuns();
         if (cpuOutputs.noiseDecides(errors)) {
-            try (ModelInterpreter cpu = build(Candidate.cpu(cpuOutputs.threads()), false)) {
+            try (MeasuredInterpreter cpu = build(Candidate.cpu(cpuOutputs.threads()), false)) {
                 cpuOutputs.measureNoise(cpu::run, errors);
             }
         }
@@ -203,7 +244,7 @@ public final class CandidateInterpreters implements CandidateRunner {
                                 new OperatorCheck(
                                         model.file(),
                                         model.graph(),
-                                        (of, which) -> build(of, which, false)));
+                                        (of, which) -> build(of, which, false).interpreter()));
             }
             List<List<ByteBuffer>> inputs =
                     IntStream.range(0, outputs.size()).mapToObj(cpuOutputs::input).toList();
@@ -223,12 +264,12 @@ public final class CandidateInterpreters implements CandidateRunner {
         return memory.anonymousBytes().orElse(0);
     }
 
-    private ModelInterpreter build(Candidate candidate, boolean timed)
+    private MeasuredInterpreter build(Candidate candidate, boolean timed)
             throws UnplannableException, InterruptedException {
         return build(model, candidate, timed);
     }
 
-    private ModelInterpreter build(OpenModel of, Candidate candidate, boolean timed)
+    private MeasuredInterpreter build(OpenModel of, Candidate candidate, boolean timed)
             throws UnplannableException, InterruptedException {
         InterpreterFactory factory =
                 new InterpreterFactory(
@@ -240,10 +281,14 @@ public final class CandidateInterpreters implements CandidateRunner {
                         // candidate's.
                         new ArenaPool(),
                         false);
-        ModelInterpreter built = factory.build(factory.shapesInFile(), candidate, timed);
+        ModelInterpreter built =
+                factory.build(
+                        mix.map(m -> m.shapes().get(0)).orElse(factory.shapesInFile()),
+                        candidate,
+                        timed);
         try {
             built.keepArena();
-            return built;
+            return new MeasuredInterpreter(factory, built, mix);
         } catch (InterruptedException | RuntimeException | Error e) {
             built.close();
             throw e;
@@ -254,20 +299,18 @@ public final class CandidateInterpreters implements CandidateRunner {
     public long[] time(Candidate candidate, int inferences)
             throws CandidateException, InterruptedException {
         prepare(candidate);
-        ModelInterpreter interpreter = prepared.get(candidate).interpreter();
+        MeasuredInterpreter interpreter = prepared.get(candidate).interpreter();
         try {
             long[] nanos = new long[inferences];
             if (prepared.get(candidate).fast()) {
-                interpreter.runAgain();
+                long unused = interpreter.time(cpuOutputs);
             }
             for (int i = 0; i < inferences; i++) {
-                long start = System.nanoTime();
-                interpreter.runAgain();
-                nanos[i] = System.nanoTime() - start;
+                nanos[i] = interpreter.time(cpuOutputs);
             }
             prepared.put(candidate, prepared.get(candidate).timed(nanos[inferences - 1]));
             return nanos;
-        } catch (RuntimeException e) {
+        } catch (UnplannableException | RuntimeException e) {
             release(candidate);
             throw refused(e);
         }
@@ -276,12 +319,11 @@ public final class CandidateInterpreters implements CandidateRunner {
     @Override
     public List<NodeTime> profile(Candidate candidate, int inferences)
             throws CandidateException, InterruptedException {
-        try (ModelInterpreter interpreter = build(candidate, true)) {
-            List<OutputTensor> unused = interpreter.run(cpuOutputs.input(0));
+        try (MeasuredInterpreter interpreter = build(candidate, true)) {
+            List<OutputTensor> unused = interpreter.run(cpuOutputs.input(0), 0);
             List<long[]> runs = new ArrayList<>();
             for (int i = 0; i < inferences; i++) {
-                interpreter.runAgain();
-                runs.add(interpreter.times());
+                runs.add(interpreter.nodeTimes(cpuOutputs));
             }
             return nodeTimes(interpreter.nodes(), runs);
         } catch (UnplannableException | RuntimeException e) {

@@ -7,7 +7,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
-import java.util.function.Function;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.runtime.tflite.OutputTensor;
@@ -48,6 +47,10 @@ public final class CpuOutputs {
             ImmutableSet.of("RESHAPE", "SQUEEZE", "EXPAND_DIMS", "TRANSPOSE");
 
     private final Graph graph;
+
+    /** How many shapes the inputs have in turn. */
+    private final int shapes;
+
     private final Tolerance tolerance;
     private final List<List<ByteBuffer>> inputs = new ArrayList<>();
     private final Random random = new Random(1);
@@ -68,11 +71,32 @@ public final class CpuOutputs {
 
     private int noiseRuns;
 
+    /** Runs the model without a delegate. */
+    @FunctionalInterface
+    public interface CpuRun {
+
+        /**
+         * Returns the outputs.
+         *
+         * @param input the number of the input that the values are of
+         */
+        List<OutputTensor> of(List<ByteBuffer> values, int input);
+    }
+
     /**
      * @param inSteps whether all inputs change by an 8-bit step for the noise, whatever their type
      */
     public CpuOutputs(Graph graph, Tolerance tolerance, boolean inSteps) {
-        this.graph = graph;
+        this(List.of(graph), tolerance, inSteps);
+    }
+
+    /**
+     * @param atShapes the model at each of the shapes that inputs have in turn
+     * @param inSteps as above
+     */
+    CpuOutputs(List<Graph> atShapes, Tolerance tolerance, boolean inSteps) {
+        this.graph = atShapes.get(0);
+        this.shapes = atShapes.size();
         this.tolerance = tolerance;
         this.inSteps = inSteps;
         movesInputs =
@@ -80,8 +104,9 @@ public final class CpuOutputs {
                         .map(id -> graph.tensors().get(id).type())
                         .anyMatch(type -> RandomValues.moves(graph, type, inSteps));
         for (int seed = 0; seed < INPUTS; seed++) {
+            Graph at = atShapes.get(seed % shapes);
             boolean smooth = seed % 2 == 1;
-            inputs.add(smooth ? RandomValues.smooth(graph, seed) : RandomValues.of(graph, seed));
+            inputs.add(smooth ? RandomValues.smooth(at, seed) : RandomValues.of(at, seed));
         }
     }
 
@@ -117,12 +142,12 @@ public final class CpuOutputs {
      * @param cpuThreads number of threads
      * @return number of runs
      */
-    public int learn(Function<? super List<ByteBuffer>, List<OutputTensor>> cpu, int cpuThreads) {
+    public int learn(CpuRun cpu, int cpuThreads) {
         List<List<OutputTensor>> learnt = new ArrayList<>();
         long start = System.nanoTime();
-        while (learnt.size() < FEWEST_INPUTS
+        while (learnt.size() < Math.max(FEWEST_INPUTS, shapes)
                 || (learnt.size() < INPUTS && System.nanoTime() - start < ENOUGH_NANOS)) {
-            learnt.add(cpu.apply(inputs.get(learnt.size())));
+            learnt.add(cpu.of(inputs.get(learnt.size()), learnt.size()));
         }
         outputs = ImmutableList.copyOf(learnt);
         threads = cpuThreads;
@@ -188,8 +213,7 @@ public final class CpuOutputs {
      * @param cpu runs the model without a delegate, with {@link #threads()} threads
      * @param errors of the outputs
      */
-    public void measureNoise(
-            Function<? super List<ByteBuffer>, List<OutputTensor>> cpu, List<OutputError> errors) {
+    public void measureNoise(CpuRun cpu, List<OutputError> errors) {
         long start = System.nanoTime();
         while (!withNoise(errors).stream().allMatch(tolerance::admits)
                 && (noiseRuns < NOISE_RUNS
@@ -199,10 +223,10 @@ public final class CpuOutputs {
         }
     }
 
-    private void measureNoise(Function<? super List<ByteBuffer>, List<OutputTensor>> cpu) {
+    private void measureNoise(CpuRun cpu) {
         int input = noiseRuns % outputs.size();
         List<OutputTensor> moved =
-                cpu.apply(RandomValues.moved(graph, inputs.get(input), inSteps, random));
+                cpu.of(RandomValues.moved(graph, inputs.get(input), inSteps, random), input);
         List<OutputTensor> unmoved = outputs.get(input);
         if (noise.length == 0) {
             noise = new Deviation[unmoved.size()];

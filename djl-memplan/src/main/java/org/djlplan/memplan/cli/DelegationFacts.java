@@ -44,6 +44,7 @@ final class DelegationFacts {
             outputs.add(each);
         }
         json.add("outputs", outputs);
+        json.addProperty("otherShapes", report.otherShapes());
         return json;
     }
 
@@ -68,7 +69,8 @@ final class DelegationFacts {
                 json.get("origin").getAsString(),
                 json.get("reason").getAsString(),
                 json.get("choiceId").getAsString(),
-                outputs);
+                outputs,
+                json.has("otherShapes") ? json.get("otherShapes").getAsString() : "");
     }
 
     /** Returns the choice and its reason, in one line. */

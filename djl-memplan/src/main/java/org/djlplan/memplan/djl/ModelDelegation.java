@@ -18,6 +18,7 @@ import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationChoice.Origin;
 import org.djlplan.memplan.spi.DelegationProvider;
+import org.djlplan.memplan.spi.ShapeMix;
 import org.djlplan.memplan.store.CacheFolder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -38,6 +39,8 @@ public final class ModelDelegation implements ServedModel.Delegation {
     private Optional<DelegationProvider.Choosing> choosing = Optional.empty();
     private Optional<ServedModel> served = Optional.empty();
     private Optional<DelegationChoice> early = Optional.empty();
+    private Optional<DelegationProvider.Choosing> choosingAtShapes = Optional.empty();
+    private Optional<TfLiteDelegableModel> measurable = Optional.empty();
     private boolean closed;
 
     ModelDelegation(
@@ -106,14 +109,12 @@ public final class ModelDelegation implements ServedModel.Delegation {
             return new DelegationChoice(
                     Candidate.cpu(options.threads()), Origin.UNVERIFIED, e.getMessage());
         }
+        TfLiteDelegableModel model = measurable(file, graph, options, library);
         DelegationProvider.Choosing started =
-                provider.choose(
-                        measurable(file, graph, options, library),
-                        options.delegation(),
-                        progress,
-                        this::better);
+                provider.choose(model, options.delegation(), progress, this::better);
         synchronized (this) {
             choosing = Optional.of(started);
+            measurable = Optional.of(model).filter(TfLiteDelegableModel::takesOtherShapes);
         }
         return started.first();
     }
@@ -137,22 +138,68 @@ public final class ModelDelegation implements ServedModel.Delegation {
             early = Optional.empty();
         }
         waiting.ifPresent(opened::switchTo);
+        measurable.ifPresent(
+                model -> opened.measureOtherShapes(mix -> chooseAt(mix, model.at(mix), opened)));
+    }
+
+    /** Has a choice made for a mix of shapes; the choice for earlier ones is no longer awaited. */
+    private void chooseAt(ShapeMix mix, TfLiteDelegableModel model, ServedModel opened) {
+        Optional<DelegationProvider.Choosing> before;
+        synchronized (this) {
+            before = choosingAtShapes;
+            choosingAtShapes = Optional.empty();
+        }
+        before.ifPresent(DelegationProvider.Choosing::close);
+        Optional<DelegationProvider.Choosing> started = Optional.empty();
+        try {
+            started =
+                    provider.chooseAtShapes(
+                            model, options.delegation(), choice -> use(mix, choice, opened));
+        } catch (RuntimeException | LinkageError e) {
+            logger.warn("{} is not measured at other shapes", model.file(), e);
+        }
+        boolean ended;
+        synchronized (this) {
+            ended = closed;
+            choosingAtShapes = closed ? Optional.empty() : started;
+        }
+        if (ended) {
+            started.ifPresent(DelegationProvider.Choosing::close);
+        } else if (started.isPresent()) {
+            use(mix, started.get().first(), opened);
+        } else {
+            opened.stayAt();
+        }
+    }
+
+    private static void use(ShapeMix mix, DelegationChoice choice, ServedModel opened) {
+        if (choice.origin() != Origin.UNVERIFIED) {
+            opened.useAt(mix, choice);
+        }
     }
 
     /** Returns whether no unverified background work is running. */
     @Override
     public synchronized boolean isSettled() {
-        return choosing.map(DelegationProvider.Choosing::isSettled).orElse(true);
+        return choosing.map(DelegationProvider.Choosing::isSettled).orElse(true)
+                && (served.map(ServedModel::isSettledAtOtherShapes).orElse(true)
+                        || choosingAtShapes
+                                .map(DelegationProvider.Choosing::isSettled)
+                                .orElse(false));
     }
 
     @Override
     public void close() {
         Optional<DelegationProvider.Choosing> started;
+        Optional<DelegationProvider.Choosing> startedAtShapes;
         synchronized (this) {
             closed = true;
             started = choosing;
+            startedAtShapes = choosingAtShapes;
             choosing = Optional.empty();
+            choosingAtShapes = Optional.empty();
         }
         started.ifPresent(DelegationProvider.Choosing::close);
+        startedAtShapes.ifPresent(DelegationProvider.Choosing::close);
     }
 }

@@ -95,6 +95,13 @@ record MemoryNeed(long heapBytes, long candidateBytes) {
         };
     }
 
+    /** Returns the need for inputs that are larger by a factor. */
+    MemoryNeed times(double growth) {
+        long heap = LEAST_HEAP_BYTES + (long) ((heapBytes - LEAST_HEAP_BYTES) * growth);
+        return new MemoryNeed(
+                Math.min(MOST_HEAP_BYTES, heap) / MIB * MIB, (long) (candidateBytes * growth));
+    }
+
     /** Returns how many bytes must be free before a process is started. */
     long bytes() {
         return PROCESS_BYTES + heapBytes + CANDIDATES * candidateBytes;

@@ -26,6 +26,7 @@ import org.djlplan.memplan.spi.CandidateRunner.Trial;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.OutputError.ByOperator;
 import org.djlplan.memplan.spi.OutputError.Deviation;
+import org.djlplan.memplan.spi.ShapeMix;
 
 /**
  * The JSON messages between a {@link ProcessRunner} and its process. Parsing anything else throws a
@@ -34,7 +35,7 @@ import org.djlplan.memplan.spi.OutputError.Deviation;
 final class Messages {
 
     /** Changes when the messages change. */
-    private static final int PROTOCOL = 5;
+    private static final int PROTOCOL = 6;
 
     /** A failure that no candidate caused: the model cannot be opened. */
     static final String NOT_OPENED = "NOT_OPENED";
@@ -224,6 +225,22 @@ final class Messages {
         checkArgument(nanos.size() == inferences, "%s times of %s", nanos.size(), inferences);
         checkArgument(nanos.stream().allMatch(time -> time >= 0), "negative times");
         return Longs.toArray(nanos);
+    }
+
+    static JsonObject toJson(ShapeMix mix) {
+        JsonObject json = new JsonObject();
+        json.add("shapes", array(mix.shapes(), inputs -> array(inputs, Messages::numbers)));
+        json.addProperty("changes", mix.changes());
+        return json;
+    }
+
+    static ShapeMix mix(JsonElement json) {
+        JsonObject object = json.getAsJsonObject();
+        return new ShapeMix(
+                list(
+                        object.get("shapes"),
+                        inputs -> list(inputs, shape -> list(shape, JsonElement::getAsInt))),
+                object.get("changes").getAsDouble());
     }
 
     private static JsonArray numbers(Collection<Integer> values) {

@@ -2,7 +2,9 @@ package org.djlplan.memplan.measure;
 
 import com.google.gson.JsonObject;
 import java.nio.file.Path;
+import java.util.Optional;
 import org.djlplan.memplan.runtime.tflite.Delegates;
+import org.djlplan.memplan.spi.ShapeMix;
 import org.djlplan.memplan.spi.Tolerance;
 
 /**
@@ -13,9 +15,15 @@ import org.djlplan.memplan.spi.Tolerance;
  * @param tolerance for the outputs
  * @param engineLibrary the engine's native library
  * @param need memory that the process needs
+ * @param mix the shapes of the inputs; empty for those in the file
  */
 record OpenModelRequest(
-        Path file, String delegate, Tolerance tolerance, Path engineLibrary, MemoryNeed need) {
+        Path file,
+        String delegate,
+        Tolerance tolerance,
+        Path engineLibrary,
+        MemoryNeed need,
+        Optional<ShapeMix> mix) {
 
     OpenModelRequest {
         file = file.toAbsolutePath();
@@ -35,6 +43,7 @@ record OpenModelRequest(
         json.addProperty("tolerance", tolerance.toString());
         json.addProperty("heapBytes", need.heapBytes());
         json.addProperty("candidateBytes", need.candidateBytes());
+        mix.ifPresent(m -> json.add("mix", Messages.toJson(m)));
         return json;
     }
 
@@ -46,7 +55,8 @@ record OpenModelRequest(
                 tolerance(text(json, "tolerance")),
                 Path.of(text(json, "engineLibrary")),
                 new MemoryNeed(
-                        json.get("heapBytes").getAsLong(), json.get("candidateBytes").getAsLong()));
+                        json.get("heapBytes").getAsLong(), json.get("candidateBytes").getAsLong()),
+                Optional.ofNullable(json.get("mix")).map(Messages::mix));
     }
 
     private static Tolerance tolerance(String text) {

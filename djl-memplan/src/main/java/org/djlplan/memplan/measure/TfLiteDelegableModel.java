@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.djlplan.memplan.candidates.CandidateInterpreters;
 import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.graph.Graph;
@@ -20,6 +21,7 @@ import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateException.Kind;
 import org.djlplan.memplan.spi.CandidateRunner;
 import org.djlplan.memplan.spi.DelegableModel;
+import org.djlplan.memplan.spi.ShapeMix;
 import org.djlplan.memplan.spi.Tolerance;
 
 /**
@@ -30,9 +32,15 @@ import org.djlplan.memplan.spi.Tolerance;
  * @param cacheFolder for files that cannot be stored next to the model
  * @param options of the model
  * @param library the engine's native library
+ * @param mix the shapes that it is measured at; empty for those in the file
  */
 public record TfLiteDelegableModel(
-        Path file, Graph graph, Path cacheFolder, PlanOptions options, EngineLibrary library)
+        Path file,
+        Graph graph,
+        Path cacheFolder,
+        PlanOptions options,
+        EngineLibrary library,
+        Optional<ShapeMix> mix)
         implements DelegableModel {
 
     /** Changes when earlier measurements are not comparable with new ones. */
@@ -40,6 +48,23 @@ public record TfLiteDelegableModel(
 
     /** Why no process could be started; it does not change while this JVM runs. */
     private static volatile Optional<String> noProcess = Optional.empty();
+
+    /** A model at the shapes in its file. */
+    public TfLiteDelegableModel(
+            Path file, Graph graph, Path cacheFolder, PlanOptions options, EngineLibrary library) {
+        this(file, graph, cacheFolder, options, library, Optional.empty());
+    }
+
+    /** Returns whether the delegate can be measured at other shapes than those in the file. */
+    public boolean takesOtherShapes() {
+        return trusted() && library.offersTransientBuffers();
+    }
+
+    /** Returns the same model at other shapes of its inputs. */
+    public TfLiteDelegableModel at(ShapeMix other) {
+        return new TfLiteDelegableModel(
+                file, graph, cacheFolder, options, library, Optional.of(other));
+    }
 
     @Override
     public int threads() {
@@ -63,15 +88,14 @@ public record TfLiteDelegableModel(
 
     @Override
     public Map<String, String> facts() {
-        return ImmutableMap.of(
-                "engine",
-                "TFLite",
-                "native",
-                library.version(),
-                "delegate",
-                identity(delegate()),
-                "measuring",
-                METHOD);
+        ImmutableMap.Builder<String, String> facts =
+                ImmutableMap.<String, String>builder()
+                        .put("engine", "TFLite")
+                        .put("native", library.version())
+                        .put("delegate", identity(delegate()))
+                        .put("measuring", METHOD);
+        mix.ifPresent(m -> facts.put("shapes", m.toString()));
+        return facts.buildOrThrow();
     }
 
     @Override
@@ -85,14 +109,34 @@ public record TfLiteDelegableModel(
 
     @Override
     public long neededBytes() {
-        return MemoryNeed.of(graph).bytes();
+        return need().bytes();
+    }
+
+    private MemoryNeed need() {
+        MemoryNeed inFile = MemoryNeed.of(graph);
+        return mix.map(m -> inFile.times(growth(m))).orElse(inFile);
+    }
+
+    /** Returns how many times as large as in the file inputs are at most, at least 1. */
+    private double growth(ShapeMix of) {
+        double inFile =
+                elements(graph.inputs().stream().map(id -> graph.tensors().get(id).shape()));
+        return of.shapes().stream()
+                .mapToDouble(shapes -> elements(shapes.stream()) / inFile)
+                .reduce(1, Math::max);
+    }
+
+    private static double elements(Stream<List<Integer>> shapes) {
+        return Math.max(
+                1,
+                shapes.mapToDouble(s -> s.stream().mapToDouble(d -> d).reduce(1, (x, y) -> x * y))
+                        .sum());
     }
 
     @Override
     public CandidateRunner newProcess(Urgency urgency, Tolerance tolerance) throws IOException {
         OpenModelRequest measured =
-                new OpenModelRequest(
-                        file, delegate(), tolerance, library.file(), MemoryNeed.of(graph));
+                new OpenModelRequest(file, delegate(), tolerance, library.file(), need(), mix);
         try {
             return ProcessRunner.start(measured, MeasuringJvm.DEFAULT, Limits.of(urgency), urgency);
         } catch (NoProcessException e) {

@@ -18,6 +18,8 @@ import java.util.List;
  *     equal in every JVM with the same choice
  * @param outputs measured differences of its outputs from the CPU kernels'; empty if nothing is
  *     delegated
+ * @param otherShapes what runs inputs of other shapes than in the file, and why, in one line; empty
+ *     if that was not measured, and the CPU kernels do
  */
 public record DelegationReport(
         String delegate,
@@ -28,13 +30,41 @@ public record DelegationReport(
         String origin,
         String reason,
         String choiceId,
-        List<OutputAgreement> outputs) {
+        List<OutputAgreement> outputs,
+        String otherShapes) {
 
     public DelegationReport {
         outputs = ImmutableList.copyOf(outputs);
     }
 
-    /** Returns the report for people, a line for what is delegated and one per output. */
+    /** A report of a model of which nothing was measured at other shapes. */
+    public DelegationReport(
+            String delegate,
+            int operators,
+            int delegatedOperators,
+            int partitions,
+            int threads,
+            String origin,
+            String reason,
+            String choiceId,
+            List<OutputAgreement> outputs) {
+        this(
+                delegate,
+                operators,
+                delegatedOperators,
+                partitions,
+                threads,
+                origin,
+                reason,
+                choiceId,
+                outputs,
+                "");
+    }
+
+    /**
+     * Returns the report for people: a line for what is delegated, one per output, and one for
+     * other shapes if they were measured.
+     */
     @Override
     public String toString() {
         StringBuilder text = new StringBuilder();
@@ -44,6 +74,7 @@ public record DelegationReport(
         text.append(" (").append(origin).append(", choice ").append(choiceId).append("): ");
         text.append(reason);
         outputs.forEach(output -> text.append("\n    ").append(output));
+        text.append(otherShapes.isEmpty() ? "" : "\n    other shapes: " + otherShapes);
         return text.toString();
     }
 }

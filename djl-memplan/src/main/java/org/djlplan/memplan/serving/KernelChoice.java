@@ -336,7 +336,7 @@ final class KernelChoice implements AutoCloseable {
         if (!expected.known()) {
             int unused =
                     expected.learn(
-                            values -> {
+                            (values, input) -> {
                                 turns.lockForWork();
                                 try {
                                     return run(cpu, values, cpuNanos);
@@ -463,7 +463,7 @@ final class KernelChoice implements AutoCloseable {
             throw new UnplannableException("no room to judge how far its outputs may move");
         }
         expected.measureNoise(
-                values -> {
+                (values, input) -> {
                     turns.lockForWork();
                     try {
                         return cpu.run(values);

@@ -23,6 +23,7 @@ final class ServedCandidates implements InterpreterPool.Supply {
 
     private final String model;
     private final InterpreterFactory factory;
+    private final OtherShapes otherShapes;
     private final AtomicReference<ThreadGovernor> governor;
 
     /**
@@ -30,10 +31,16 @@ final class ServedCandidates implements InterpreterPool.Supply {
      * @param factory builds interpreters of any candidate
      * @param choice what serves to begin with; of a model that keeps state only the lightest
      *     candidate, as its state cannot move to another's interpreter
+     * @param otherShapes decides about shapes that are not those in the file
      */
-    ServedCandidates(Graph graph, InterpreterFactory factory, DelegationChoice choice) {
+    ServedCandidates(
+            Graph graph,
+            InterpreterFactory factory,
+            DelegationChoice choice,
+            OtherShapes otherShapes) {
         model = graph.name();
         this.factory = factory;
+        this.otherShapes = otherShapes;
         governor =
                 new AtomicReference<>(
                         new ThreadGovernor(
@@ -62,16 +69,32 @@ final class ServedCandidates implements InterpreterPool.Supply {
 
     @Override
     public int candidates() {
-        return 1 + choice().lighter().size();
+        return 1 + choice().lighter().size() + otherShapes.candidates();
     }
 
-    /** Returns a candidate if it is one of the present choice, else the one of fewest threads. */
+    /**
+     * Returns a candidate if it is one of the present choice, else the one of fewest threads; for
+     * shapes that are not those in the file, what runs them with as many threads.
+     */
     @Override
-    public Candidate serving(Candidate wanted) {
+    public Candidate serving(List<List<Integer>> shapes, Candidate wanted) {
         DelegationChoice now = choice();
-        return now.candidate().equals(wanted) || now.lighter().contains(wanted)
-                ? wanted
-                : now.lightest();
+        if (isInFile(shapes)) {
+            return now.candidate().equals(wanted) || now.lighter().contains(wanted)
+                    ? wanted
+                    : now.lightest();
+        }
+        for (Candidate each : now.candidates()) {
+            if (each.threads() == wanted.threads()) {
+                return otherShapes.at(shapes, each);
+            }
+        }
+        return otherShapes.at(shapes, now.lightest());
+    }
+
+    private boolean isInFile(List<List<Integer>> shapes) {
+        // Nearly always the same object.
+        return shapes == factory.shapesInFile() || shapes.equals(factory.shapesInFile());
     }
 
     /**
@@ -84,13 +107,17 @@ final class ServedCandidates implements InterpreterPool.Supply {
             throws UnplannableException {
         while (true) {
             ThreadGovernor now = governor.get();
-            Candidate candidate = serving(wanted);
-            if (!candidate.delegates() || !shapes.equals(factory.shapesInFile())) {
-                return factory.build(shapes, candidate, false);
+            Candidate candidate = serving(shapes, wanted);
+            if (!candidate.delegates()) {
+                return buildNow(shapes, candidate);
             }
             try {
-                return factory.build(shapes, candidate, false);
+                return buildNow(shapes, candidate);
             } catch (UnplannableException | RuntimeException e) {
+                if (!isInFile(shapes)) {
+                    otherShapes.refuse(shapes, UnplannableException.reason(e));
+                    continue;
+                }
                 String why = UnplannableException.reason(e);
                 ThreadGovernor instead = new ThreadGovernor(without(now.choice(), candidate, why));
                 // Not if another choice was made meanwhile, which is tried instead.
@@ -116,10 +143,30 @@ final class ServedCandidates implements InterpreterPool.Supply {
         return factory.hasSeen(shapes);
     }
 
+    private ModelInterpreter buildNow(List<List<Integer>> shapes, Candidate candidate)
+            throws UnplannableException {
+        if (!isInFile(shapes)) {
+            otherShapes.noteChange();
+        }
+        return factory.build(shapes, candidate, false);
+    }
+
     @Override
     public void reshape(ModelInterpreter interpreter, List<List<Integer>> shapes)
             throws UnplannableException {
-        factory.reshape(interpreter, shapes);
+        if (!isInFile(shapes)) {
+            otherShapes.noteChange();
+        }
+        if (!interpreter.candidate().delegates()) {
+            factory.reshape(interpreter, shapes);
+            return;
+        }
+        try {
+            factory.reshape(interpreter, shapes);
+        } catch (UnplannableException | RuntimeException e) {
+            otherShapes.refuse(shapes, UnplannableException.reason(e));
+            throw new RefusedShapesException(UnplannableException.reason(e));
+        }
     }
 
     private static DelegationChoice without(DelegationChoice choice, Candidate failed, String why) {

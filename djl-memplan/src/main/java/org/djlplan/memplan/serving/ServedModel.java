@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
 import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.events.FlightRecord;
 import org.djlplan.memplan.graph.Graph;
@@ -32,6 +33,7 @@ import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationChoice.Origin;
+import org.djlplan.memplan.spi.ShapeMix;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -55,7 +57,11 @@ public final class ServedModel implements TfLiteModel {
     /** Whether nothing can be allocated before there is a prediction. */
     private final boolean waits;
 
+    /** The interpreter that told whether it is so, until it serves. */
+    private Optional<ModelInterpreter> probe;
+
     private final InterpreterFactory factory;
+    private final OtherShapes otherShapes;
     private final ServedCandidates candidates;
     private final InterpreterPool pool;
     private final Settling settling;
@@ -158,17 +164,7 @@ public final class ServedModel implements TfLiteModel {
             Duration idleAfter)
             throws UnplannableException {
         this.model = model;
-        waits = model.waitsForShapes();
         this.delegation = delegation;
-        DelegationChoice choice =
-                waits
-                        ? withoutDelegate(options.threads(), WAITS)
-                        : delegation
-                                .map(d -> d.first(model.graph()))
-                                .orElseGet(
-                                        () ->
-                                                withoutDelegate(
-                                                        options.threads(), "delegation is off"));
         // State is in the interpreter: it cannot move to another if an arena is not to be had
         // again, and a second one would have its own.
         stateful = ServedCandidates.isStateful(model.graph());
@@ -183,11 +179,46 @@ public final class ServedModel implements TfLiteModel {
                                 .orElseGet(() -> Delegates.named(Delegates.XNNPACK)),
                         stateful ? new ArenaPool() : ArenaPool.shared(),
                         !stateful && delegation.map(Delegation::sharesWorkspaces).orElse(true));
-        candidates = new ServedCandidates(model.graph(), factory, choice);
+        probe = model.leavesDimensions() ? probe(options.threads()) : Optional.empty();
+        waits = model.leavesDimensions() && probe.isEmpty();
+        DelegationChoice choice;
+        try {
+            choice =
+                    waits
+                            ? withoutDelegate(options.threads(), WAITS)
+                            : delegation
+                                    .map(d -> d.first(model.graph()))
+                                    .orElseGet(
+                                            () ->
+                                                    withoutDelegate(
+                                                            options.threads(),
+                                                            "delegation is off"));
+        } catch (RuntimeException | Error e) {
+            probe.ifPresent(ModelInterpreter::close);
+            throw e;
+        }
+        otherShapes = new OtherShapes(model.graph().name());
+        candidates = new ServedCandidates(model.graph(), factory, choice, otherShapes);
         pool =
                 new InterpreterPool(
                         stateful ? 1 : passesAtOnce, idleAfter, candidates, model::close);
         settling = new Settling(model::releasePages);
+    }
+
+    /**
+     * Builds an interpreter for the shapes in the file, which may be placeholders.
+     *
+     * @return empty if the engine can allocate nothing for them
+     * @throws UnplannableException if the model cannot be planned here
+     */
+    private Optional<ModelInterpreter> probe(int threads) throws UnplannableException {
+        try {
+            return Optional.of(
+                    factory.build(factory.shapesInFile(), Candidate.cpu(threads), false));
+        } catch (IllegalStateException e) {
+            logger.debug("{} waits for the shapes of its inputs", model.file(), e);
+            return Optional.empty();
+        }
     }
 
     /** Builds the first interpreter; if that fails, the model is closed. */
@@ -201,6 +232,7 @@ public final class ServedModel implements TfLiteModel {
         }
         try {
             Candidate lightest = candidates.choice().lightest();
+            useProbe(lightest);
             ModelInterpreter first = borrow(factory.shapesInFile(), lightest);
             described = first.description();
             pool.giveBack(first);
@@ -210,6 +242,16 @@ public final class ServedModel implements TfLiteModel {
             close();
             throw e;
         }
+    }
+
+    /** Has the interpreter that told of the shapes serve, if it is one of what serves. */
+    private void useProbe(Candidate lightest) {
+        Optional<ModelInterpreter> first = probe.filter(built -> built.delegates(lightest));
+        if (first.isEmpty()) {
+            probe.ifPresent(ModelInterpreter::close);
+        }
+        probe = Optional.empty();
+        pool.switchTo(() -> {}, first);
     }
 
     /**
@@ -250,6 +292,34 @@ public final class ServedModel implements TfLiteModel {
         } finally {
             pool.leave();
         }
+    }
+
+    /**
+     * Has what runs other shapes than those in the file measured at shapes that predictions have,
+     * unless the model keeps state. Each request is answered by {@link #useAt}, or by {@link
+     * #stayAt} if nothing comes of it.
+     *
+     * @param measure called on a thread of the background
+     */
+    public void measureOtherShapes(Consumer<ShapeMix> measure) {
+        if (!stateful && !waits) {
+            otherShapes.measureWith(measure);
+        }
+    }
+
+    /** Runs what a mix of shapes encloses by a choice, from the next predictions on. */
+    public void useAt(ShapeMix mix, DelegationChoice choice) {
+        pool.switchTo(() -> otherShapes.use(mix, choice), Optional.empty());
+    }
+
+    /** Leaves other shapes to what runs them now. */
+    public void stayAt() {
+        otherShapes.answered();
+    }
+
+    /** Returns whether nothing is measured at present of what runs other shapes. */
+    public boolean isSettledAtOtherShapes() {
+        return otherShapes.isSettled();
     }
 
     /** The weights that a delegate reads it keeps packed in memory of its own. */
@@ -328,6 +398,9 @@ public final class ServedModel implements TfLiteModel {
                         values,
                         shapes);
         predictions.increment();
+        if (effective != factory.shapesInFile()) {
+            otherShapes.note(effective);
+        }
         while (true) {
             try {
                 Optional<List<OutputTensor>> results = attempt(effective, values);
@@ -338,6 +411,8 @@ public final class ServedModel implements TfLiteModel {
                 if (factory.leftToEngine().isEmpty()) {
                     factory.giveUp(effective, "the engine's tensors changed after planning");
                 }
+            } catch (RefusedShapesException e) {
+                logger.debug("{} again, in the CPU kernels", model.graph().name(), e);
             } catch (UnplannableException e) {
                 if (waits) {
                     throw new UnplannedModelException(UnplannableException.reason(e), e);
@@ -357,12 +432,30 @@ public final class ServedModel implements TfLiteModel {
         boolean usual = false;
         try {
             ModelInterpreter interpreter = borrow(shapes, gear.candidate());
-            Optional<List<OutputTensor>> results = attempt(interpreter, values);
+            Optional<List<OutputTensor>> results =
+                    shapes != factory.shapesInFile() && interpreter.candidate().delegates()
+                            ? attemptAt(shapes, interpreter, values)
+                            : attempt(interpreter, values);
             nanos = interpreter.lastNanos();
             usual = results.isPresent() && shapes == factory.shapesInFile();
             return results;
         } finally {
             governor.end(gear, nanos, usual);
+        }
+    }
+
+    /** Predicts with a delegate at other shapes than those in the file, at which it may fail. */
+    private Optional<List<OutputTensor>> attemptAt(
+            List<List<Integer>> shapes, ModelInterpreter interpreter, List<ByteBuffer> values)
+            throws RefusedShapesException {
+        try {
+            return attempt(interpreter, values);
+        } catch (IllegalStateException e) {
+            if (Thread.currentThread().isInterrupted()) {
+                throw e;
+            }
+            otherShapes.refuse(shapes, UnplannableException.reason(e));
+            throw new RefusedShapesException(UnplannableException.reason(e));
         }
     }
 
@@ -496,7 +589,8 @@ public final class ServedModel implements TfLiteModel {
                 choice.origin().name(),
                 choice.reason(),
                 choice.id(chooses.engine(), chooses.name()),
-                choice.outputs());
+                choice.outputs(),
+                otherShapes.describe().orElse(""));
     }
 
     @Override

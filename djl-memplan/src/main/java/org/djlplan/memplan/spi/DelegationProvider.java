@@ -42,6 +42,19 @@ public interface DelegationProvider {
             Consumer<DelegationChoice> better);
 
     /**
+     * Chooses for shapes of inputs other than those in a model's file, in the background.
+     *
+     * @param model as it is measured at these shapes
+     * @param options usable ones
+     * @param better gets choices, on another thread; nothing after the result is closed
+     * @return empty if nothing is measured at other shapes
+     */
+    default Optional<Choosing> chooseAtShapes(
+            DelegableModel model, Map<String, String> options, Consumer<DelegationChoice> better) {
+        return Optional.empty();
+    }
+
+    /**
      * Returns the terms for delegating operators of a model with a byte budget smaller than the
      * model: the operators are then chosen together with the plan of the weights.
      *

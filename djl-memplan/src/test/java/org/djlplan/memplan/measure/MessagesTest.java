@@ -9,6 +9,7 @@ import com.google.gson.JsonElement;
 import com.google.gson.JsonParser;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Consumer;
@@ -27,6 +28,7 @@ import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
 import org.djlplan.memplan.spi.CandidateRunner.Trial;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.OutputError.Deviation;
+import org.djlplan.memplan.spi.ShapeMix;
 import org.djlplan.memplan.spi.Tolerance;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -119,18 +121,26 @@ class MessagesTest {
     @Test
     void model_allOptions_arrive() {
         for (Tolerance tolerance : List.of(Tolerance.AUTO, Tolerance.of(1.0 / 3))) {
-            assertArrives(tolerance);
+            assertArrives(tolerance, Optional.empty());
         }
+        ShapeMix mix =
+                new ShapeMix(
+                        List.of(
+                                List.of(List.of(1, 2), List.of()),
+                                List.of(List.of(3, 2), List.of())),
+                        1.0 / 3);
+        assertArrives(Tolerance.AUTO, Optional.of(mix));
     }
 
-    private static void assertArrives(Tolerance tolerance) {
+    private static void assertArrives(Tolerance tolerance, Optional<ShapeMix> mix) {
         OpenModelRequest model =
                 new OpenModelRequest(
                         Path.of("a \"model\"\n.tflite"),
                         "class:Some$Name",
                         tolerance,
                         Path.of("library.so"),
-                        new MemoryNeed(7, 8));
+                        new MemoryNeed(7, 8),
+                        mix);
         assertEquals(model, OpenModelRequest.fromJson(sent(model.toJson()).getAsJsonObject()));
         assertTrue(model.file().isAbsolute() && model.engineLibrary().isAbsolute());
     }

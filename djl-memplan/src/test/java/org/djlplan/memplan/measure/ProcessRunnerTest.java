@@ -62,7 +62,8 @@ class ProcessRunnerTest {
                     "xnnpack",
                     Tolerance.AUTO,
                     Path.of("libtensorflowlite_jni.so"),
-                    new MemoryNeed(64 << 20, 1 << 20));
+                    new MemoryNeed(64 << 20, 1 << 20),
+                    Optional.empty());
 
     /** Long enough on any machine. */
     private static final Duration LONG = Duration.ofSeconds(60);
@@ -435,7 +436,8 @@ class ProcessRunnerTest {
                         MODEL.delegate(),
                         MODEL.tolerance(),
                         MODEL.engineLibrary(),
-                        new MemoryNeed(64 << 20, 64 << 20));
+                        new MemoryNeed(64 << 20, 64 << 20),
+                        Optional.empty());
         try (ProcessRunner runner =
                 ProcessRunner.start(
                         large, jvm(Start.GOOD), PATIENT, Urgency.AWAITED, new Machine(folder))) {

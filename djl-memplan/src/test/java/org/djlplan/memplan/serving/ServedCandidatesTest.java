@@ -49,7 +49,8 @@ class ServedCandidatesTest {
     }
 
     private ServedCandidates candidates(DelegateFactory factory, DelegationChoice choice) {
-        return new ServedCandidates(FakeEngine.graph(), engine.factory(factory), choice);
+        return new ServedCandidates(
+                FakeEngine.graph(), engine.factory(factory), choice, new OtherShapes("fake"));
     }
 
     private void assertFreed() {
@@ -135,7 +136,8 @@ class ServedCandidatesTest {
                 new ServedCandidates(
                         FakeEngine.statefulGraph(),
                         engine.factory(threads -> delegate()),
-                        TWO_OR_ONE);
+                        TWO_OR_ONE,
+                        new OtherShapes("stateful"));
         assertEquals(ONE, candidates.choice());
         assertTrue(ServedCandidates.isStateful(FakeEngine.statefulGraph()));
         assertFalse(ServedCandidates.isStateful(FakeEngine.graph()));
@@ -146,12 +148,13 @@ class ServedCandidatesTest {
         ServedCandidates candidates = candidates(threads -> delegate(), TWO_OR_ONE);
         assertEquals(2, candidates.candidates());
         for (Candidate served : TWO_OR_ONE.candidates()) {
-            assertEquals(served, candidates.serving(served));
+            assertEquals(served, candidates.serving(FakeEngine.IN_FILE, served));
         }
-        assertEquals(ONE.candidate(), candidates.serving(ALL.candidate()));
+        assertEquals(ONE.candidate(), candidates.serving(FakeEngine.IN_FILE, ALL.candidate()));
+        assertEquals(Candidate.cpu(1), candidates.serving(FakeEngine.OTHER, ALL.candidate()));
         candidates.choose(ALL);
         assertEquals(1, candidates.candidates());
-        assertEquals(ALL.candidate(), candidates.serving(ONE.candidate()));
+        assertEquals(ALL.candidate(), candidates.serving(FakeEngine.IN_FILE, ONE.candidate()));
     }
 
     /** One thread alone, then four, again and again: what two processors stand. */

@@ -78,6 +78,6 @@ public final class Served {
 
     /** Opens a model whose candidates run in this process. */
     public static CandidateInterpreters candidates(Path file, String delegate) throws Exception {
-        return CandidateInterpreters.open(file, delegate, Tolerance.AUTO);
+        return CandidateInterpreters.open(file, delegate, Tolerance.AUTO, Optional.empty());
     }
 }

@@ -128,8 +128,7 @@ public final class InterpreterFactory {
     }
 
     /**
-     * Returns an interpreter for a candidate. Only with the shapes in the file is anything
-     * delegated: delegates look at the shapes once.
+     * Returns an interpreter for a candidate.
      *
      * @param timed whether the time of each node is taken
      * @throws UnplannableException if it cannot be planned (see {@link #giveUp}), or the delegate
@@ -143,11 +142,12 @@ public final class InterpreterFactory {
     private ModelInterpreter buildFor(
             List<List<Integer>> shapes, Candidate candidate, boolean timed)
             throws UnplannableException {
-        if (!candidate.delegates() || shapes != shapesInFile) {
+        if (!candidate.delegates()) {
             return build(shapes, candidate, timed, Optional.empty(), Optional.empty());
         }
+        // At other shapes a delegate packs anew, and its workspace changes its size.
         Optional<PackedWeights.Share> packed =
-                shares && Delegates.packs(delegates)
+                shares && shapes == shapesInFile && Delegates.packs(delegates)
                         ? packedWeights.share(candidate.operators())
                         : Optional.empty();
         try {
@@ -203,7 +203,9 @@ public final class InterpreterFactory {
             EngineView.requireChosen(
                     live.nodes(), delegate.isPresent() ? candidate.operators() : Set.of());
             Optional<WorkspacePool.Resident> workspace =
-                    shares ? delegate.flatMap(Delegates::share) : Optional.empty();
+                    shares && shapes == shapesInFile
+                            ? delegate.flatMap(Delegates::share)
+                            : Optional.empty();
             built = Optional.of(new ModelInterpreter(session, delegate, candidate, workspace));
             ModelInterpreter interpreter = built.get();
             if (unplanned.isPresent()
@@ -332,15 +334,16 @@ public final class InterpreterFactory {
     }
 
     /**
-     * Returns whether an interpreter can be allocated for other shapes: it has a plan, and would
-     * run the same nodes then.
+     * Returns whether an interpreter can be allocated for other shapes: it has a plan and, if it
+     * delegates, is not that of the shapes in the file, whose delegate has memory in common with
+     * others.
      */
     public boolean reshapes(ModelInterpreter interpreter, List<List<Integer>> shapes) {
         return interpreter.planned()
                 && leftToEngine.isEmpty()
                 && !unplannable.containsKey(shapes)
-                && interpreter.delegates()
-                        == (interpreter.candidate().delegates() && shapes.equals(shapesInFile));
+                && (!interpreter.delegates()
+                        || (!interpreter.hasShapesInFile() && !shapes.equals(shapesInFile)));
     }
 
     /**

@@ -22,7 +22,8 @@ import org.djlplan.memplan.spi.Candidate;
  * The interpreters of one model, for all candidates that serve. Each is used by one thread at a
  * time, and no more than the limit are in use at once. No more than the limit exist, either, except
  * one for each candidate beyond the first, and one while the pool switches to other candidates.
- * Idle interpreters are closed after some time, except the model's last one.
+ * Idle interpreters are closed after some time, except the model's last one; idle ones for other
+ * shapes than the file's also if they hold much memory.
  */
 public final class InterpreterPool implements AutoCloseable {
 
@@ -32,8 +33,11 @@ public final class InterpreterPool implements AutoCloseable {
         /** Returns how many candidates serve now. */
         int candidates();
 
-        /** Returns a candidate that served lately if it still does, else one that does. */
-        Candidate serving(Candidate wanted);
+        /**
+         * Returns what serves inputs of these shapes: a candidate that served lately if it still
+         * does, else one that does.
+         */
+        Candidate serving(List<List<Integer>> shapes, Candidate wanted);
 
         /**
          * Builds an interpreter.
@@ -58,6 +62,12 @@ public final class InterpreterPool implements AutoCloseable {
         void reshape(ModelInterpreter interpreter, List<List<Integer>> shapes)
                 throws UnplannableException;
     }
+
+    /**
+     * What idle interpreters for other shapes may hold, with the one that was used last, which
+     * stays.
+     */
+    static final long MOST_IDLE_BYTES = 64L << 20;
 
     private final int limit;
     private final long idleNanos;
@@ -111,13 +121,13 @@ public final class InterpreterPool implements AutoCloseable {
             while (true) {
                 checkState(!closed, "the model is closed");
                 if (busy.size() + building < limit) {
-                    ModelInterpreter found = takeIdle(shapes, supply.serving(wanted));
+                    ModelInterpreter found = takeIdle(shapes, supply.serving(shapes, wanted));
                     if (found != null) {
                         busy.add(found);
                         countWait(since);
                         return found;
                     }
-                    reshaped = takeOther(shapes, supply.serving(wanted));
+                    reshaped = takeOther(shapes, supply.serving(shapes, wanted));
                     if (reshaped != null || hasRoom()) {
                         break;
                     }
@@ -362,11 +372,12 @@ public final class InterpreterPool implements AutoCloseable {
             boolean room = idle.size() + busy.size() + building < most();
             if (keep && room && !closed && serves(interpreter)) {
                 idle.addFirst(new Idle(interpreter, System.nanoTime()));
+                gone = takeLarge();
                 scheduleSweep();
             } else {
                 gone = List.of(interpreter);
-                closing++;
             }
+            closing += gone.size();
             changed.signal();
         } finally {
             lock.unlock();
@@ -374,8 +385,30 @@ public final class InterpreterPool implements AutoCloseable {
         dispose(gone);
     }
 
+    /**
+     * Takes idle interpreters for other shapes than the file's that hold more than is allowed, but
+     * for the one of them that was used last. The caller holds the lock.
+     */
+    private List<ModelInterpreter> takeLarge() {
+        List<ModelInterpreter> large = new ArrayList<>();
+        long bytes = 0;
+        for (Iterator<Idle> all = idle.iterator(); all.hasNext(); ) {
+            ModelInterpreter interpreter = all.next().interpreter();
+            if (interpreter.hasShapesInFile()) {
+                continue;
+            }
+            boolean last = bytes == 0;
+            bytes += interpreter.description().ownBytes();
+            if (!last && bytes > MOST_IDLE_BYTES) {
+                all.remove();
+                large.add(interpreter);
+            }
+        }
+        return large;
+    }
+
     private boolean serves(ModelInterpreter interpreter) {
-        return interpreter.delegates(supply.serving(interpreter.candidate()));
+        return interpreter.delegates(supply.serving(interpreter.shapes(), interpreter.candidate()));
     }
 
     /** Closes what is idle for long, later, unless it is the only one. */

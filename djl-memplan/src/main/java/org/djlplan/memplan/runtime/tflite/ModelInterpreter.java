@@ -163,6 +163,8 @@ public final class ModelInterpreter implements AutoCloseable {
                         (int) nodes.stream().filter(LiveNode::delegated).count());
         allocated =
                 new Allocated(shapes, ImmutableList.copyOf(nodes), io, description, need, grows);
+        kept.ifPresent(ArenaPool.Lease::close);
+        kept = Optional.empty();
         before.filter(n -> need.isEmpty() || need.get() != n).ifPresent(ArenaPool.Need::close);
     }
 
@@ -312,6 +314,11 @@ public final class ModelInterpreter implements AutoCloseable {
             return runStock(values);
         }
         return run(values, kept.get().arena()).orElseThrow(ModelInterpreter::noLongerFits);
+    }
+
+    /** Sets the inputs of {@link #runAgain}. */
+    public void fill(List<ByteBuffer> values) {
+        allocated.io().fill(values);
     }
 
     /**

@@ -154,26 +154,8 @@ public final class OpenModel implements AutoCloseable {
      * Returns whether the model leaves dimensions of its inputs to the caller: those in the file
      * may be placeholders, with which nothing can be allocated.
      */
-    boolean leavesDimensions() {
+    public boolean leavesDimensions() {
         return inputSignatures.stream().anyMatch(signature -> signature.contains(-1));
-    }
-
-    /**
-     * Returns whether the shapes in the file are placeholders: the engine cannot allocate the model
-     * before it is given others.
-     *
-     * @throws UnplannableException if it cannot build an interpreter of the model at all
-     */
-    public boolean waitsForShapes() throws UnplannableException {
-        if (!leavesDimensions()) {
-            return false;
-        }
-        try (EngineSession session = sessions().open(EngineSession.Spec.stock(Threads.DEFAULT))) {
-            session.allocate();
-            return false;
-        } catch (IllegalStateException e) {
-            return true;
-        }
     }
 
     /** Returns the inputs as far as they are known before there is a shape: −1 for what is not. */

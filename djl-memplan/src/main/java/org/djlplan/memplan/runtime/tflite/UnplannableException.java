@@ -1,7 +1,7 @@
 package org.djlplan.memplan.runtime.tflite;
 
 /** Signals that a model, platform or engine version cannot be planned; the message says why. */
-public final class UnplannableException extends Exception {
+public class UnplannableException extends Exception {
 
     private static final long serialVersionUID = 1L;
 

@@ -116,7 +116,7 @@ public final class FakeEngine implements EngineSession.Source {
         }
 
         @Override
-        public Candidate serving(Candidate wanted) {
+        public Candidate serving(List<List<Integer>> shapes, Candidate wanted) {
             DelegationChoice now = choice;
             return now.candidates().contains(wanted) ? wanted : now.lightest();
         }
@@ -124,7 +124,7 @@ public final class FakeEngine implements EngineSession.Source {
         @Override
         public ModelInterpreter build(List<List<Integer>> shapes, Candidate wanted)
                 throws UnplannableException {
-            return factory.build(shapes, serving(wanted), false);
+            return factory.build(shapes, serving(shapes, wanted), false);
         }
 
         @Override
@@ -184,7 +184,7 @@ public final class FakeEngine implements EngineSession.Source {
 
         private final Spec spec;
         private final AtomicBoolean inUse = new AtomicBoolean();
-        private final List<Memory> memory = new ArrayList<>();
+        private final List<Pointer> memory = new ArrayList<>();
         private List<Integer> shape = IN_FILE.get(0);
         private boolean closed;
 
@@ -209,9 +209,9 @@ public final class FakeEngine implements EngineSession.Source {
             use(
                     () -> {
                         memory.clear();
-                        for (int i = 0; i < 2; i++) {
-                            memory.add(new Memory(bytes(shape)));
-                        }
+                        Memory both = new Memory(2 * bytes(shape));
+                        memory.add(both.share(0));
+                        memory.add(both.share(bytes(shape)));
                     });
         }
 

@@ -399,6 +399,21 @@ class InterpreterPoolTest {
         assertEnded();
     }
 
+    @Test
+    void giveBack_muchMemoryIsIdle_keepsTheLastOneAndThatOfTheFile() throws Exception {
+        try (InterpreterPool pool = pool(3)) {
+            ModelInterpreter large = borrow(pool, length(20 << 20));
+            ModelInterpreter inFile = borrow(pool);
+            ModelInterpreter last = borrow(pool, length((20 << 20) + 1));
+            pool.giveBack(large);
+            pool.giveBack(inFile);
+            assertEquals(3, pool.interpreters().size());
+            pool.giveBack(last);
+            assertEquals(List.of(last, inFile), pool.interpreters());
+        }
+        assertEnded();
+    }
+
     /** Of two candidates one interpreter each is kept, so that going back takes no building. */
     @Test
     void borrow_candidatesInTurns_keepsAnInterpreterOfEach() throws Exception {

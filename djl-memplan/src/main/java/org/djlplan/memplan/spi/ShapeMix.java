@@ -1,0 +1,69 @@
+package org.djlplan.memplan.spi;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import com.google.common.collect.ImmutableList;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/**
+ * Shapes of a model's inputs, other than those in its file, that predictions had, and how often
+ * they change. A delegate is measured at these, and serves what they enclose.
+ *
+ * @param shapes one to {@value #MOST} of them; each has a shape for every input
+ * @param changes the share of predictions before which an interpreter has to be allocated for other
+ *     shapes, above 0, at most 1
+ */
+public record ShapeMix(List<List<List<Integer>>> shapes, double changes) {
+
+    /** As many shapes are measured; fewer only if no more were there. */
+    public static final int MOST = 3;
+
+    public ShapeMix {
+        shapes =
+                shapes.stream()
+                        .map(
+                                inputs ->
+                                        inputs.stream()
+                                                .map(ImmutableList::copyOf)
+                                                .map(input -> (List<Integer>) input)
+                                                .toList())
+                        .toList();
+        checkArgument(!shapes.isEmpty() && shapes.size() <= MOST, "%s shapes", shapes.size());
+        List<List<Integer>> first = shapes.get(0);
+        checkArgument(
+                shapes.stream().allMatch(each -> isLike(each, first)),
+                "shapes of different ranks: %s",
+                shapes);
+        checkArgument(changes > 0 && changes <= 1, "changes: %s", changes);
+    }
+
+    /**
+     * Returns whether shapes are among these, or lie between {@value #MOST} of them: no dimension
+     * is smaller than the smallest here, or larger than the largest.
+     */
+    public boolean encloses(List<List<Integer>> inputs) {
+        return shapes.contains(inputs)
+                || (shapes.size() == MOST
+                        && isLike(inputs, shapes.get(0))
+                        && IntStream.range(0, inputs.size())
+                                .allMatch(input -> isBetween(inputs.get(input), input)));
+    }
+
+    private boolean isBetween(List<Integer> shape, int input) {
+        return IntStream.range(0, shape.size())
+                .allMatch(
+                        i -> {
+                            int dimension = shape.get(i);
+                            return shapes.stream().anyMatch(s -> s.get(input).get(i) <= dimension)
+                                    && shapes.stream()
+                                            .anyMatch(s -> s.get(input).get(i) >= dimension);
+                        });
+    }
+
+    private static boolean isLike(List<List<Integer>> one, List<List<Integer>> other) {
+        return one.size() == other.size()
+                && IntStream.range(0, one.size())
+                        .allMatch(i -> one.get(i).size() == other.get(i).size());
+    }
+}

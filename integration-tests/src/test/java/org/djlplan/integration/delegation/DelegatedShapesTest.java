@@ -1,0 +1,174 @@
+package org.djlplan.integration.delegation;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.ndarray.NDList;
+import ai.djl.repository.zoo.ZooModel;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.djlplan.integration.support.Planned;
+import org.djlplan.integration.support.Served;
+import org.djlplan.integration.support.StockInterpreter;
+import org.djlplan.memplan.cli.demo.Activation;
+import org.djlplan.memplan.cli.demo.NetworkBuilder;
+import org.djlplan.memplan.cli.demo.Value;
+import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.runtime.tflite.Delegates;
+import org.djlplan.memplan.runtime.tflite.OutputTensor;
+import org.djlplan.memplan.serving.ServedModel;
+import org.djlplan.memplan.source.tflite.TfLiteWriter;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.DelegateFactory;
+import org.djlplan.memplan.spi.DelegationChoice;
+import org.djlplan.memplan.spi.DelegationChoice.Origin;
+import org.djlplan.memplan.spi.ShapeMix;
+import org.djlplan.memplan.testing.Await;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** XNNPACK at other shapes of the inputs than those in the file, from TensorFlow Lite 2.20 on. */
+@Tag("djl-current")
+@Timeout(200)
+class DelegatedShapesTest {
+
+    private static final float NEAR = 1e-4f;
+
+    private static final ShapeMix MIX =
+            new ShapeMix(
+                    List.of(
+                            List.of(List.of(1, 16, 48, 3)),
+                            List.of(List.of(1, 64, 32, 3)),
+                            List.of(List.of(1, 96, 96, 3))),
+                    1);
+
+    @TempDir static Path folder;
+
+    private static Path network(String name) throws Exception {
+        NetworkBuilder network = new NetworkBuilder(name, 1);
+        Value x = network.input("input", 1, 32, 32, 3);
+        x = network.conv2d(x, 16, 3, 2, Activation.RELU);
+        Value y = network.unary("HARD_SWISH", network.conv2d(x, 16, 3, 1, Activation.NONE));
+        y = network.add(x, network.conv2d(y, 16, 3, 1, Activation.NONE), Activation.RELU);
+        Path file = folder.resolve(name + ".tflite");
+        TfLiteWriter.write(
+                network.output(network.conv2d(y, 4, 1, 1, Activation.NONE)).build(), file);
+        return file;
+    }
+
+    private static DelegationChoice everything(Path file) throws Exception {
+        return new DelegationChoice(
+                new Candidate(FixedChoice.operators(file, Delegates.XNNPACK), 1),
+                Origin.MEASURED,
+                "a test");
+    }
+
+    /** Predicts, and returns by how much the answer is off that of the CPU kernels. */
+    private static float difference(ServedModel served, Path file, int height, int width)
+            throws Exception {
+        try (StockInterpreter stock = new StockInterpreter(file, 1)) {
+            stock.resize(1, height, width, 3);
+            List<ByteBuffer> values = stock.randomInputs(height);
+            List<OutputTensor> outputs = served.run(values, stock.shapes());
+            return difference(outputs.get(0).data(), stock.run(values).get(0));
+        }
+    }
+
+    private static float difference(ByteBuffer one, ByteBuffer other) {
+        ByteBuffer x = one.duplicate().order(ByteOrder.nativeOrder());
+        ByteBuffer y = other.duplicate().order(ByteOrder.nativeOrder());
+        assertEquals(x.remaining(), y.remaining());
+        float most = 0;
+        while (x.hasRemaining()) {
+            most = Math.max(most, Math.abs(x.getFloat() - y.getFloat()));
+        }
+        return most;
+    }
+
+    @Test
+    void run_shapesThatAreEnclosed_areDelegatedAndOthersAreNot() throws Exception {
+        Path file = network("enclosed");
+        AtomicInteger made = new AtomicInteger();
+        DelegateFactory counting =
+                threads -> {
+                    made.incrementAndGet();
+                    return Delegates.named(Delegates.XNNPACK).create(threads);
+                };
+        try (ServedModel served = Served.open(file, counting, everything(file))) {
+            int before = made.get();
+            assertEquals(0, difference(served, file, 48, 48));
+            assertEquals(before, made.get());
+            served.useAt(MIX, everything(file));
+            for (int height = 24; height <= 96; height += 8) {
+                for (int width = 32; width <= 96; width += 16) {
+                    assertTrue(difference(served, file, height, width) <= NEAR);
+                }
+            }
+            assertTrue(made.get() > before);
+            int after = made.get();
+            assertEquals(0, difference(served, file, 104, 96));
+            assertEquals(0, difference(served, file, 16, 24));
+            assertEquals(after, made.get());
+            assertTrue(
+                    served.report()
+                            .delegation()
+                            .orElseThrow()
+                            .otherShapes()
+                            .contains("operators delegated"));
+        }
+    }
+
+    @Test
+    void run_delegateRefusesOtherShapes_runsInCpuKernels() throws Exception {
+        Path file = network("refused");
+        AtomicInteger left = new AtomicInteger(Integer.MAX_VALUE);
+        DelegateFactory failing =
+                threads -> {
+                    if (left.getAndDecrement() <= 0) {
+                        throw new IllegalStateException("no more");
+                    }
+                    return Delegates.named(Delegates.XNNPACK).create(threads);
+                };
+        try (ServedModel served = Served.open(file, failing, everything(file))) {
+            served.useAt(MIX, everything(file));
+            left.set(0);
+            assertEquals(0, difference(served, file, 48, 48));
+            left.set(Integer.MAX_VALUE);
+            assertEquals(0, difference(served, file, 48, 48));
+            assertTrue(difference(served, file, 64, 64) <= NEAR);
+        }
+    }
+
+    @Test
+    void predict_manyShapes_areMeasuredInTheBackground() throws Exception {
+        Path file = network("measured");
+        try (ZooModel<NDList, NDList> model =
+                Planned.loadDirectly(
+                        file, Map.of("memplan.threads", 1, "delegation.profile", "background"))) {
+            try (StockInterpreter stock = new StockInterpreter(file, 1)) {
+                int[] number = {0};
+                Await.until(
+                        () -> {
+                            int size = 64 + 16 * (number[0]++ % 9);
+                            stock.resize(1, size, size, 3);
+                            List<ByteBuffer> values = stock.randomInputs(size);
+                            ByteBuffer output =
+                                    Planned.predict(model, values, stock.shapes()).get(0);
+                            assertTrue(difference(output, stock.run(values).get(0)) <= NEAR);
+                            return !otherShapes(model).isEmpty();
+                        });
+            }
+            assertTrue(otherShapes(model).contains("measured at"), otherShapes(model));
+        }
+    }
+
+    private static String otherShapes(ZooModel<NDList, NDList> model) {
+        return PlanReport.of(model).orElseThrow().delegation().orElseThrow().otherShapes();
+    }
+}
