@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.djl.ModelDelegation;
 import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.runtime.tflite.OpenModel;
 import org.djlplan.memplan.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.source.tflite.TfLiteReader;
@@ -38,7 +39,8 @@ final class TfLiteModels {
      * Loads the engine and returns a model that runs as models loaded with these options do.
      *
      * @throws IOException if the file cannot be read or is not a model
-     * @throws IllegalStateException if the engine is not available
+     * @throws IllegalStateException if the engine is not available, or cannot allocate the model for
+     *     the shapes in its file
      */
     static DelegableModel open(Path file, PlanOptions options) throws IOException {
         // Read the graph first, so that a file that is not a model loads no engine.
@@ -49,10 +51,22 @@ final class TfLiteModels {
         }
         try {
             Engine.getEngine(ENGINE).newBaseManager().close();
+            requireShapes(file);
             return ModelDelegation.measurable(file, options);
         } catch (EngineException | UnplannableException e) {
             throw new IllegalStateException(
                     "the TFLite engine cannot be used: " + e.getMessage(), e);
+        }
+    }
+
+    private static void requireShapes(Path file) throws IOException, UnplannableException {
+        try (OpenModel model = OpenModel.of(file)) {
+            if (model.waitsForShapes()) {
+                throw new IllegalStateException(
+                        "the shapes in the file are placeholders of %s: such a model is not delegated"
+                                        .formatted(model.inputSignatures())
+                                + ", so there is nothing to measure");
+            }
         }
     }
 }

@@ -13,6 +13,8 @@ import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.plan.search.SearchLimits;
 import org.djlplan.memplan.runtime.tflite.EngineView;
 import org.djlplan.memplan.runtime.torch.OperatorNames;
+import org.djlplan.memplan.source.tflite.TfLiteReader;
+import org.djlplan.memplan.source.tflite.TfLiteSubgraph;
 
 /** Makes the memory map of a model: reads or records the model, and plans. */
 final class ReportPlan {
@@ -71,9 +73,24 @@ final class ReportPlan {
             messages.println(
                     "kernels' temporaries are unknown, as the engine does not open the model: "
                             + Failure.describe(e));
+            if (mayNeedShapes(existing)) {
+                messages.println("the shapes may be placeholders: give --input-shape");
+            }
             messages.flush();
             return file(existing);
         }
+    }
+
+    /** Returns whether a model leaves dimensions to its caller, who gave none. */
+    private boolean mayNeedShapes(Path model) throws IOException {
+        boolean given =
+                !options.inputs().isEmpty()
+                        && !options.inputs().equals(InputSpec.OfTfLite.read(model));
+        TfLiteSubgraph main = TfLiteReader.read(model).main();
+        return !given
+                && main.inputs().stream()
+                        .map(id -> main.tensors().get(id))
+                        .anyMatch(t -> t.shape().contains(-1) || t.shapeSignature().contains(-1));
     }
 
     private Planned file(Path model) throws IOException {

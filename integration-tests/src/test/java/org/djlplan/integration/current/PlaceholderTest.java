@@ -23,6 +23,8 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.stream.IntStream;
 import org.djlplan.integration.support.BareInterpreter;
+import org.djlplan.integration.support.DjlPlanProcess;
+import org.djlplan.integration.support.DjlPlanProcess.Result;
 import org.djlplan.integration.support.ModelSketch;
 import org.djlplan.integration.support.ModelSketch.Form;
 import org.djlplan.integration.support.NeedsModels;
@@ -33,6 +35,7 @@ import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.source.tflite.FlatTable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -411,6 +414,50 @@ class PlaceholderTest {
     }
 
     /** The spectrogram of openWakeWord: 80 ms of sound are 1,280 samples. */
+    @ParameterizedTest
+    @ValueSource(strings = {"run", "compare", "size", "budget"})
+    @Timeout(200)
+    void command_noInputShape_saysThatItIsMissing(String command) throws Exception {
+        Result result = DjlPlanProcess.run(folder, command, placeholders().toString());
+        assertEquals(1, result.exitCode(), result.err());
+        assertTrue(
+                result.err().contains("placeholders of [(1, -1, -1, 3)]: give --input-shape"),
+                result.err());
+    }
+
+    @Test
+    @Timeout(200)
+    void report_noInputShape_saysThatItMayBeMissingAndShowsTheFile() throws Exception {
+        Result result = DjlPlanProcess.run(folder, "report", placeholders().toString());
+        assertEquals(0, result.exitCode(), result.err());
+        assertTrue(result.err().contains("may be placeholders: give --input-shape"), result.err());
+    }
+
+    @Test
+    @Timeout(200)
+    void run_inputShape_predicts() throws Exception {
+        Result result =
+                DjlPlanProcess.run(
+                        folder, "run", "--input-shape", "1,9,9,3", placeholders().toString());
+        assertEquals(0, result.exitCode(), result.err());
+    }
+
+    @Test
+    @Timeout(200)
+    void tune_placeholders_saysThatThereIsNothingToMeasure() throws Exception {
+        Result result = DjlPlanProcess.run(folder, "tune", placeholders().toString());
+        assertEquals(1, result.exitCode(), result.err());
+        assertTrue(
+                result.err().contains("placeholders of [[1, -1, -1, 3]]: such a model is not"),
+                result.err());
+    }
+
+    private Path placeholders() throws Exception {
+        ModelSketch model = new ModelSketch();
+        Case.WINDOW.build(model);
+        return model.write(folder.resolve("placeholders.tflite"));
+    }
+
     @Test
     @NeedsModels(RealModels.OPEN_SHAPES)
     void predict_spectrogram_givesTheBytesOfAnEngineThatWasResizedFirst() throws Exception {

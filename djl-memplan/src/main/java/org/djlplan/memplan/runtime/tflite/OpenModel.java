@@ -158,6 +158,24 @@ public final class OpenModel implements AutoCloseable {
         return inputSignatures.stream().anyMatch(signature -> signature.contains(-1));
     }
 
+    /**
+     * Returns whether the shapes in the file are placeholders: the engine cannot allocate the model
+     * before it is given others.
+     *
+     * @throws UnplannableException if it cannot build an interpreter of the model at all
+     */
+    public boolean waitsForShapes() throws UnplannableException {
+        if (!leavesDimensions()) {
+            return false;
+        }
+        try (EngineSession session = sessions().open(EngineSession.Spec.stock(Threads.DEFAULT))) {
+            session.allocate();
+            return false;
+        } catch (IllegalStateException e) {
+            return true;
+        }
+    }
+
     /** Returns the inputs as far as they are known before there is a shape: −1 for what is not. */
     public ImmutableList<TensorInfo> inputsBeforeShapes() {
         return beforeShapes(graph.inputs(), inputSignatures);
