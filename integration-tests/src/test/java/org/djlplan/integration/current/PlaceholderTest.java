@@ -428,7 +428,10 @@ class PlaceholderTest {
     @Test
     @Timeout(200)
     void report_noInputShape_saysThatItMayBeMissingAndShowsTheFile() throws Exception {
-        Result result = DjlPlanProcess.run(folder, "report", placeholders().toString());
+        Path page = folder.resolve("page.html");
+        Result result =
+                DjlPlanProcess.run(
+                        folder, "report", "--html", page.toString(), placeholders().toString());
         assertEquals(0, result.exitCode(), result.err());
         assertTrue(result.err().contains("may be placeholders: give --input-shape"), result.err());
     }
