@@ -36,6 +36,7 @@ import org.djlplan.memplan.spi.Tolerance;
  * @param profileBudget time limit of measuring; empty for one that depends on the model's latency
  * @param tolerance of the outputs, compared with the CPU kernels'
  * @param exclude operators that stay in the CPU kernels
+ * @param otherShapes whether other input shapes than those in the file may be delegated
  */
 public record DelegationOptions(
         boolean enabled,
@@ -45,7 +46,8 @@ public record DelegationOptions(
         OnMissing onMissing,
         Optional<Duration> profileBudget,
         Tolerance tolerance,
-        Exclusion exclude) {
+        Exclusion exclude,
+        boolean otherShapes) {
 
     private static final String AUTO = "auto";
     private static final String NONE = "none";
@@ -135,7 +137,13 @@ public record DelegationOptions(
                         AUTO,
                         DelegationOptions::tolerance,
                         "auto or a number from 0 to 1, such as 1e-4"),
-                value(options, DelegationKey.EXCLUDE, "", Exclusion::parse, Exclusion.ALLOWED));
+                value(options, DelegationKey.EXCLUDE, "", Exclusion::parse, Exclusion.ALLOWED),
+                value(
+                        options,
+                        DelegationKey.OTHER_SHAPES,
+                        DelegationKey.OTHER_SHAPES.defaultValue(),
+                        DelegationOptions::flag,
+                        "true or false"));
     }
 
     private static <T> T value(

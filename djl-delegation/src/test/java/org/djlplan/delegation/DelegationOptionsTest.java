@@ -33,7 +33,8 @@ class DelegationOptionsTest {
                         OnMissing.MEASURE,
                         Optional.empty(),
                         Tolerance.AUTO,
-                        Exclusion.NONE),
+                        Exclusion.NONE,
+                        false),
                 options);
     }
 
@@ -50,7 +51,8 @@ class DelegationOptionsTest {
                                 Map.entry("delegation.profileFrom", " /choices/job 1.zip"),
                                 Map.entry("delegation.onMissing", "Fail"),
                                 Map.entry("delegation.tolerance", "1e-3"),
-                                Map.entry("delegation.exclude", " 17-23, CONV_2D,conv/Relu6,")));
+                                Map.entry("delegation.exclude", " 17-23, CONV_2D,conv/Relu6,"),
+                                Map.entry("delegation.otherShapes", " TRUE")));
         assertEquals(
                 new DelegationOptions(
                         false,
@@ -60,7 +62,8 @@ class DelegationOptionsTest {
                         OnMissing.FAIL,
                         Optional.of(Duration.ofMinutes(2)),
                         Tolerance.of(1e-3),
-                        new Exclusion(List.of("17-23", "CONV_2D", "conv/Relu6"))),
+                        new Exclusion(List.of("17-23", "CONV_2D", "conv/Relu6")),
+                        true),
                 options);
     }
 

@@ -16,6 +16,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileTime;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -387,6 +388,8 @@ class MeasuredDelegationTest extends ProviderFixture {
         assertEquals(Candidate.cpu(-1), choice.candidate());
     }
 
+    private static final Map<String, String> AT_SHAPES = Map.of("delegation.otherShapes", "true");
+
     private Optional<Choosing> atShapes(Profiling profiling, Map<String, String> options) {
         return provider(profiling).chooseAtShapes(model, options, better::add);
     }
@@ -394,28 +397,36 @@ class MeasuredDelegationTest extends ProviderFixture {
     @Test
     void chooseAtShapes_nothingKept_isMeasuredInTheBackgroundAndKept() throws Exception {
         Profiling measures = (request, runner, progress, verified) -> TABLE;
-        try (Choosing choosing = atShapes(measures, Map.of()).orElseThrow()) {
+        try (Choosing choosing = atShapes(measures, AT_SHAPES).orElseThrow()) {
             assertCpu(choosing.first());
             assertEquals(chosen(Origin.MEASURED), nextBetter());
         }
         Profiling unused = (request, runner, progress, verified) -> fail();
-        try (Choosing choosing = atShapes(unused, Map.of()).orElseThrow()) {
+        try (Choosing choosing = atShapes(unused, AT_SHAPES).orElseThrow()) {
             assertEquals(chosen(Origin.STORED), choosing.first());
         }
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"delegation.enabled=false", "delegation.profile=off"})
+    @ValueSource(
+            strings = {
+                "delegation.enabled=false",
+                "delegation.profile=off",
+                "delegation.otherShapes=false"
+            })
     void chooseAtShapes_nothingIsToBeMeasured_isNothing(String option) {
         String[] parts = option.split("=", 2);
+        Map<String, String> options = new HashMap<>(AT_SHAPES);
+        options.put(parts[0], parts[1]);
         Profiling unused = (request, runner, progress, verified) -> fail();
-        assertTrue(atShapes(unused, Map.of(parts[0], parts[1])).isEmpty());
+        assertTrue(atShapes(unused, options).isEmpty());
+        assertTrue(atShapes(unused, Map.of()).isEmpty());
     }
 
     @Test
     void chooseAtShapes_noProcess_isNothing() {
         model.obstacle = Optional.of("no processes here");
         Profiling unused = (request, runner, progress, verified) -> fail();
-        assertTrue(atShapes(unused, Map.of()).isEmpty());
+        assertTrue(atShapes(unused, AT_SHAPES).isEmpty());
     }
 }

@@ -39,8 +39,8 @@ final class TfLiteModels {
      * Loads the engine and returns a model that runs as models loaded with these options do.
      *
      * @throws IOException if the file cannot be read or is not a model
-     * @throws IllegalStateException if the engine is not available, or cannot allocate the model for
-     *     the shapes in its file
+     * @throws IllegalStateException if the engine is not available, or cannot allocate the model
+     *     for the shapes in its file
      */
     static DelegableModel open(Path file, PlanOptions options) throws IOException {
         // Read the graph first, so that a file that is not a model loads no engine.

@@ -19,8 +19,8 @@ import org.djlplan.memplan.usage.InPlace;
 /**
  * Output of the plan command; the fields are those of its JSON.
  *
+ * @param records number of planned tensors
  * @param view source of the records: {@code file}, {@code live} or {@code csv}
- * @param view where the records come from: {@code file}, {@code live} or {@code csv}
  * @param naiveBytes total size of all tensors, without shared memory
  * @param lowerBoundBytes maximum operator breadth without aliases; in-place plans may be smaller
  * @param aliasedLowerBoundBytes the same if tensors share places wherever operators may overwrite
@@ -91,9 +91,8 @@ record PlanOutput(
      * @param totalBytes as in {@link Result}
      * @param millis as in {@link Result}
      * @param valid as in {@link Result}
-     * @param provedMinimal whether no plan of the same layout of the problem that was solved is
-     *     smaller; for an in-place plan that holds among plans with the same tensors sharing, not
-     *     among all
+     * @param provedMinimal whether no plan of the same layout of the solved problem is smaller; for
+     *     an in-place plan, among plans with the same sharing tensors
      */
     record BestResult(
             String strategy,
@@ -115,8 +114,8 @@ record PlanOutput(
     }
 
     /**
-     * @param provedMinimal whether no plan of the same layout of the solved problem is smaller; for
-     *     an in-place plan, among plans with the same sharing tensors
+     * Returns everything as one JSON object.
+     *
      * @param price cost of a parallel plan, written as the object {@code parallel}, if requested
      */
     String toJson(Optional<ParallelPrice> price) {

@@ -166,7 +166,7 @@ final class RunOptions {
         }
     }
 
-    /** Returns the engine to use. */
+    /** Returns the model as the user named it. */
     String modelName() {
         return model;
     }

@@ -67,8 +67,9 @@ public final class MemoryFigures {
 
     /**
      * Returns the native memory of weights: for a TorchScript model the size of its file, which is
-     * slightly more; for an ONNX Runtime model the allocations of its session. 0 for models of other engines, which map their file, and for models with a
-     * budget, whose weights are loaded and dropped.
+     * slightly more; for an ONNX Runtime model the allocations of its session. 0 for models of
+     * other engines, which map their file, and for models with a budget, whose weights are loaded
+     * and dropped.
      */
     private static long weights(Model model) {
         OptionalLong counted =

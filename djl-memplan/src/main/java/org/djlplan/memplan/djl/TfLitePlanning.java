@@ -53,6 +53,7 @@ final class TfLitePlanning {
 
     /**
      * Plans a model.
+     *
      * @return why the model was left unplanned; empty if it is planned
      * @throws UnusableOptionException if an option names something that the model does not have
      * @throws TranslateException if the model's budget cannot be met

@@ -146,9 +146,9 @@ public record PlanReport(
     /**
      * One interpreter of a model.
      *
+     * @param inputShapes shapes for which it was planned
      * @param ownBytes memory of its own: inputs and outputs, and everything unplanned
      * @param arenaBytes memory that it needs in an arena while it runs
-     * @param arenaBytes what it needs of an arena while it runs
      */
     public record Interpreter(List<List<Integer>> inputShapes, long ownBytes, long arenaBytes) {
 

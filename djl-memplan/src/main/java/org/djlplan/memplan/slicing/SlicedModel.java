@@ -15,10 +15,10 @@ import org.djlplan.memplan.source.tflite.TfLiteFile;
  * view of the large one, the operator need not run: it is elided. A runtime that ignores views and
  * runs all operators computes the same results.
  *
+ * @param file the model
  * @param views tensors that should lie inside others; offsets are multiples of {@link
  *     Slicer#ALIGNMENT_BYTES}
  * @param elidedOperators indices of the operators that need not run if all views are in place
- * @param elidedOperators indices of the operators that do nothing once all views are in place
  */
 public record SlicedModel(TfLiteFile file, List<View> views, Set<Integer> elidedOperators) {
 

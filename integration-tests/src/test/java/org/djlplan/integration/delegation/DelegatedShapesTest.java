@@ -15,8 +15,8 @@ import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.Served;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.memplan.cli.demo.Activation;
+import org.djlplan.memplan.cli.demo.LayerOutput;
 import org.djlplan.memplan.cli.demo.NetworkBuilder;
-import org.djlplan.memplan.cli.demo.Value;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.tflite.Delegates;
 import org.djlplan.memplan.runtime.tflite.OutputTensor;
@@ -52,9 +52,9 @@ class DelegatedShapesTest {
 
     private static Path network(String name) throws Exception {
         NetworkBuilder network = new NetworkBuilder(name, 1);
-        Value x = network.input("input", 1, 32, 32, 3);
+        LayerOutput x = network.input("input", 1, 32, 32, 3);
         x = network.conv2d(x, 16, 3, 2, Activation.RELU);
-        Value y = network.unary("HARD_SWISH", network.conv2d(x, 16, 3, 1, Activation.NONE));
+        LayerOutput y = network.unary("HARD_SWISH", network.conv2d(x, 16, 3, 1, Activation.NONE));
         y = network.add(x, network.conv2d(y, 16, 3, 1, Activation.NONE), Activation.RELU);
         Path file = folder.resolve(name + ".tflite");
         TfLiteWriter.write(
@@ -150,7 +150,14 @@ class DelegatedShapesTest {
         Path file = network("measured");
         try (ZooModel<NDList, NDList> model =
                 Planned.loadDirectly(
-                        file, Map.of("memplan.threads", 1, "delegation.profile", "background"))) {
+                        file,
+                        Map.of(
+                                "memplan.threads",
+                                1,
+                                "delegation.profile",
+                                "background",
+                                "delegation.otherShapes",
+                                true))) {
             try (StockInterpreter stock = new StockInterpreter(file, 1)) {
                 int[] number = {0};
                 Await.until(

@@ -172,7 +172,9 @@ public final class TfLiteShapesApplication {
                                                 "memplan.threads",
                                                 1,
                                                 "delegation.profile",
-                                                "blocking")
+                                                "blocking",
+                                                "delegation.otherShapes",
+                                                true)
                                         : Map.of("memplan.threads", 1))) {
             ThreadLocal<Predictor<NDList, NDList>> predictors =
                     ThreadLocal.withInitial(model::newPredictor);

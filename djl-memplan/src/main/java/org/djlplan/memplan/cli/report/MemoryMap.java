@@ -55,9 +55,9 @@ public record MemoryMap(
      * @param type of its elements; empty where unknown
      * @param bytes its size, aligned if it is planned
      * @param first first step that uses it
-     * @param last last one, inclusive
+     * @param last last step that uses it, inclusive
      * @param producer step that writes it; empty where unknown
-     * @param last step that uses it, inclusive
+     * @param consumers steps that read it
      * @param alias index of the tensor whose place it may share
      */
     public record Tensor(

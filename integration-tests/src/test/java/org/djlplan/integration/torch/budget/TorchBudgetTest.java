@@ -18,8 +18,8 @@ import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ZooModel;
 import ai.djl.translate.TranslateException;
 import com.google.common.base.Throwables;
-import com.sun.jna.Memory;
 import com.google.common.collect.ImmutableSet;
+import com.sun.jna.Memory;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -77,7 +77,9 @@ class TorchBudgetTest {
 
     /** Models whose weights are used in different ways. */
     static List<TorchScriptModel> models() {
-        return TorchScriptModels.all().stream().filter(model -> FEW.contains(model.name())).toList();
+        return TorchScriptModels.all().stream()
+                .filter(model -> FEW.contains(model.name()))
+                .toList();
     }
 
     static List<TorchScriptModel> otherModels() {
