@@ -82,7 +82,8 @@ class PlanReportTest {
                           "origin": "STORED",
                           "reason": "the fastest",
                           "choiceId": "0123456789ab",
-                          "outputs": [{"output": "scores", "difference": 2e-7, "noise": 1e-8, "limit": 1e-4}]
+                          "outputs": [{"output": "scores", "difference": 2e-7, "noise": 1e-8, "limit": 1e-4}],
+                          "otherShapes": ""
                         }
                         """),
                 json.get("delegation"));
