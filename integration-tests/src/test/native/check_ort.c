@@ -104,7 +104,7 @@ static void *predict(struct djlplan_torch_escapes *escapes, int64_t bytes) {
 }
 
 static void check_runs(void) {
-    struct djlplan_torch_escapes *escapes = djlplan_torch_escapes_create();
+    struct djlplan_torch_escapes *escapes = djlplan_torch_escapes_create(NULL);
     void *first = predict(escapes, LARGE), *second = predict(escapes, 2 * LARGE);
     CHECK(in_arena(first) && !in_arena(second));
     release_elsewhere(first);
@@ -125,7 +125,7 @@ static void check_no_room(void) {
 }
 
 static void *predict_often(void *seed) {
-    struct djlplan_torch_escapes *escapes = djlplan_torch_escapes_create();
+    struct djlplan_torch_escapes *escapes = djlplan_torch_escapes_create(NULL);
     size_t bytes = (size_t)(uintptr_t)seed * 1000;
     for (int i = 0; i < ROUNDS; i++) {
         char *output = predict(escapes, (int64_t)bytes);

@@ -10,7 +10,10 @@ public enum DelegationKey implements Option {
     ENABLED(
             "true",
             Origin.ANYONE,
-            "TensorFlow Lite: use `djl-delegation` if it is on the class path"),
+            "TensorFlow Lite: use `djl-delegation` if it is on the class path. `every-shape`: also"
+                    + " for inputs of other shapes than in the file, once shapes that enclose them"
+                    + " were measured (TensorFlow Lite 2.20 and later); that can take several times"
+                    + " the memory of the CPU kernels ([how](how-it-works/delegation.md#other-shapes))"),
     DELEGATE(
             "xnnpack",
             Origin.APPLICATION,
@@ -63,14 +66,7 @@ public enum DelegationKey implements Option {
             Origin.ANYONE,
             "operators that stay in the CPU kernels, separated by commas: numbers in the"
                     + " model's file (`17`, `17-23`), types (`CONV_2D`) or names of output tensors,"
-                    + " where `*` stands for any characters ([how](how-it-works/delegation.md))"),
-    OTHER_SHAPES(
-            "false",
-            Origin.ANYONE,
-            "`true`: inputs of other shapes than in the file are delegated, too, once shapes that"
-                    + " enclose them were measured (TensorFlow Lite 2.20 and later). It can take"
-                    + " several times the memory of the CPU kernels"
-                    + " ([how](how-it-works/delegation.md#other-shapes))");
+                    + " where `*` stands for any characters ([how](how-it-works/delegation.md))");
 
     private final String key =
             PlanOptions.DELEGATION_PREFIX

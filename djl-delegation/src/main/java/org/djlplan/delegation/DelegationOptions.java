@@ -50,6 +50,7 @@ public record DelegationOptions(
         boolean otherShapes) {
 
     private static final String AUTO = "auto";
+    private static final String EVERY_SHAPE = "every-shape";
     private static final String NONE = "none";
 
     /** The longest time limit of measuring that users may set. */
@@ -113,8 +114,8 @@ public record DelegationOptions(
                         options,
                         DelegationKey.ENABLED,
                         "true",
-                        DelegationOptions::flag,
-                        "true or false"),
+                        DelegationOptions::enabled,
+                        "true, false or every-shape"),
                 new Goal(objective, maxMemoryBytes),
                 profile.mode(),
                 value(
@@ -140,10 +141,10 @@ public record DelegationOptions(
                 value(options, DelegationKey.EXCLUDE, "", Exclusion::parse, Exclusion.ALLOWED),
                 value(
                         options,
-                        DelegationKey.OTHER_SHAPES,
-                        DelegationKey.OTHER_SHAPES.defaultValue(),
-                        DelegationOptions::flag,
-                        "true or false"));
+                        DelegationKey.ENABLED,
+                        "true",
+                        text -> Optional.of(text.equalsIgnoreCase(EVERY_SHAPE)),
+                        "true, false or every-shape"));
     }
 
     private static <T> T value(
@@ -170,9 +171,9 @@ public record DelegationOptions(
                 .findFirst();
     }
 
-    private static Optional<Boolean> flag(String text) {
+    private static Optional<Boolean> enabled(String text) {
         return switch (text.toLowerCase(Locale.ROOT)) {
-            case "true" -> Optional.of(true);
+            case "true", EVERY_SHAPE -> Optional.of(true);
             case "false" -> Optional.of(false);
             default -> Optional.empty();
         };

@@ -51,8 +51,7 @@ class DelegationOptionsTest {
                                 Map.entry("delegation.profileFrom", " /choices/job 1.zip"),
                                 Map.entry("delegation.onMissing", "Fail"),
                                 Map.entry("delegation.tolerance", "1e-3"),
-                                Map.entry("delegation.exclude", " 17-23, CONV_2D,conv/Relu6,"),
-                                Map.entry("delegation.otherShapes", " TRUE")));
+                                Map.entry("delegation.exclude", " 17-23, CONV_2D,conv/Relu6,")));
         assertEquals(
                 new DelegationOptions(
                         false,
@@ -63,8 +62,16 @@ class DelegationOptionsTest {
                         Optional.of(Duration.ofMinutes(2)),
                         Tolerance.of(1e-3),
                         new Exclusion(List.of("17-23", "CONV_2D", "conv/Relu6")),
-                        true),
+                        false),
                 options);
+    }
+
+    @Test
+    void parse_everyShape_isEnabledAtOtherShapes() {
+        DelegationOptions options =
+                DelegationOptions.parse(Map.of("delegation.enabled", "Every-Shape"));
+        assertTrue(options.enabled());
+        assertTrue(options.otherShapes());
     }
 
     @ParameterizedTest
@@ -101,7 +108,7 @@ class DelegationOptionsTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "enabled | maybe | true or false",
+                "enabled | maybe | true, false or every-shape",
                 "objective | speed | latency, memory or balanced",
                 "profileFrom | '' | the path of a folder or an archive, not a URL",
                 "profileFrom | file:choices.zip | not a URL; put the result of `djlplan tune` into the",

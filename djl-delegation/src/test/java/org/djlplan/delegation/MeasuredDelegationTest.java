@@ -388,7 +388,8 @@ class MeasuredDelegationTest extends ProviderFixture {
         assertEquals(Candidate.cpu(-1), choice.candidate());
     }
 
-    private static final Map<String, String> AT_SHAPES = Map.of("delegation.otherShapes", "true");
+    private static final Map<String, String> AT_SHAPES =
+            Map.of("delegation.enabled", "every-shape");
 
     private Optional<Choosing> atShapes(Profiling profiling, Map<String, String> options) {
         return provider(profiling).chooseAtShapes(model, options, better::add);
@@ -412,7 +413,7 @@ class MeasuredDelegationTest extends ProviderFixture {
             strings = {
                 "delegation.enabled=false",
                 "delegation.profile=off",
-                "delegation.otherShapes=false"
+                "delegation.enabled=true"
             })
     void chooseAtShapes_nothingIsToBeMeasured_isNothing(String option) {
         String[] parts = option.split("=", 2);

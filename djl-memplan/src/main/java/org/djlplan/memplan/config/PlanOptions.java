@@ -105,7 +105,16 @@ public record PlanOptions(
 
     /** Returns whether operators may be delegated; true by default. */
     public boolean delegationEnabled() {
-        return flag(DELEGATION_ENABLED, delegation.getOrDefault(DELEGATION_ENABLED, "true"));
+        String value = delegation.getOrDefault(DELEGATION_ENABLED, "true");
+        switch (value.toLowerCase(Locale.ROOT)) {
+            case "true":
+            case "every-shape":
+                return true;
+            case "false":
+                return false;
+            default:
+                throw wrong(DELEGATION_ENABLED, value, "true, false or every-shape");
+        }
     }
 
     /**

@@ -121,7 +121,7 @@ class PlanOptionsTest {
     @ParameterizedTest
     @CsvSource({
         "memplan.enabled, yes, true or false",
-        "delegation.enabled, maybe, true or false",
+        "delegation.enabled, maybe, 'true, false or every-shape'",
         "memplan.maxPredictions, two, a whole number of at least 1",
         "memplan.maxPredictions, 10000000d, a whole number of at least 1",
         "memplan.maxPredictions, 0x10p0, a whole number of at least 1",

@@ -156,8 +156,8 @@ class DelegatedShapesTest {
                                 1,
                                 "delegation.profile",
                                 "background",
-                                "delegation.otherShapes",
-                                true))) {
+                                "delegation.enabled",
+                                "every-shape"))) {
             try (StockInterpreter stock = new StockInterpreter(file, 1)) {
                 int[] number = {0};
                 Await.until(

@@ -173,8 +173,8 @@ public final class TfLiteShapesApplication {
                                                 1,
                                                 "delegation.profile",
                                                 "blocking",
-                                                "delegation.otherShapes",
-                                                true)
+                                                "delegation.enabled",
+                                                "every-shape")
                                         : Map.of("memplan.threads", 1))) {
             ThreadLocal<Predictor<NDList, NDList>> predictors =
                     ThreadLocal.withInitial(model::newPredictor);

@@ -60,7 +60,7 @@ public final class OrtMemory implements AutoCloseable {
     public OrtMemory(ArenaPool pool, long weightsBytes) throws UnsupportedPlatformException {
         this.weightsBytes = weightsBytes;
         use = OrtNative.use();
-        escapes = OrtNative.djlplan_torch_escapes_create();
+        escapes = OrtNative.djlplan_torch_escapes_create(Pointer.NULL);
         need = pool.announceAny();
     }
 

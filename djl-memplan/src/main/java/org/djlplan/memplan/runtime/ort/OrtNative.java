@@ -46,7 +46,7 @@ final class OrtNative {
 
     static native void djlplan_ort_figures(long[] out);
 
-    static native Pointer djlplan_torch_escapes_create();
+    static native Pointer djlplan_torch_escapes_create(Pointer arena);
 
     static native void djlplan_torch_escapes_delete(Pointer escapes);
 
