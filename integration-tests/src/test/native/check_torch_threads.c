@@ -224,7 +224,8 @@ void check_threads(void) {
     djlplan_arena_free(outputs);
     for (int i = 0; i < EXCHANGE; i++) drop(atomic_exchange(&exchange[i], NULL));
     CHECK(placed > 0 && refused > 0 && diverged > 0 && kept_arenas > 0 && in_common > 0);
-    CHECK(in_outputs > 0 && djlplan_arena_of(outputs) == NULL);
+    CHECK(in_outputs > 0);
+    CHECK(djlplan_arena_of(outputs) == NULL);
     CHECK(!djlplan_arena_in_use(common));
     djlplan_arena_free(common);
 }

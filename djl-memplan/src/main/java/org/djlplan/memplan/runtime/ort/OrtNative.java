@@ -22,7 +22,7 @@ final class OrtNative {
     static final int OUTSIDE = 6;
     static final int REACHED = 7;
     static final int MOST_BYTES = 8;
-    static final int COUNTERS = 9;
+    static final int COUNTERS = 10;
 
     private OrtNative() {}
 
