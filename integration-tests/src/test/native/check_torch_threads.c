@@ -78,6 +78,7 @@ static void draw_model(struct worker *worker) {
         worker->bytes[i] = draw(worker, 8) == 0 ? 0 : draw(worker, MOST_BYTES);
         if (i == 0 && draw(worker, 2) == 0) worker->bytes[i] += OUTPUT_BYTES;
         worker->frees[i] = draw(worker, 4) == 0 || i == 0 ? -1 : (int)draw(worker, (unsigned)i);
+        if (worker->frees[i] == 0 && draw(worker, 8) != 0) worker->frees[i] = -1;
     }
 }
 
@@ -140,7 +141,8 @@ static void record(struct worker *worker) {
     struct block *blocks[BLOCKS];
     predict(worker, -1, draw(worker, 2) == 0, blocks);
     djlplan_torch_pause();
-    for (int i = 0; i < BLOCKS; i += 2) {
+    /* The first block outlives each recorded prediction, unless it was freed within. */
+    for (int i = 2; i < BLOCKS; i += 2) {
         if (blocks[i] != NULL) give_up(worker, blocks[i]);
     }
     int64_t events[BLOCKS * EVENT], counters[DJLPLAN_COUNTERS];
@@ -155,6 +157,7 @@ static void record(struct worker *worker) {
     for (int i = 1; i < BLOCKS; i += 2) {
         if (blocks[i] != NULL) give_up(worker, blocks[i]);
     }
+    if (blocks[0] != NULL) give_up(worker, blocks[0]);
     make_plan(worker, events);
 }
 
