@@ -8,10 +8,10 @@ import java.nio.file.Path;
 import java.util.Optional;
 import org.djlplan.memplan.config.OptionKey;
 import org.djlplan.memplan.config.PlanOptions;
+import org.djlplan.memplan.events.FlightRecord;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.ArenaPool;
 import org.djlplan.memplan.runtime.ProcessMemory;
-import org.djlplan.memplan.runtime.Workers;
 import org.djlplan.memplan.runtime.ort.OrtAllocator;
 import org.djlplan.memplan.runtime.ort.OrtMemory;
 import org.slf4j.Logger;
@@ -131,16 +131,22 @@ final class OrtPlanning {
                         memory.run(() -> stock.forward(parameters, inputs, params));
         InferencePass checked =
                 options.verify() ? new VerifiedForward(model.getName(), stock, forward) : forward;
+        InferencePass placed =
+                options.workers().isOff()
+                        ? checked
+                        : WorkerForward.withoutSettings(checked, options.workers());
+        String name = model.getName();
         Block planned =
-                BlockProxy.wrap(block, new OrtForward(model.getName(), checked, workers(), limit));
+                BlockProxy.wrap(
+                        block,
+                        (parameters, inputs, params) -> {
+                            limit.check(inputs);
+                            return FlightRecord.prediction(
+                                    name,
+                                    "OnnxRuntime",
+                                    () -> placed.forward(parameters, inputs, params));
+                        });
         PlanReport.register(planned, new OrtHandle(memory, limit));
         return planned;
-    }
-
-    /** The engine does not report with how many threads a session runs an operator. */
-    private Optional<Workers> workers() {
-        return options.workers().isOff()
-                ? Optional.empty()
-                : Optional.of(Workers.of(options.workers().forThreads(-1)));
     }
 }

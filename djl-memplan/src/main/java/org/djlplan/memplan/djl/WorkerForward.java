@@ -15,27 +15,42 @@ import org.slf4j.MDC;
 
 /**
  * Runs forward passes on one of few threads. A pass on another thread than its caller's gets the
- * caller's predictor call, libtorch settings, context class loader and logging context; its outputs
- * belong to the caller's {@link NDScope}.
+ * caller's predictor call, context class loader and logging context, and in a PyTorch model the
+ * caller's libtorch settings; its outputs belong to the caller's {@link NDScope}.
  */
 final class WorkerForward implements InferencePass {
 
     private final InferencePass inner;
     private final IntFunction<Workers> workers;
+    private final Supplier<Optional<TorchSettings>> settings;
 
-    /** Uses the workers that correspond to the engine's number of threads. */
+    /** Uses the workers that correspond to libtorch's number of threads. */
     WorkerForward(InferencePass inner, WorkerCount count) {
-        this(inner, threads -> Workers.of(count.forThreads(threads)));
+        this(inner, threads -> Workers.of(count.forThreads(threads)), WorkerForward::current);
     }
 
-    /** Always uses the same workers. */
+    /** Always uses the same workers for a PyTorch model. */
     WorkerForward(InferencePass inner, Workers workers) {
-        this(inner, threads -> workers);
+        this(inner, threads -> workers, WorkerForward::current);
     }
 
-    private WorkerForward(InferencePass inner, IntFunction<Workers> workers) {
+    private WorkerForward(
+            InferencePass inner,
+            IntFunction<Workers> workers,
+            Supplier<Optional<TorchSettings>> settings) {
         this.inner = inner;
         this.workers = workers;
+        this.settings = settings;
+    }
+
+    /** Returns a pass for an engine without thread settings, whose number of threads is unknown. */
+    static WorkerForward withoutSettings(InferencePass inner, WorkerCount count) {
+        return new WorkerForward(
+                inner, threads -> Workers.of(count.forThreads(threads)), Optional::empty);
+    }
+
+    private static Optional<TorchSettings> current() {
+        return Optional.of(TorchSettings.current());
     }
 
     @Override
@@ -44,18 +59,18 @@ final class WorkerForward implements InferencePass {
         if (Workers.isRunning()) {
             return inner.forward(parameters, inputs, params);
         }
-        TorchSettings settings = TorchSettings.current();
+        Optional<TorchSettings> callers = settings.get();
         Thread caller = Thread.currentThread();
         boolean[] elsewhere = new boolean[1];
         NDList outputs =
-                workers.apply(settings.threads())
+                workers.apply(callers.map(TorchSettings::threads).orElse(-1))
                         .run(
                                 this,
                                 () -> inner.forward(parameters, inputs, params),
                                 () -> {
                                     elsewhere[0] = true;
                                     return inContext(
-                                            settings,
+                                            callers,
                                             caller.getContextClassLoader(),
                                             MDC.getCopyOfContextMap(),
                                             PredictionScope.carried(
@@ -78,7 +93,7 @@ final class WorkerForward implements InferencePass {
     }
 
     private static <T> Supplier<T> inContext(
-            TorchSettings settings,
+            Optional<TorchSettings> settings,
             ClassLoader loader,
             Map<String, String> diagnostics,
             Supplier<T> pass) {
@@ -86,7 +101,7 @@ final class WorkerForward implements InferencePass {
             Thread thread = Thread.currentThread();
             ClassLoader own = thread.getContextClassLoader();
             Map<String, String> ownDiagnostics = MDC.getCopyOfContextMap();
-            settings.install();
+            settings.ifPresent(TorchSettings::install);
             thread.setContextClassLoader(loader);
             setDiagnostics(diagnostics);
             try {
