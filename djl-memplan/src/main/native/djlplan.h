@@ -495,7 +495,7 @@ DJLPLAN_AS_IN_JAVA(DJLPLAN_PLACED == 0 && DJLPLAN_REFUSED == 1 && DJLPLAN_DIVERG
                        DJLPLAN_MISSING == 3 && DJLPLAN_ALIVE == 4 && DJLPLAN_FITTED == 5 &&
                        DJLPLAN_OUTSIDE == 6 && DJLPLAN_REACHED == 7 && DJLPLAN_MOST_BYTES == 8 &&
                        DJLPLAN_KEPT_REACHED == 9 && DJLPLAN_COUNTERS == 10,
-                   "TorchNative.PLACED … COUNTERS, OrtNative.ALIVE … COUNTERS");
+                   "RunCounters");
 
 /*
  * Ends a paused run, on any thread. Writes the counters and the numbers of the allocations that

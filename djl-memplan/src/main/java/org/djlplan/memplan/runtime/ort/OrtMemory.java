@@ -12,14 +12,15 @@ import org.djlplan.memplan.runtime.Arena;
 import org.djlplan.memplan.runtime.ArenaPool;
 import org.djlplan.memplan.runtime.NativeLoader;
 import org.djlplan.memplan.runtime.NoArenaException;
+import org.djlplan.memplan.runtime.RunCounters;
 import org.djlplan.memplan.runtime.UnsupportedPlatformException;
 import org.djlplan.memplan.runtime.VirtualThreads;
 
 /**
  * The memory of one ONNX Runtime model's predictions. Each allocation of a prediction gets the
- * lowest place that is free in an arena; predictions that overlap share one. Allocations that
- * outlive their prediction, as outputs do, come from the engine once that is known of them. When no
- * arena is to be had a prediction runs in the engine's memory.
+ * lowest free place in an arena; overlapping predictions share one. Allocations that are known to
+ * outlive their prediction, such as outputs, come from the engine's allocator. Without an arena a
+ * prediction uses only the engine's allocator.
  */
 public final class OrtMemory implements AutoCloseable {
 
@@ -27,8 +28,8 @@ public final class OrtMemory implements AutoCloseable {
     private static final String STRATEGY = "first-fit";
 
     /**
-     * Memory that as many predictions did not reach is given back: a prediction takes long enough
-     * that touching the memory again does not matter.
+     * Memory that so many predictions did not use is returned to the system. It is few, because a
+     * prediction takes much longer than the page faults of using the memory again.
      */
     private static final int FEW_PREDICTIONS = 8;
 
@@ -54,8 +55,8 @@ public final class OrtMemory implements AutoCloseable {
     /**
      * The allocator must be attached.
      *
-     * @param weightsBytes what the session's weights take
-     * @throws UnsupportedPlatformException if the native library is not to be had
+     * @param weightsBytes size of the session's weights
+     * @throws UnsupportedPlatformException if the native library is not available
      */
     public OrtMemory(ArenaPool pool, long weightsBytes) throws UnsupportedPlatformException {
         this.weightsBytes = weightsBytes;
@@ -64,7 +65,7 @@ public final class OrtMemory implements AutoCloseable {
         need = pool.announceAny();
     }
 
-    /** Returns what the session's weights take, packed ones included. */
+    /** Returns the size of the session's weights, including packed ones. */
     public long weightsBytes() {
         return weightsBytes;
     }
@@ -119,20 +120,20 @@ public final class OrtMemory implements AutoCloseable {
     }
 
     private void end(Run run) {
-        long[] counters = new long[OrtNative.COUNTERS];
+        long[] counters = new long[RunCounters.COUNT];
         try {
             long bytes = OrtNative.djlplan_ort_pause();
             OrtNative.djlplan_torch_finish(run.run(), counters, new int[0], 0);
             count(counters, bytes);
         } finally {
-            run.lease().close(counters[OrtNative.REACHED], FEW_PREDICTIONS);
+            run.lease().close(counters[RunCounters.REACHED], FEW_PREDICTIONS);
             leave();
         }
     }
 
     /**
-     * A virtual thread may go on with another native thread in the middle of a pass, so its
-     * allocations cannot be told by their thread.
+     * A virtual thread may continue on another native thread in the middle of a pass, so the thread
+     * does not identify the pass of an allocation.
      */
     private synchronized boolean enter() {
         predictions++;
@@ -152,19 +153,19 @@ public final class OrtMemory implements AutoCloseable {
 
     private synchronized void count(long[] counters, long bytes) {
         placed++;
-        outside += counters[OrtNative.OUTSIDE];
-        escaped += counters[OrtNative.ALIVE];
-        if (counters[OrtNative.REACHED] > largest.reachedBytes()) {
+        outside += counters[RunCounters.OUTSIDE];
+        escaped += counters[RunCounters.ALIVE];
+        if (counters[RunCounters.REACHED] > largest.reachedBytes()) {
             largest =
                     new Largest(
-                            counters[OrtNative.FITTED],
+                            counters[RunCounters.FITTED],
                             bytes,
-                            counters[OrtNative.MOST_BYTES],
-                            counters[OrtNative.REACHED]);
+                            counters[RunCounters.MOST_BYTES],
+                            counters[RunCounters.REACHED]);
         }
     }
 
-    /** Returns what happened until now. */
+    /** Returns the report of the predictions so far. */
     public synchronized PlanReport report() {
         Plan plan =
                 placed == 0

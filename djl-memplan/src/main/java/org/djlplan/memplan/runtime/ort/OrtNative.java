@@ -15,15 +15,6 @@ final class OrtNative {
 
     static final int FIGURES = 3;
 
-    /** The counters that {@link #djlplan_torch_finish} writes, by position. */
-    static final int ALIVE = 4;
-
-    static final int FITTED = 5;
-    static final int OUTSIDE = 6;
-    static final int REACHED = 7;
-    static final int MOST_BYTES = 8;
-    static final int COUNTERS = 10;
-
     private OrtNative() {}
 
     /** Binds the native methods until the result is closed. */

@@ -11,6 +11,7 @@ import java.util.OptionalInt;
 import org.djlplan.memplan.formula.QuickPlan;
 import org.djlplan.memplan.runtime.Arena;
 import org.djlplan.memplan.runtime.OutputArena;
+import org.djlplan.memplan.runtime.RunCounters;
 import org.djlplan.memplan.source.trace.Allocation;
 import org.djlplan.memplan.source.trace.AllocationTrace;
 
@@ -175,28 +176,28 @@ final class NativeWatch implements AllocationWatch {
 
         @Override
         public Outcome finish() {
-            long[] counters = new long[TorchNative.COUNTERS];
+            long[] counters = new long[RunCounters.COUNT];
             int[] alive = new int[allocations];
             Arrays.fill(alive, -1);
             TorchNative.djlplan_torch_finish(run, counters, alive, alive.length);
-            outputs.ifPresent(use -> use.note(counters[TorchNative.KEPT_REACHED]));
+            outputs.ifPresent(use -> use.note(counters[RunCounters.KEPT_REACHED]));
             ImmutableSet<Integer> numbers =
-                    counters[TorchNative.ALIVE] == 0
+                    counters[RunCounters.ALIVE] == 0
                             ? ImmutableSet.of()
                             : Arrays.stream(alive)
                                     .filter(number -> number >= 0)
                                     .boxed()
                                     .collect(ImmutableSet.toImmutableSet());
             return new Outcome(
-                    counters[TorchNative.PLACED],
-                    counters[TorchNative.REFUSED],
-                    counters[TorchNative.DIVERGED],
-                    counters[TorchNative.MISSING],
-                    allocations == 0 ? counters[TorchNative.OUTSIDE] : 0,
+                    counters[RunCounters.PLACED],
+                    counters[RunCounters.REFUSED],
+                    counters[RunCounters.DIVERGED],
+                    counters[RunCounters.MISSING],
+                    allocations == 0 ? counters[RunCounters.OUTSIDE] : 0,
                     numbers,
-                    counters[TorchNative.ALIVE],
-                    counters[TorchNative.REACHED],
-                    counters[TorchNative.MOST_BYTES]);
+                    counters[RunCounters.ALIVE],
+                    counters[RunCounters.REACHED],
+                    counters[RunCounters.MOST_BYTES]);
         }
     }
 }

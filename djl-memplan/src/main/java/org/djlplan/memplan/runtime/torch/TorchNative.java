@@ -7,20 +7,6 @@ import org.djlplan.memplan.runtime.UnsupportedPlatformException;
 /** The functions of {@code torch*.c}; {@code djlplan.h} is their documentation. */
 final class TorchNative {
 
-    /** The counters that {@link #djlplan_torch_finish} writes, by position. */
-    static final int PLACED = 0;
-
-    static final int REFUSED = 1;
-    static final int DIVERGED = 2;
-    static final int MISSING = 3;
-    static final int ALIVE = 4;
-    static final int FITTED = 5;
-    static final int OUTSIDE = 6;
-    static final int REACHED = 7;
-    static final int MOST_BYTES = 8;
-    static final int KEPT_REACHED = 9;
-    static final int COUNTERS = 10;
-
     private TorchNative() {}
 
     /** Binds the native methods until the result is closed. */
