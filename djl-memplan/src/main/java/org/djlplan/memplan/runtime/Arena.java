@@ -1,6 +1,7 @@
 package org.djlplan.memplan.runtime;
 
 import com.sun.jna.Pointer;
+import java.time.Duration;
 import java.util.OptionalLong;
 import org.djlplan.memplan.machine.Machine;
 
@@ -222,6 +223,22 @@ public final class Arena {
     synchronized void trim(long keep) {
         if (!freed) {
             memory.trim(address, roundedBytes(keep));
+        }
+    }
+
+    /**
+     * Trims in the background, or here if that is not possible.
+     *
+     * @param end runs after it, and calls {@link #endTrim} under the lock of the owner
+     */
+    void trimLater(long keep, Runnable end) {
+        Runnable trim =
+                () -> {
+                    trim(keep);
+                    end.run();
+                };
+        if (!Later.run(Duration.ZERO, trim)) {
+            trim.run();
         }
     }
 

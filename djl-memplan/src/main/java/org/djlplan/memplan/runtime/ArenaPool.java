@@ -501,17 +501,17 @@ public final class ArenaPool {
         } finally {
             lock.unlock();
         }
-        trimmed.forEach(arena -> trim(arena, keep));
-    }
-
-    private void trimLater(Arena arena, long keep) {
-        if (!Later.run(Duration.ZERO, () -> trim(arena, keep))) {
-            trim(arena, keep);
+        for (Arena arena : trimmed) {
+            arena.trim(keep);
+            endTrim(arena);
         }
     }
 
-    private void trim(Arena arena, long keep) {
-        arena.trim(keep);
+    private void trimLater(Arena arena, long keep) {
+        arena.trimLater(keep, () -> endTrim(arena));
+    }
+
+    private void endTrim(Arena arena) {
         lock.lock();
         try {
             arena.endTrim();

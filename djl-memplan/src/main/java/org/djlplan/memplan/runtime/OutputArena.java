@@ -1,16 +1,15 @@
 package org.djlplan.memplan.runtime;
 
 import com.sun.jna.Pointer;
-import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The arena for what is known to outlive predictions, whichever model it is of. Each block keeps
- * its place until it is freed, also after the last model is closed. What the last predictions did
- * not reach is given back in the background.
+ * The arena for allocations that are known to outlive their prediction, shared by all models. Each
+ * block keeps its place until it is freed, even after the last model is closed. Memory that recent
+ * predictions did not use is returned to the system in the background.
  */
 public final class OutputArena {
 
@@ -26,12 +25,12 @@ public final class OutputArena {
         this.source = source;
     }
 
-    /** Returns the one that all models of this JVM share. */
+    /** Returns the arena that all models of this JVM share. */
     public static OutputArena shared() {
         return SHARED;
     }
 
-    /** Tells of a user, until {@link Use#close()}. */
+    /** Registers a model until {@link Use#close()}; the first one creates the arena. */
     public synchronized Use use() {
         if (arena.isEmpty()) {
             try {
@@ -44,12 +43,12 @@ public final class OutputArena {
         return new Use(arena);
     }
 
-    /** Returns how many bytes of it predictions reached and were not given back. */
+    /** Returns the size of the arena in bytes, without the returned part. */
     public synchronized long bytes() {
         return arena.map(Arena::bytes).orElse(0L);
     }
 
-    /** The right to have blocks placed there. */
+    /** A model's use of the arena. */
     public final class Use implements AutoCloseable {
 
         private final Optional<Arena> used;
@@ -59,15 +58,15 @@ public final class OutputArena {
             this.used = used;
         }
 
-        /** Returns where it begins; null if there is none. */
+        /** Returns the address of the arena; null if none could be created. */
         public Pointer address() {
             return used.map(Arena::address).orElse(null);
         }
 
         /**
-         * Notes a prediction.
+         * Records a prediction.
          *
-         * @param reachedBytes up to where its outputs lay, 0 if it had none there
+         * @param reachedBytes end of its highest block in the arena; 0 if it has none there
          */
         public void note(long reachedBytes) {
             synchronized (OutputArena.this) {
@@ -96,15 +95,10 @@ public final class OutputArena {
 
     private void trimLater(Arena trimmed, long keep) {
         trimmed.beginTrim(keep);
-        if (!Later.run(Duration.ZERO, () -> trim(trimmed, keep))) {
-            trim(trimmed, keep);
-        }
+        trimmed.trimLater(keep, () -> endTrim(trimmed));
     }
 
-    private void trim(Arena trimmed, long keep) {
-        trimmed.trim(keep);
-        synchronized (this) {
-            trimmed.endTrim();
-        }
+    private synchronized void endTrim(Arena trimmed) {
+        trimmed.endTrim();
     }
 }
