@@ -36,7 +36,6 @@ import org.djlplan.memplan.spi.Tolerance;
  * @param profileBudget time limit of measuring; empty for one that depends on the model's latency
  * @param tolerance of the outputs, compared with the CPU kernels'
  * @param exclude operators that stay in the CPU kernels
- * @param otherShapes whether other input shapes than those in the file may be delegated
  */
 public record DelegationOptions(
         boolean enabled,
@@ -46,8 +45,7 @@ public record DelegationOptions(
         OnMissing onMissing,
         Optional<Duration> profileBudget,
         Tolerance tolerance,
-        Exclusion exclude,
-        boolean otherShapes) {
+        Exclusion exclude) {
 
     private static final String AUTO = "auto";
     private static final String EVERY_SHAPE = "every-shape";
@@ -138,13 +136,7 @@ public record DelegationOptions(
                         AUTO,
                         DelegationOptions::tolerance,
                         "auto or a number from 0 to 1, such as 1e-4"),
-                value(options, DelegationKey.EXCLUDE, "", Exclusion::parse, Exclusion.ALLOWED),
-                value(
-                        options,
-                        DelegationKey.ENABLED,
-                        "true",
-                        text -> Optional.of(text.equalsIgnoreCase(EVERY_SHAPE)),
-                        "true, false or every-shape"));
+                value(options, DelegationKey.EXCLUDE, "", Exclusion::parse, Exclusion.ALLOWED));
     }
 
     private static <T> T value(

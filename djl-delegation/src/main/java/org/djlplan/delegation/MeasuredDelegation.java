@@ -118,10 +118,7 @@ public final class MeasuredDelegation implements DelegationProvider {
     public Optional<Choosing> chooseAtShapes(
             DelegableModel model, Map<String, String> options, Consumer<DelegationChoice> better) {
         DelegationOptions parsed = DelegationOptions.parse(options);
-        if (!parsed.enabled()
-                || !parsed.otherShapes()
-                || parsed.pinned()
-                || parsed.profile() == ProfileMode.OFF) {
+        if (!parsed.enabled() || parsed.pinned() || parsed.profile() == ProfileMode.OFF) {
             return Optional.empty();
         }
         Request request = Request.of(model, parsed);

@@ -33,8 +33,7 @@ class DelegationOptionsTest {
                         OnMissing.MEASURE,
                         Optional.empty(),
                         Tolerance.AUTO,
-                        Exclusion.NONE,
-                        false),
+                        Exclusion.NONE),
                 options);
     }
 
@@ -61,17 +60,13 @@ class DelegationOptionsTest {
                         OnMissing.FAIL,
                         Optional.of(Duration.ofMinutes(2)),
                         Tolerance.of(1e-3),
-                        new Exclusion(List.of("17-23", "CONV_2D", "conv/Relu6")),
-                        false),
+                        new Exclusion(List.of("17-23", "CONV_2D", "conv/Relu6"))),
                 options);
     }
 
     @Test
-    void parse_everyShape_isEnabledAtOtherShapes() {
-        DelegationOptions options =
-                DelegationOptions.parse(Map.of("delegation.enabled", "Every-Shape"));
-        assertTrue(options.enabled());
-        assertTrue(options.otherShapes());
+    void parse_everyShape_isEnabled() {
+        assertTrue(DelegationOptions.parse(Map.of("delegation.enabled", "Every-Shape")).enabled());
     }
 
     @ParameterizedTest

@@ -13,9 +13,9 @@ import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.ShapeMix;
 
 /**
- * An interpreter that is measured in an arena of its own: at the shapes in the file, or at those of
- * a mix, one after the other. To allocate it for the next shapes is part of what an inference
- * takes, as often as shapes change in the mix.
+ * An interpreter that is measured in its own arena, at the shapes in the file, or at the shapes of
+ * a mix in turn. The time of an inference includes the reallocation for the next shapes, in
+ * proportion to how often shapes change in the mix.
  */
 record MeasuredInterpreter(
         InterpreterFactory factory, ModelInterpreter interpreter, Optional<ShapeMix> mix)
@@ -36,7 +36,7 @@ record MeasuredInterpreter(
     /**
      * Predicts.
      *
-     * @param number of the inference, which tells the shapes in the mix
+     * @param number of the inference, which selects the shapes of the mix
      */
     List<OutputTensor> run(List<ByteBuffer> values, int number) {
         try {
@@ -68,7 +68,9 @@ record MeasuredInterpreter(
         }
     }
 
-    /** Allocates it for shapes of the mix, and returns what that takes for each inference. */
+    /**
+     * Reallocates it for shapes of the mix, and returns the share of the time for each inference.
+     */
     private long change(CpuOutputs inputs, int number) throws UnplannableException {
         if (mix.isEmpty()) {
             return 0;
@@ -84,7 +86,7 @@ record MeasuredInterpreter(
         return mix.map(m -> m.shapes().size()).orElse(1);
     }
 
-    /** Predicts once more, at each of the shapes, and returns what that took on average. */
+    /** Predicts once more at each of the shapes, and returns the average time in nanoseconds. */
     long time(CpuOutputs inputs) throws UnplannableException {
         long sum = 0;
         for (int i = 0; i < shapes(); i++) {

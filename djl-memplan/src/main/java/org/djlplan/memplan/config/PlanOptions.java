@@ -50,6 +50,7 @@ public record PlanOptions(
 
     private static final String DELEGATION_MAX_MEMORY = DELEGATION_PREFIX + "maxMemory";
 
+    private static final String EVERY_SHAPE = "every-shape";
     private static final String DELEGATION_ENABLED = DELEGATION_PREFIX + "enabled";
 
     public PlanOptions {
@@ -108,13 +109,18 @@ public record PlanOptions(
         String value = delegation.getOrDefault(DELEGATION_ENABLED, "true");
         switch (value.toLowerCase(Locale.ROOT)) {
             case "true":
-            case "every-shape":
+            case EVERY_SHAPE:
                 return true;
             case "false":
                 return false;
             default:
-                throw wrong(DELEGATION_ENABLED, value, "true, false or every-shape");
+                throw wrong(DELEGATION_ENABLED, value, "true, false or " + EVERY_SHAPE);
         }
+    }
+
+    /** Returns whether a delegate may also run other input shapes than those in the file. */
+    public boolean delegatesEveryShape() {
+        return EVERY_SHAPE.equalsIgnoreCase(delegation.get(DELEGATION_ENABLED));
     }
 
     /**

@@ -142,7 +142,7 @@ public final class ModelDelegation implements ServedModel.Delegation {
                 model -> opened.measureOtherShapes(mix -> chooseAt(mix, model.at(mix), opened)));
     }
 
-    /** Has a choice made for a mix of shapes; the choice for earlier ones is no longer awaited. */
+    /** Starts choosing for a mix of shapes, and cancels choosing for the mix before. */
     private void chooseAt(ShapeMix mix, TfLiteDelegableModel model, ServedModel opened) {
         Optional<DelegationProvider.Choosing> before;
         synchronized (this) {

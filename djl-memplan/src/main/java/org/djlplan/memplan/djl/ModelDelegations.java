@@ -12,11 +12,11 @@ import org.djlplan.memplan.spi.DelegationProvider;
 import org.djlplan.memplan.store.CacheFolder;
 
 /**
- * Makes the delegation of one model: anew each time that the model is opened.
+ * Creates the delegation of one model, each time that the model is opened.
  *
  * @param file the model's
  * @param options the model's, for its number of threads
- * @param provider chooses what is delegated; empty for nothing
+ * @param provider chooses the delegated operators; empty to delegate none
  * @param progress shows how far the measurement is
  */
 record ModelDelegations(

@@ -55,9 +55,11 @@ public record TfLiteDelegableModel(
         this(file, graph, cacheFolder, options, library, Optional.empty());
     }
 
-    /** Returns whether the delegate can be measured at other shapes than those in the file. */
+    /**
+     * Returns whether the delegate may and can be measured at other shapes than those in the file.
+     */
     public boolean takesOtherShapes() {
-        return trusted() && library.offersTransientBuffers();
+        return options.delegatesEveryShape() && trusted() && library.offersTransientBuffers();
     }
 
     /** Returns the same model at other shapes of its inputs. */

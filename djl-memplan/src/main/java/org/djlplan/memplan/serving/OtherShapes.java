@@ -18,35 +18,35 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Decides what runs predictions whose inputs have other shapes than in the model's file: the CPU
- * kernels, or a choice that was verified at shapes that enclose theirs. It notes which shapes there
- * are and how often they change, and has a choice measured when there were enough predictions, or
- * when these are no longer like those that were measured.
+ * Selects the candidate for predictions with other input shapes than those in the model's file: the
+ * CPU kernels, or a choice that was verified at shapes that enclose them. Counts shapes and their
+ * changes, and requests a measurement after enough predictions, and again if later predictions
+ * differ from the measured ones.
  */
 final class OtherShapes {
 
     private static final Logger logger = LoggerFactory.getLogger(OtherShapes.class);
 
-    /** After so many predictions it is looked at what shapes there were; later after more. */
+    /** Predictions before the first request; twice as many before each further one. */
     private static final int WINDOW = 32;
 
-    /** So often something is measured while a model is loaded. */
+    /** Limit of measurements while a model is loaded. */
     private static final int MOST_REQUESTS = 4;
 
     private static final int MOST_SEEN = 256;
     private static final int MOST_REFUSED = 256;
 
-    /** What the share of changes is rounded up to, so that chance does not make a difference. */
+    /** The share of changes is rounded up to one of these, so that chance has no effect. */
     private static final double[] CHANGES = {1.0 / 16, 1.0 / 4, 1};
 
     private final String model;
 
-    /** Where the delegate failed. */
+    /** Shapes at which the delegate failed. */
     private final Set<List<List<Integer>>> refused = ConcurrentHashMap.newKeySet();
 
     private volatile Optional<Verified> verified = Optional.empty();
 
-    /** How often shapes were there. Guarded by this, as all that follows. */
+    /** Predictions by shapes. Guarded by this, like all fields below. */
     private final Map<List<List<Integer>>, Integer> seen = new HashMap<>();
 
     private Optional<Consumer<ShapeMix>> measuring = Optional.empty();
@@ -64,12 +64,14 @@ final class OtherShapes {
         this.model = model;
     }
 
-    /** Has choices measured from now on; they are expected at {@link #use}. */
+    /** Requests measurements from now on; their results are passed to {@link #use}. */
     synchronized void measureWith(Consumer<ShapeMix> measure) {
         measuring = Optional.of(measure);
     }
 
-    /** Returns what runs predictions with inputs of these shapes: as many threads as usual. */
+    /**
+     * Returns the candidate for these input shapes, with the usual number of threads if possible.
+     */
     Candidate at(List<List<Integer>> shapes, Candidate usual) {
         Optional<Verified> now = verified;
         if (now.isEmpty() || !now.get().mix().encloses(shapes) || refused.contains(shapes)) {
@@ -84,18 +86,18 @@ final class OtherShapes {
         return choice.lightest();
     }
 
-    /** Returns how many candidates there may be besides the CPU kernels. */
+    /** Returns the number of candidates besides the CPU kernels. */
     int candidates() {
         return verified.map(v -> v.choice().candidates().size()).orElse(0);
     }
 
-    /** Uses a choice for what a mix of shapes encloses. */
+    /** Uses a choice for all shapes that a mix encloses. */
     void use(ShapeMix mix, DelegationChoice choice) {
         verified = Optional.of(new Verified(mix, choice));
         answered();
     }
 
-    /** Ends the wait for what was asked for; nothing may have come of it. */
+    /** Ends the wait for a measurement, with or without a result. */
     synchronized void answered() {
         waiting = false;
     }
@@ -110,14 +112,14 @@ final class OtherShapes {
         }
     }
 
-    /** Notes that an interpreter had to be allocated for a prediction. */
+    /** Counts a prediction for which an interpreter had to be reallocated. */
     synchronized void noteChange() {
         changed++;
     }
 
-    /** Notes a prediction, and may ask for a choice. */
+    /** Counts a prediction, and may request a measurement. */
     synchronized void note(List<List<Integer>> shapes) {
-        if (measuring.isEmpty()) {
+        if (measuring.isEmpty() || requests == MOST_REQUESTS) {
             return;
         }
         if (seen.size() < MOST_SEEN || seen.containsKey(shapes)) {
@@ -131,7 +133,7 @@ final class OtherShapes {
                     asked.isPresent()
                             && asked.get().changes() == changes
                             && 2 * enclosed >= predictions;
-            if (!same && !waiting && requests < MOST_REQUESTS) {
+            if (!same && !waiting) {
                 ask(changes);
             }
             predictions = 0;
@@ -163,7 +165,8 @@ final class OtherShapes {
     }
 
     /**
-     * Returns the smallest shapes, the largest, and those with which they enclose most predictions.
+     * Returns the smallest shapes, the largest, and the third ones with which they enclose the most
+     * predictions.
      */
     private static List<List<List<Integer>>> enclosing(Map<List<List<Integer>>, Integer> counts) {
         List<List<List<Integer>>> bySize = new ArrayList<>(counts.keySet());
@@ -204,12 +207,12 @@ final class OtherShapes {
         return sum;
     }
 
-    /** Returns whether nothing is measured at present. */
+    /** Returns whether no measurement is pending. */
     synchronized boolean isSettled() {
         return !waiting;
     }
 
-    /** Returns what runs other shapes and why, for people; empty if nothing was measured. */
+    /** Returns a text about the choice for other shapes; empty if there is none. */
     Optional<String> describe() {
         return verified.map(
                 v ->

@@ -295,11 +295,11 @@ public final class ServedModel implements TfLiteModel {
     }
 
     /**
-     * Has what runs other shapes than those in the file measured at shapes that predictions have,
-     * unless the model keeps state. Each request is answered by {@link #useAt}, or by {@link
-     * #stayAt} if nothing comes of it.
+     * Requests measurements at the shapes of predictions, if these differ from the shapes in the
+     * file and the model has no state. Each request is answered by {@link #useAt}, or by {@link
+     * #stayAt} if there is no result.
      *
-     * @param measure called on a thread of the background
+     * @param measure called on a background thread
      */
     public void measureOtherShapes(Consumer<ShapeMix> measure) {
         if (!stateful && !waits) {
@@ -307,17 +307,17 @@ public final class ServedModel implements TfLiteModel {
         }
     }
 
-    /** Runs what a mix of shapes encloses by a choice, from the next predictions on. */
+    /** Uses a choice for all shapes that a mix encloses, from the next predictions on. */
     public void useAt(ShapeMix mix, DelegationChoice choice) {
         pool.switchTo(() -> otherShapes.use(mix, choice), Optional.empty());
     }
 
-    /** Leaves other shapes to what runs them now. */
+    /** Keeps the present choice for other shapes. */
     public void stayAt() {
         otherShapes.answered();
     }
 
-    /** Returns whether nothing is measured at present of what runs other shapes. */
+    /** Returns whether no measurement at other shapes is pending. */
     public boolean isSettledAtOtherShapes() {
         return otherShapes.isSettled();
     }

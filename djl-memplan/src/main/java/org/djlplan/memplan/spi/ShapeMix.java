@@ -7,16 +7,16 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * Shapes of a model's inputs, other than those in its file, that predictions had, and how often
- * they change. A delegate is measured at these, and serves what they enclose.
+ * Input shapes of predictions, other than those in the model's file, and how often they change. A
+ * delegate is measured at these shapes, and serves all shapes that they enclose.
  *
  * @param shapes one to {@value #MOST} of them; each has a shape for every input
- * @param changes the share of predictions before which an interpreter has to be allocated for other
- *     shapes, above 0, at most 1
+ * @param changes share of predictions for which an interpreter must be reallocated, above 0, at
+ *     most 1
  */
 public record ShapeMix(List<List<List<Integer>>> shapes, double changes) {
 
-    /** As many shapes are measured; fewer only if no more were there. */
+    /** Number of measured shapes; fewer if predictions had fewer. */
     public static final int MOST = 3;
 
     public ShapeMix {
@@ -39,8 +39,8 @@ public record ShapeMix(List<List<List<Integer>>> shapes, double changes) {
     }
 
     /**
-     * Returns whether shapes are among these, or lie between {@value #MOST} of them: no dimension
-     * is smaller than the smallest here, or larger than the largest.
+     * Returns whether shapes are among these, or if there are {@value #MOST}, whether each
+     * dimension lies between their smallest and their largest.
      */
     public boolean encloses(List<List<Integer>> inputs) {
         return shapes.contains(inputs)

@@ -119,6 +119,15 @@ class PlanOptionsTest {
     }
 
     @ParameterizedTest
+    @CsvSource({"true, true, false", "Every-Shape, true, true", "false, false, false"})
+    void parse_delegationEnabled_saysForWhichShapes(String value, boolean enabled, boolean every) {
+        PlanOptions options = parse(Map.of("delegation.enabled", value));
+        assertEquals(enabled, options.delegationEnabled());
+        assertEquals(every, options.delegatesEveryShape());
+        assertFalse(parse(Map.of()).delegatesEveryShape());
+    }
+
+    @ParameterizedTest
     @CsvSource({
         "memplan.enabled, yes, true or false",
         "delegation.enabled, maybe, 'true, false or every-shape'",
