@@ -4,7 +4,7 @@ Run by hand with PyTorch 1.13 (older files load in newer versions, not the other
 
     python3 integration-tests/src/test/python/torchscript_files.py integration-tests/src/test/resources/torchscript
     python3 integration-tests/src/test/python/torchscript_files.py \\
-        djl-memplan/src/main/resources/org/djlplan/memplan/cli rehearsal
+        djl-memplan/src/main/resources/org/djlplan/cli rehearsal
 
 TorchScriptModels.java lists the inputs of those of the tests.
 """

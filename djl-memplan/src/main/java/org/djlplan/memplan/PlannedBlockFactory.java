@@ -8,8 +8,8 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
-import org.djlplan.memplan.djl.ModelPlanning;
-import org.djlplan.memplan.djl.StockBlock;
+import org.djlplan.memplan.internal.djl.ModelPlanning;
+import org.djlplan.memplan.internal.djl.StockBlock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

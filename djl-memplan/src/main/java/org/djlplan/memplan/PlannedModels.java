@@ -8,8 +8,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
-import org.djlplan.memplan.djl.SharedModels;
-import org.djlplan.memplan.djl.SharedPools;
+import org.djlplan.memplan.internal.djl.SharedModels;
+import org.djlplan.memplan.internal.djl.SharedPools;
 import org.djlplan.memplan.report.PoolReport;
 
 /**

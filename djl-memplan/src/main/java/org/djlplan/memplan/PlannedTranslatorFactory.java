@@ -22,11 +22,11 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
-import org.djlplan.memplan.config.GivenOptions;
-import org.djlplan.memplan.config.OptionKey;
-import org.djlplan.memplan.config.PlanOptions;
-import org.djlplan.memplan.djl.ModelPlanning;
-import org.djlplan.memplan.djl.ScopedTranslator;
+import org.djlplan.memplan.internal.config.GivenOptions;
+import org.djlplan.memplan.internal.config.OptionKey;
+import org.djlplan.memplan.internal.config.PlanOptions;
+import org.djlplan.memplan.internal.djl.ModelPlanning;
+import org.djlplan.memplan.internal.djl.ScopedTranslator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

@@ -2,16 +2,29 @@ package org.djlplan.memplan;
 
 import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.belongToAnyOf;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideOutsideOfPackages;
+import static com.tngtech.archunit.core.domain.properties.HasModifiers.Predicates.modifier;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.codeUnits;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaCodeUnit;
+import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
-import org.djlplan.memplan.engine.TfLiteEngineModel;
+import com.tngtech.archunit.lang.ConditionEvents;
+import com.tngtech.archunit.lang.SimpleConditionEvent;
+import com.tngtech.archunit.library.dependencies.SliceAssignment;
+import com.tngtech.archunit.library.dependencies.SliceIdentifier;
+import java.util.stream.Stream;
+import org.djlplan.memplan.internal.engine.TfLiteEngineModel;
 
 /** Holds the packages to their one job and the arrows between them to one direction. */
 @AnalyzeClasses(
@@ -20,6 +33,7 @@ import org.djlplan.memplan.engine.TfLiteEngineModel;
 class ArchitectureTest {
 
     private static final String ROOT = "org.djlplan.memplan";
+    private static final String INTERNAL = ROOT + ".internal";
 
     @ArchTest
     static final ArchRule arrows =
@@ -32,63 +46,59 @@ class ArchitectureTest {
                     .layer("metrics")
                     .definedBy(ROOT + ".metrics..")
                     .layer("events")
-                    .definedBy(ROOT + ".events..")
+                    .definedBy(INTERNAL + ".events..")
                     .layer("djl")
-                    .definedBy(ROOT + ".djl..")
-                    .layer("cli")
-                    .definedBy(ROOT + ".cli..")
-                    .layer("study")
-                    .definedBy(ROOT + ".study..")
+                    .definedBy(INTERNAL + ".djl..")
                     .layer("measure")
-                    .definedBy(ROOT + ".measure..")
+                    .definedBy(INTERNAL + ".measure..")
                     .layer("child")
-                    .definedBy(ROOT + ".child..")
+                    .definedBy(INTERNAL + ".child..")
                     .layer("engine")
-                    .definedBy(ROOT + ".engine..")
+                    .definedBy(INTERNAL + ".engine..")
                     .layer("serving")
-                    .definedBy(ROOT + ".serving..")
+                    .definedBy(INTERNAL + ".serving..")
                     .layer("candidates")
-                    .definedBy(ROOT + ".candidates..")
+                    .definedBy(INTERNAL + ".candidates..")
                     .layer("planning")
-                    .definedBy(ROOT + ".planning..")
+                    .definedBy(INTERNAL + ".planning..")
                     .layer("runtime")
-                    .definedBy(ROOT + ".runtime..")
+                    .definedBy(INTERNAL + ".runtime..")
                     .layer("store")
-                    .definedBy(ROOT + ".store..")
+                    .definedBy(INTERNAL + ".store..")
                     .layer("source")
-                    .definedBy(ROOT + ".source..")
+                    .definedBy(INTERNAL + ".source..")
                     .layer("budget")
-                    .definedBy(ROOT + ".budget")
+                    .definedBy(INTERNAL + ".budget")
                     .layer("formula")
-                    .definedBy(ROOT + ".formula..")
+                    .definedBy(INTERNAL + ".formula..")
                     .layer("slicing")
-                    .definedBy(ROOT + ".slicing..")
+                    .definedBy(INTERNAL + ".slicing..")
                     .layer("plan")
-                    .definedBy(ROOT + ".plan..")
+                    .definedBy(INTERNAL + ".plan..")
                     .layer("usage")
-                    .definedBy(ROOT + ".usage..")
+                    .definedBy(INTERNAL + ".usage..")
                     .layer("graph")
                     .definedBy(ROOT + ".graph..")
                     .layer("spi")
                     .definedBy(ROOT + ".spi..")
                     .layer("config")
-                    .definedBy(ROOT + ".config..")
+                    .definedBy(INTERNAL + ".config..")
                     .layer("report")
                     .definedBy(ROOT + ".report..")
-                    .whereLayer("cli")
-                    .mayNotBeAccessedByAnyLayer()
-                    .whereLayer("study")
-                    .mayOnlyBeAccessedByLayers("cli")
+                    .layer("errors")
+                    .definedBy(ROOT + ".errors..")
+                    .whereLayer("errors")
+                    .mayNotAccessAnyLayer()
                     .whereLayer("rows")
                     .mayOnlyBeAccessedByLayers("metrics")
                     .whereLayer("metrics")
                     .mayNotBeAccessedByAnyLayer()
                     .whereLayer("facade")
-                    .mayOnlyBeAccessedByLayers("metrics", "cli")
+                    .mayOnlyBeAccessedByLayers("metrics")
                     .whereLayer("events")
                     .mayOnlyBeAccessedByLayers("djl", "serving", "runtime")
                     .whereLayer("djl")
-                    .mayOnlyBeAccessedByLayers("facade", "rows", "cli")
+                    .mayOnlyBeAccessedByLayers("facade", "rows")
                     .whereLayer("engine")
                     .mayOnlyBeAccessedByLayers("djl")
                     .whereLayer("serving")
@@ -96,16 +106,16 @@ class ArchitectureTest {
                     .whereLayer("candidates")
                     .mayOnlyBeAccessedByLayers("measure", "serving")
                     .whereLayer("planning")
-                    .mayOnlyBeAccessedByLayers("djl", "serving", "measure", "cli")
+                    .mayOnlyBeAccessedByLayers("djl", "serving", "measure")
                     .whereLayer("runtime")
                     .mayOnlyBeAccessedByLayers(
-                            "djl", "engine", "serving", "candidates", "measure", "planning", "cli")
+                            "djl", "engine", "serving", "candidates", "measure", "planning")
                     .whereLayer("measure")
-                    .mayOnlyBeAccessedByLayers("djl", "cli")
+                    .mayOnlyBeAccessedByLayers("djl")
                     .whereLayer("child")
-                    .mayOnlyBeAccessedByLayers("measure", "cli")
+                    .mayOnlyBeAccessedByLayers("measure")
                     .whereLayer("store")
-                    .mayOnlyBeAccessedByLayers("runtime", "planning", "engine", "djl", "cli")
+                    .mayOnlyBeAccessedByLayers("runtime", "planning", "engine", "djl")
                     .whereLayer("source")
                     .mayOnlyBeAccessedByLayers(
                             "formula",
@@ -116,8 +126,7 @@ class ArchitectureTest {
                             "serving",
                             "candidates",
                             "djl",
-                            "engine",
-                            "cli")
+                            "engine")
                     .whereLayer("plan")
                     .mayOnlyBeAccessedByLayers(
                             "store",
@@ -127,15 +136,12 @@ class ArchitectureTest {
                             "planning",
                             "source",
                             "djl",
-                            "cli",
-                            "budget",
-                            "study")
+                            "budget")
                     .whereLayer("formula")
                     .mayOnlyBeAccessedByLayers("store", "runtime", "planning")
                     .whereLayer("usage")
                     .mayOnlyBeAccessedByLayers(
-                            "plan", "budget", "formula", "slicing", "store", "runtime", "source",
-                            "cli", "study")
+                            "plan", "budget", "formula", "slicing", "store", "runtime", "source")
                     .whereLayer("config")
                     .mayOnlyBeAccessedByLayers(
                             "facade",
@@ -147,21 +153,9 @@ class ArchitectureTest {
                             "serving",
                             "candidates",
                             "measure",
-                            "cli",
                             "report",
                             "spi",
-                            "store",
-                            "study");
-
-    /** Neither is in the runtime jar. */
-    @ArchTest
-    static final ArchRule nothingDependsOnCommandsAndStudies =
-            noClasses()
-                    .that()
-                    .resideOutsideOfPackages("org.djlplan.*.cli..", "org.djlplan.*.study..")
-                    .should()
-                    .dependOnClassesThat()
-                    .resideInAnyPackage("org.djlplan.*.cli..", "org.djlplan.*.study..");
+                            "store");
 
     @ArchTest
     static final ArchRule planningIsPure =
@@ -169,11 +163,9 @@ class ArchitectureTest {
                     .that()
                     .resideInAnyPackage(
                             ROOT + ".graph..",
-                            ROOT + ".usage..",
-                            ROOT + ".plan..",
-                            ROOT + ".budget",
-                            ROOT + ".study.parallel..",
-                            ROOT + ".study.shared..")
+                            INTERNAL + ".usage..",
+                            INTERNAL + ".plan..",
+                            INTERNAL + ".budget")
                     .should()
                     .onlyDependOnClassesThat()
                     .resideInAnyPackage(
@@ -182,19 +174,19 @@ class ArchitectureTest {
                             "java.util..",
                             "com.google.common..",
                             "com.google.errorprone..",
+                            ROOT + ".errors..",
                             ROOT + ".graph..",
-                            ROOT + ".usage..",
-                            ROOT + ".plan..",
-                            ROOT + ".budget",
-                            ROOT + ".config..",
-                            ROOT + ".study.parallel..",
+                            INTERNAL + ".usage..",
+                            INTERNAL + ".plan..",
+                            INTERNAL + ".budget",
+                            INTERNAL + ".config..",
                             ROOT + ".study.shared..");
 
     @ArchTest
     static final ArchRule slicingIsPure =
             classes()
                     .that()
-                    .resideInAPackage(ROOT + ".slicing..")
+                    .resideInAPackage(INTERNAL + ".slicing..")
                     .should()
                     .onlyDependOnClassesThat()
                     .resideInAnyPackage(
@@ -203,17 +195,17 @@ class ArchitectureTest {
                             "java.util..",
                             "com.google.common..",
                             ROOT + ".graph..",
-                            ROOT + ".usage..",
-                            ROOT + ".budget",
-                            ROOT + ".slicing..",
-                            ROOT + ".source.tflite..");
+                            INTERNAL + ".usage..",
+                            INTERNAL + ".budget",
+                            INTERNAL + ".slicing..",
+                            INTERNAL + ".source.tflite..");
 
     /** What it is made of are recordings, as types. */
     @ArchTest
     static final ArchRule formulasArePure =
             classes()
                     .that()
-                    .resideInAPackage(ROOT + ".formula..")
+                    .resideInAPackage(INTERNAL + ".formula..")
                     .should()
                     .onlyDependOnClassesThat()
                     .resideInAnyPackage(
@@ -221,35 +213,32 @@ class ArchitectureTest {
                             "java.math",
                             "java.util..",
                             "com.google.common..",
-                            ROOT + ".usage..",
-                            ROOT + ".formula..",
-                            ROOT + ".source.trace..");
+                            INTERNAL + ".usage..",
+                            INTERNAL + ".formula..",
+                            INTERNAL + ".source.trace..");
 
     /** What it is to run, and how, comes from above: of planning only finished plans. */
     @ArchTest
     static final ArchRule tfliteRuntimeDecidesNothing =
             noClasses()
                     .that()
-                    .resideInAPackage(ROOT + ".runtime.tflite..")
+                    .resideInAPackage(INTERNAL + ".runtime.tflite..")
                     .should()
                     .dependOnClassesThat()
                     .resideInAnyPackage(
-                            ROOT + ".config..",
-                            ROOT + ".store..",
-                            ROOT + ".planning..",
+                            INTERNAL + ".config..",
+                            INTERNAL + ".store..",
+                            INTERNAL + ".planning..",
                             ROOT + ".report..")
                     .orShould()
                     .dependOnClassesThat()
                     .haveSimpleNameEndingWith("Planner");
 
-    /** The commands drop the system's cache of files, which is no memory of this process. */
     @ArchTest
     static final ArchRule onlyRuntimeTouchesNativeMemory =
             noClasses()
                     .that()
-                    .resideOutsideOfPackage(ROOT + ".runtime..")
-                    .and()
-                    .haveNameNotMatching(".*[.]cli[.]PageCache([$].*)?")
+                    .resideOutsideOfPackage(INTERNAL + ".runtime..")
                     .should()
                     .dependOnClassesThat()
                     .resideInAnyPackage("com.sun.jna..");
@@ -259,7 +248,7 @@ class ArchitectureTest {
     static final ArchRule onlyDjlTouchesModelLoading =
             noClasses()
                     .that()
-                    .resideOutsideOfPackages(ROOT, ROOT + ".djl..", ROOT + ".rows", ROOT + ".cli..")
+                    .resideOutsideOfPackages(ROOT, INTERNAL + ".djl..", ROOT + ".rows")
                     .and()
                     .resideInAPackage("org.djlplan..")
                     .and(not(belongToAnyOf(TfLiteEngineModel.class)))
@@ -272,7 +261,7 @@ class ArchitectureTest {
     static final ArchRule onlyPurityReadsBytecode =
             noClasses()
                     .that()
-                    .resideOutsideOfPackage(ROOT + ".djl.purity..")
+                    .resideOutsideOfPackage(INTERNAL + ".djl.purity..")
                     .should()
                     .dependOnClassesThat()
                     .resideInAnyPackage("org.objectweb.asm..");
@@ -281,15 +270,15 @@ class ArchitectureTest {
     static final ArchRule purityKnowsNothingOfPlanning =
             noClasses()
                     .that()
-                    .resideInAPackage(ROOT + ".djl.purity..")
+                    .resideInAPackage(INTERNAL + ".djl.purity..")
                     .should()
                     .dependOnClassesThat()
                     .resideInAnyPackage(
-                            ROOT + ".config..",
-                            ROOT + ".store..",
-                            ROOT + ".source..",
-                            ROOT + ".runtime..",
-                            ROOT + ".djl.liveness..");
+                            INTERNAL + ".config..",
+                            INTERNAL + ".store..",
+                            INTERNAL + ".source..",
+                            INTERNAL + ".runtime..",
+                            INTERNAL + ".djl.liveness..");
 
     @ArchTest
     static final ArchRule engineSubclassKnowsNothingOfUs =
@@ -305,21 +294,88 @@ class ArchitectureTest {
             noClasses()
                     .that()
                     .resideInAnyPackage(
+                            ROOT + ".errors..",
                             ROOT + ".graph..",
-                            ROOT + ".config..",
-                            ROOT + ".machine..",
-                            ROOT + ".report..")
+                            ROOT + ".report..",
+                            INTERNAL + ".machine..")
                     .should()
-                    .dependOnClassesThat()
-                    .resideInAnyPackage(
-                            ROOT + ".usage..",
-                            ROOT + ".plan..",
-                            ROOT + ".source..",
-                            ROOT + ".runtime..",
-                            ROOT + ".djl..",
-                            ROOT + ".cli..",
-                            ROOT + ".spi..");
+                    .dependOnClassesThat(
+                            resideInAPackage("org.djlplan..")
+                                    .and(
+                                            resideOutsideOfPackages(
+                                                    ROOT + ".errors..",
+                                                    ROOT + ".graph..",
+                                                    ROOT + ".report..",
+                                                    INTERNAL + ".machine..")));
 
     @ArchTest
-    static final ArchRule noCycles = slices().matching(ROOT + ".(*)..").should().beFreeOfCycles();
+    static final ArchRule optionsDependOnLeavesAndTheirInterface =
+            noClasses()
+                    .that()
+                    .resideInAPackage(INTERNAL + ".config..")
+                    .should()
+                    .dependOnClassesThat(
+                            resideInAPackage("org.djlplan..")
+                                    .and(
+                                            resideOutsideOfPackages(
+                                                    ROOT + ".errors..",
+                                                    ROOT + ".graph..",
+                                                    ROOT + ".report..",
+                                                    ROOT + ".spi..",
+                                                    INTERNAL + ".config..",
+                                                    INTERNAL + ".machine..")));
+
+    /** Applications can use each release without naming a type that may change with the next. */
+    @ArchTest
+    static final ArchRule publicSignaturesNameNoInternalType =
+            codeUnits()
+                    .that()
+                    .areDeclaredInClassesThat()
+                    .resideOutsideOfPackages(INTERNAL + "..", "ai.djl..")
+                    .and()
+                    .areDeclaredInClassesThat()
+                    .arePublic()
+                    .and(modifier(JavaModifier.PUBLIC).or(modifier(JavaModifier.PROTECTED)))
+                    .should(
+                            new ArchCondition<>("name no internal type") {
+                                @Override
+                                public void check(JavaCodeUnit unit, ConditionEvents events) {
+                                    typesOf(unit)
+                                            .filter(t -> t.getName().startsWith(INTERNAL))
+                                            .map(t -> unit.getFullName() + " names " + t.getName())
+                                            .map(m -> SimpleConditionEvent.violated(unit, m))
+                                            .forEach(events::add);
+                                }
+                            });
+
+    private static Stream<JavaClass> typesOf(JavaCodeUnit unit) {
+        return Stream.concat(
+                        Stream.of(unit.getReturnType()),
+                        Stream.concat(
+                                unit.getParameterTypes().stream(),
+                                unit.getExceptionTypes().stream()))
+                .flatMap(type -> type.getAllInvolvedRawTypes().stream());
+    }
+
+    @ArchTest
+    static final ArchRule noCycles =
+            slices().assignedFrom(
+                            new SliceAssignment() {
+                                @Override
+                                public SliceIdentifier getIdentifierOf(JavaClass type) {
+                                    String name = type.getPackageName().replace(INTERNAL, ROOT);
+                                    return name.startsWith(ROOT + ".")
+                                            ? SliceIdentifier.of(
+                                                    name.substring(ROOT.length() + 1)
+                                                            .replaceAll("[.].*", ""))
+                                            : SliceIdentifier.ignore();
+                                }
+
+                                @Override
+                                public String getDescription() {
+                                    return "packages";
+                                }
+                            })
+                    .should()
+                    .beFreeOfCycles();
 }

@@ -2,7 +2,6 @@ package org.djlplan.memplan.report;
 
 import java.util.Locale;
 import java.util.OptionalLong;
-import org.djlplan.memplan.config.WeightIo;
 
 /**
  * The budget of a model and how the model uses it.

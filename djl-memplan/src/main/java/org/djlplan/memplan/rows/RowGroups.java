@@ -11,9 +11,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalLong;
-import org.djlplan.memplan.budget.InputTooLargeException;
-import org.djlplan.memplan.djl.ModelHandle;
+import org.djlplan.memplan.errors.InputTooLargeException;
 import org.djlplan.memplan.graph.ArrayType;
+import org.djlplan.memplan.internal.djl.ModelHandle;
 import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.report.PlanReport;
 

@@ -30,8 +30,8 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
-import org.djlplan.memplan.djl.ScopedTranslator;
-import org.djlplan.memplan.thread.DaemonThreads;
+import org.djlplan.memplan.internal.djl.ScopedTranslator;
+import org.djlplan.memplan.internal.thread.DaemonThreads;
 
 /**
  * Predicts the rows of an iterator, such as a partition's, and returns the outputs in their order.

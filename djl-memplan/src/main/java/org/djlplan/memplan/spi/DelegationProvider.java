@@ -6,7 +6,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Consumer;
-import org.djlplan.memplan.config.Option;
 
 /**
  * Chooses which operators of a model run in the engine's delegate; implemented by another module.

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.OptionalLong;
-import org.djlplan.memplan.config.WeightIo;
 import org.junit.jupiter.api.Test;
 
 class BudgetReportTest {

@@ -8,7 +8,6 @@ import com.google.gson.JsonParser;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
-import org.djlplan.memplan.config.WeightIo;
 import org.djlplan.memplan.report.PlanReport.Interpreter;
 import org.djlplan.memplan.report.PlanReport.Plan;
 import org.djlplan.memplan.report.PlanReport.Predictions;
@@ -62,7 +61,8 @@ class PlanReportTest {
                   interpreter for [[1, 8]]: 60 bytes of its own, 384 of an arena
                   8 of 9 operators in 2 kernels of xnnpack with 1 threads (STORED, choice 0123456789ab): the fastest
                     scores differs by 2.0E-7, noise 1.0E-8, limit 1.0E-4
-                  budget 48.0 MB (at least 20.5 MB): 240.0 MB of weights in 310 pieces, 8.0 MB of them pinned, 5 operators sliced, arena 40.0 MB; a prediction loads 232.0 MB by mmap and stalls for 1.2 ms as planned, 0.9 ms the last time""",
+                  budget 48.0 MB (at least 20.5 MB): 240.0 MB of weights in 310 pieces, 8.0 MB of them pinned, 5 operators sliced, arena 40.0 MB; a prediction loads 232.0 MB by mmap and stalls for 1.2 ms as planned, 0.9 ms the last time\
+                """,
                 PLANNED.toString());
     }
 
@@ -108,7 +108,8 @@ class PlanReportTest {
                 """
                 PyTorch: as stock: no such platform
                   no plan, 0 bytes of inputs and outputs
-                  0 predictions, 0 unplanned (0 online), 0 recorded, 0 allocations against the plan, 0 escaped""",
+                  0 predictions, 0 unplanned (0 online), 0 recorded, 0 allocations against the plan, 0 escaped\
+                """,
                 report.toString());
     }
 

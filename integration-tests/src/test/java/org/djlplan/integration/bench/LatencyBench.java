@@ -14,8 +14,8 @@ import java.util.Map;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.TestModels;
+import org.djlplan.memplan.internal.runtime.tflite.EngineView;
 import org.djlplan.memplan.report.PlanReport;
-import org.djlplan.memplan.runtime.tflite.EngineView;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 

@@ -28,8 +28,8 @@ import java.util.concurrent.Future;
 import java.util.stream.Collectors;
 import org.djlplan.integration.torch.ModelInputs;
 import org.djlplan.memplan.PlanHandle;
-import org.djlplan.memplan.budget.BudgetTooSmallException;
-import org.djlplan.memplan.child.ParentConnection;
+import org.djlplan.memplan.errors.BudgetTooSmallException;
+import org.djlplan.memplan.internal.child.ParentConnection;
 import org.djlplan.memplan.report.PlanReport;
 
 /**

@@ -22,10 +22,10 @@ import org.djlplan.integration.support.BudgetModels;
 import org.djlplan.integration.support.ChildJvm;
 import org.djlplan.integration.support.FrozenThread;
 import org.djlplan.integration.torch.TorchScriptModels;
-import org.djlplan.memplan.child.ChildProcess;
-import org.djlplan.memplan.child.ChildProcess.Answer;
-import org.djlplan.memplan.child.ChildProcess.End;
-import org.djlplan.memplan.child.JavaCommand;
+import org.djlplan.memplan.internal.child.ChildProcess;
+import org.djlplan.memplan.internal.child.ChildProcess.Answer;
+import org.djlplan.memplan.internal.child.ChildProcess.End;
+import org.djlplan.memplan.internal.child.JavaCommand;
 import org.djlplan.memplan.testing.MemoryGroup;
 
 /**

@@ -5,9 +5,9 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import org.djlplan.integration.torch.ModelInputs;
-import org.djlplan.memplan.source.tflite.TfLiteFile;
-import org.djlplan.memplan.source.tflite.TfLiteFormatException;
-import org.djlplan.memplan.source.tflite.TfLiteReader;
+import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
+import org.djlplan.memplan.internal.source.tflite.TfLiteFormatException;
+import org.djlplan.memplan.internal.source.tflite.TfLiteReader;
 
 /** What models take. */
 public final class Inputs {

@@ -15,7 +15,7 @@ final class PageCache {
     /** Writes all files of a folder to disk and drops what is cached of them. */
     static void drop(Path folder) throws IOException {
         for (Path file : filesIn(folder)) {
-            org.djlplan.memplan.cli.PageCache.drop(file);
+            org.djlplan.cli.PageCache.drop(file);
         }
     }
 

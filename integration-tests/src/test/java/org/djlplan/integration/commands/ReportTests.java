@@ -12,13 +12,13 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import org.djlplan.cli.demo.Activation;
+import org.djlplan.cli.demo.LayerOutput;
+import org.djlplan.cli.demo.NetworkBuilder;
 import org.djlplan.integration.support.DjlPlanProcess;
 import org.djlplan.integration.support.DjlPlanProcess.Result;
-import org.djlplan.memplan.cli.demo.Activation;
-import org.djlplan.memplan.cli.demo.LayerOutput;
-import org.djlplan.memplan.cli.demo.NetworkBuilder;
-import org.djlplan.memplan.source.tflite.TfLiteFile;
-import org.djlplan.memplan.source.tflite.TfLiteWriter;
+import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
+import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What tests of {@code djlplan report} do with real engines, as a user starts it. */

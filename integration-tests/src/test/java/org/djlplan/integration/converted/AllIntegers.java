@@ -9,12 +9,12 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import org.djlplan.memplan.source.tflite.FlatTable;
-import org.djlplan.memplan.source.tflite.TfLiteFile;
-import org.djlplan.memplan.source.tflite.TfLiteOperator;
-import org.djlplan.memplan.source.tflite.TfLiteOperatorCode;
-import org.djlplan.memplan.source.tflite.TfLiteTensor;
-import org.djlplan.memplan.source.tflite.TfLiteTensor.Quantization;
+import org.djlplan.memplan.internal.source.tflite.FlatTable;
+import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
+import org.djlplan.memplan.internal.source.tflite.TfLiteOperator;
+import org.djlplan.memplan.internal.source.tflite.TfLiteOperatorCode;
+import org.djlplan.memplan.internal.source.tflite.TfLiteTensor;
+import org.djlplan.memplan.internal.source.tflite.TfLiteTensor.Quantization;
 
 /**
  * Models in integers of 8 bits, as converters make them of floats and of the ranges that these had

@@ -6,9 +6,9 @@ import java.nio.file.Path;
 import java.util.Locale;
 import org.djlplan.integration.converted.AllIntegers.Form;
 import org.djlplan.integration.support.RealModels;
-import org.djlplan.memplan.source.tflite.TfLiteFile;
-import org.djlplan.memplan.source.tflite.TfLiteReader;
-import org.djlplan.memplan.source.tflite.TfLiteWriter;
+import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
+import org.djlplan.memplan.internal.source.tflite.TfLiteReader;
+import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
 
 /** What a trained model of floats is converted to. */
 public enum Conversion {

@@ -4,8 +4,8 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import org.djlplan.memplan.source.tflite.TfLiteFile;
-import org.djlplan.memplan.source.tflite.TfLiteOperator;
+import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
+import org.djlplan.memplan.internal.source.tflite.TfLiteOperator;
 
 /**
  * Models with weights of 8 bits (<em>dynamic range</em>) or 4, and floats between the layers: what

@@ -9,14 +9,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
-import org.djlplan.memplan.source.tflite.FlatTable;
-import org.djlplan.memplan.source.tflite.TfLiteBytes;
-import org.djlplan.memplan.source.tflite.TfLiteFile;
-import org.djlplan.memplan.source.tflite.TfLiteOperator;
-import org.djlplan.memplan.source.tflite.TfLiteOperatorCode;
-import org.djlplan.memplan.source.tflite.TfLiteSubgraph;
-import org.djlplan.memplan.source.tflite.TfLiteTensor;
-import org.djlplan.memplan.source.tflite.TfLiteTensor.Quantization;
+import org.djlplan.memplan.internal.source.tflite.FlatTable;
+import org.djlplan.memplan.internal.source.tflite.TfLiteBytes;
+import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
+import org.djlplan.memplan.internal.source.tflite.TfLiteOperator;
+import org.djlplan.memplan.internal.source.tflite.TfLiteOperatorCode;
+import org.djlplan.memplan.internal.source.tflite.TfLiteSubgraph;
+import org.djlplan.memplan.internal.source.tflite.TfLiteTensor;
+import org.djlplan.memplan.internal.source.tflite.TfLiteTensor.Quantization;
 
 /**
  * A model of one graph from which another is made: tensors keep their numbers, others are added,

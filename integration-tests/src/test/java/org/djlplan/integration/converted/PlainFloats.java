@@ -6,9 +6,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.djlplan.memplan.graph.ElementType;
-import org.djlplan.memplan.source.tflite.TfLiteFile;
-import org.djlplan.memplan.source.tflite.TfLiteOperator;
-import org.djlplan.memplan.source.tflite.TfLiteTensor;
+import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
+import org.djlplan.memplan.internal.source.tflite.TfLiteOperator;
+import org.djlplan.memplan.internal.source.tflite.TfLiteTensor;
 
 /** Models with their constants of 16 bits as floats of 32, without what unpacked them. */
 final class PlainFloats {

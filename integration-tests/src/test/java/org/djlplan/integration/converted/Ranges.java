@@ -9,9 +9,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.djlplan.integration.support.StockInterpreter;
-import org.djlplan.memplan.source.tflite.TfLiteFile;
-import org.djlplan.memplan.source.tflite.TfLiteTensor;
-import org.djlplan.memplan.source.tflite.TfLiteWriter;
+import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
+import org.djlplan.memplan.internal.source.tflite.TfLiteTensor;
+import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
 
 /**
  * The least and the largest value of each tensor of floats, for a few inputs; 0 is always between.

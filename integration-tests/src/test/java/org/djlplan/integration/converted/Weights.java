@@ -7,7 +7,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
-import org.djlplan.memplan.source.tflite.TfLiteTensor.Quantization;
+import org.djlplan.memplan.internal.source.tflite.TfLiteTensor.Quantization;
 
 /**
  * Weights rounded to steps on either side of 0, as many as fit into some bits; a scale for each

@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import org.djlplan.integration.support.Delegated;
 import org.djlplan.integration.support.Served;
 import org.djlplan.integration.support.StockInterpreter;
-import org.djlplan.memplan.candidates.CandidateInterpreters;
+import org.djlplan.memplan.internal.candidates.CandidateInterpreters;
 import org.djlplan.memplan.spi.CandidateRunner.Trial;
 
 /**

@@ -25,7 +25,7 @@ import java.util.stream.IntStream;
 import org.djlplan.integration.support.BareInterpreter;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.StockInterpreter;
-import org.djlplan.memplan.child.ParentConnection;
+import org.djlplan.memplan.internal.child.ParentConnection;
 import org.djlplan.memplan.report.PlanReport;
 
 /**

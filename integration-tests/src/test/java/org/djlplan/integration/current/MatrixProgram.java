@@ -18,10 +18,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.djlplan.memplan.PlannedTranslatorFactory;
+import org.djlplan.memplan.internal.runtime.tflite.EngineLibrary;
+import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
+import org.djlplan.memplan.internal.runtime.torch.TorchMemory;
 import org.djlplan.memplan.report.PlanReport;
-import org.djlplan.memplan.runtime.tflite.EngineLibrary;
-import org.djlplan.memplan.runtime.tflite.UnplannableException;
-import org.djlplan.memplan.runtime.torch.TorchMemory;
 
 /**
  * An application with a model of each engine that is on its class path, for {@link VersionMatrix}:

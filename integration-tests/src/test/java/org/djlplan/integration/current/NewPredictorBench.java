@@ -17,7 +17,7 @@ import org.djlplan.integration.torch.BlockModels;
 import org.djlplan.integration.torch.ModelInputs;
 import org.djlplan.integration.torch.Torch;
 import org.djlplan.integration.torch.TorchScriptModels;
-import org.djlplan.memplan.source.tflite.TfLiteWriter;
+import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;

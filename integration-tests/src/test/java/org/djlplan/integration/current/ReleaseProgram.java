@@ -2,7 +2,7 @@ package org.djlplan.integration.current;
 
 import java.nio.file.Path;
 import org.djlplan.integration.support.StockInterpreter;
-import org.djlplan.memplan.runtime.tflite.EngineLibrary;
+import org.djlplan.memplan.internal.runtime.tflite.EngineLibrary;
 
 /** Compares models planned with the engine's own bytes, on whatever library is there. */
 final class ReleaseProgram {

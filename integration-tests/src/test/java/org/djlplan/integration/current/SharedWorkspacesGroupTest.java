@@ -11,7 +11,7 @@ import org.djlplan.integration.support.ChildJvm;
 import org.djlplan.integration.support.NeedsModels;
 import org.djlplan.integration.support.RealModels;
 import org.djlplan.integration.support.TestModels;
-import org.djlplan.memplan.runtime.tflite.Delegates;
+import org.djlplan.memplan.internal.runtime.tflite.Delegates;
 import org.djlplan.memplan.testing.MemoryGroup;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;

@@ -11,11 +11,11 @@ import org.djlplan.integration.support.Bits;
 import org.djlplan.integration.support.CurrentTfLite;
 import org.djlplan.integration.support.Delegated;
 import org.djlplan.integration.support.StockInterpreter;
-import org.djlplan.memplan.runtime.WorkspacePool;
-import org.djlplan.memplan.runtime.tflite.Delegates;
-import org.djlplan.memplan.runtime.tflite.EngineLibrary;
-import org.djlplan.memplan.runtime.tflite.OutputTensor;
-import org.djlplan.memplan.serving.ServedModel;
+import org.djlplan.memplan.internal.runtime.WorkspacePool;
+import org.djlplan.memplan.internal.runtime.tflite.Delegates;
+import org.djlplan.memplan.internal.runtime.tflite.EngineLibrary;
+import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
+import org.djlplan.memplan.internal.serving.ServedModel;
 
 /** Serves two models that would share their workspaces, and cannot. */
 final class SharedWorkspacesProgram {

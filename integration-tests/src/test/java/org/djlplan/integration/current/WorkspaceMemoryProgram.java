@@ -7,9 +7,9 @@ import java.util.Arrays;
 import java.util.List;
 import org.djlplan.integration.support.Delegated;
 import org.djlplan.integration.support.StockInterpreter;
-import org.djlplan.memplan.runtime.ProcessMemory;
-import org.djlplan.memplan.runtime.WorkspacePool;
-import org.djlplan.memplan.serving.ServedModel;
+import org.djlplan.memplan.internal.runtime.ProcessMemory;
+import org.djlplan.memplan.internal.runtime.WorkspacePool;
+import org.djlplan.memplan.internal.serving.ServedModel;
 
 /** What models take that are served in turn: prints the bytes beyond those before the first. */
 final class WorkspaceMemoryProgram {

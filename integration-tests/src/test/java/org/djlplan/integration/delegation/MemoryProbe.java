@@ -16,8 +16,8 @@ import java.util.Map;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.TestModels;
+import org.djlplan.memplan.internal.runtime.ProcessMemory;
 import org.djlplan.memplan.report.PlanReport;
-import org.djlplan.memplan.runtime.ProcessMemory;
 
 /** Loads a model in a JVM of its own and says what that took. */
 final class MemoryProbe {

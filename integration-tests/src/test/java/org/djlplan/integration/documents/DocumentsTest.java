@@ -15,10 +15,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.djlplan.delegation.DelegationKey;
+import org.djlplan.cli.DjlPlan;
+import org.djlplan.delegation.internal.DelegationKey;
 import org.djlplan.integration.documents.Markdown.Block;
-import org.djlplan.memplan.cli.DjlPlan;
-import org.djlplan.memplan.config.OptionKey;
+import org.djlplan.memplan.internal.config.OptionKey;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine.MissingParameterException;
 import picocli.CommandLine.ParameterException;
@@ -168,7 +168,8 @@ class DocumentsTest {
 
     @Test
     void architecture_packages_equalTheSources() throws IOException {
-        Pattern row = Pattern.compile("(?m)^\\| `((?:memplan|delegation|ai)[\\w.]*)` \\|");
+        Pattern row =
+                Pattern.compile("(?m)^\\| `((?:memplan|delegation|cli|study|ai)[\\w.]*)` \\|");
         Set<String> told = new TreeSet<>();
         Matcher found = row.matcher(Markdown.read(ARCHITECTURE).text());
         while (found.find()) {

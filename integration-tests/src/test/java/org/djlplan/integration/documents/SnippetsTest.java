@@ -54,7 +54,7 @@ class SnippetsTest {
                     "java.nio.file.*",
                     "java.util.*",
                     "org.djlplan.memplan.*",
-                    "org.djlplan.memplan.budget.*",
+                    "org.djlplan.memplan.errors.*",
                     "org.djlplan.memplan.metrics.*",
                     "org.djlplan.memplan.report.*",
                     "org.djlplan.memplan.rows.*");

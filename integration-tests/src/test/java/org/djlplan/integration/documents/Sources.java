@@ -12,7 +12,8 @@ import java.util.stream.Stream;
 /** The names of what is in the source folders. */
 final class Sources {
 
-    private static final List<String> PRODUCT = List.of("djl-memplan", "djl-delegation");
+    private static final List<String> PRODUCT =
+            List.of("djl-memplan", "djl-delegation", "distribution/command");
 
     private Sources() {}
 
@@ -37,6 +38,7 @@ final class Sources {
         return Stream.of(
                         "djl-memplan",
                         "djl-delegation",
+                        "distribution/command",
                         "integration-tests",
                         "integration-tests/browser",
                         "integration-tests/spark")

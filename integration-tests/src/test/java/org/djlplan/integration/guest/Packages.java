@@ -92,7 +92,8 @@ final class Packages {
             Path path = Path.of(entry).toAbsolutePath();
             String name = path.getFileName().toString();
             boolean ours = path.endsWith("target/classes");
-            if (name.endsWith("-cli.jar")) {
+            if (name.startsWith("djl-plan-command-")
+                    || path.endsWith("distribution/command/target/classes")) {
                 // No application has the commands.
                 continue;
             }

@@ -7,7 +7,7 @@ import java.io.File;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import org.djlplan.delegation.MeasuredDelegation;
+import org.djlplan.delegation.internal.MeasuredDelegation;
 import org.djlplan.integration.support.ChildJvm;
 import org.djlplan.integration.support.TestModels;
 import org.djlplan.memplan.PlannedTranslatorFactory;

@@ -13,7 +13,7 @@ import org.djlplan.integration.support.ModelSketch;
 import org.djlplan.integration.support.ModelSketch.Form;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.memplan.graph.ElementType;
-import org.djlplan.memplan.source.tflite.FlatTable;
+import org.djlplan.memplan.internal.source.tflite.FlatTable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 

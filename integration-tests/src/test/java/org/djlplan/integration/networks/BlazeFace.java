@@ -1,10 +1,10 @@
 package org.djlplan.integration.networks;
 
-import org.djlplan.memplan.cli.demo.Activation;
-import org.djlplan.memplan.cli.demo.LayerOutput;
-import org.djlplan.memplan.cli.demo.NetworkBuilder;
-import org.djlplan.memplan.cli.demo.Padding;
-import org.djlplan.memplan.source.tflite.TfLiteFile;
+import org.djlplan.cli.demo.Activation;
+import org.djlplan.cli.demo.LayerOutput;
+import org.djlplan.cli.demo.NetworkBuilder;
+import org.djlplan.cli.demo.Padding;
+import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 
 /**
  * BlazeFace, front camera: images of 128 × 128 × 3, 896 anchors, two outputs that are joined from

@@ -11,8 +11,8 @@ import org.djlplan.integration.networks.SampleKernels.Images;
 import org.djlplan.integration.support.ModelSketch;
 import org.djlplan.integration.support.ModelSketch.Form;
 import org.djlplan.memplan.graph.ElementType;
-import org.djlplan.memplan.source.tflite.FlatTable;
-import org.djlplan.memplan.source.tflite.TfLiteFile;
+import org.djlplan.memplan.internal.source.tflite.FlatTable;
+import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 
 /**
  * A network of random weights that is as badly conditioned as a trained one.

@@ -9,8 +9,8 @@ import java.util.Optional;
 import java.util.Random;
 import org.djlplan.integration.support.ModelSketch;
 import org.djlplan.integration.support.ModelSketch.Form;
-import org.djlplan.memplan.source.tflite.FlatTable;
-import org.djlplan.memplan.source.tflite.TfLiteFile;
+import org.djlplan.memplan.internal.source.tflite.FlatTable;
+import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 
 /**
  * Convolutions with weights of 16 bits, as a converter writes them: operators that unpack the

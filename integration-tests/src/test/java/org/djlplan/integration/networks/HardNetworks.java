@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.function.Supplier;
 import org.djlplan.integration.networks.CalibratedNetwork.Value;
 import org.djlplan.integration.networks.CalibratedNetwork.Weights;
-import org.djlplan.memplan.source.tflite.TfLiteFile;
+import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 
 /**
  * Networks built like those that find landmarks: a trunk of depthwise and pointwise convolutions

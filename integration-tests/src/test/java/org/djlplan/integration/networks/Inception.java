@@ -1,10 +1,10 @@
 package org.djlplan.integration.networks;
 
-import org.djlplan.memplan.cli.demo.Activation;
-import org.djlplan.memplan.cli.demo.LayerOutput;
-import org.djlplan.memplan.cli.demo.NetworkBuilder;
-import org.djlplan.memplan.cli.demo.Padding;
-import org.djlplan.memplan.source.tflite.TfLiteFile;
+import org.djlplan.cli.demo.Activation;
+import org.djlplan.cli.demo.LayerOutput;
+import org.djlplan.cli.demo.NetworkBuilder;
+import org.djlplan.cli.demo.Padding;
+import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 
 /**
  * A short network of Inception modules for images of 96 × 96 × 3: four branches each, joined by

@@ -1,9 +1,9 @@
 package org.djlplan.integration.networks;
 
-import org.djlplan.memplan.cli.demo.Activation;
-import org.djlplan.memplan.cli.demo.LayerOutput;
-import org.djlplan.memplan.cli.demo.NetworkBuilder;
-import org.djlplan.memplan.source.tflite.TfLiteFile;
+import org.djlplan.cli.demo.Activation;
+import org.djlplan.cli.demo.LayerOutput;
+import org.djlplan.cli.demo.NetworkBuilder;
+import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 
 /**
  * Convolutions of large images with few channels. Each takes an indirection buffer, a pointer for

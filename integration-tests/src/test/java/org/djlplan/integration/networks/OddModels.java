@@ -9,9 +9,9 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import org.djlplan.integration.support.ModelSketch;
-import org.djlplan.memplan.source.tflite.FlatTable;
-import org.djlplan.memplan.source.tflite.TfLiteFile;
-import org.djlplan.memplan.source.tflite.TfLiteOperatorCode;
+import org.djlplan.memplan.internal.source.tflite.FlatTable;
+import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
+import org.djlplan.memplan.internal.source.tflite.TfLiteOperatorCode;
 
 /** Small models, each with one thing that most models do not have. */
 public final class OddModels {

@@ -6,13 +6,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.IntFunction;
-import org.djlplan.memplan.source.tflite.FlatTable;
-import org.djlplan.memplan.source.tflite.TfLiteBytes;
-import org.djlplan.memplan.source.tflite.TfLiteFile;
-import org.djlplan.memplan.source.tflite.TfLiteOperator;
-import org.djlplan.memplan.source.tflite.TfLiteOperatorCode;
-import org.djlplan.memplan.source.tflite.TfLiteSubgraph;
-import org.djlplan.memplan.source.tflite.TfLiteTensor;
+import org.djlplan.memplan.internal.source.tflite.FlatTable;
+import org.djlplan.memplan.internal.source.tflite.TfLiteBytes;
+import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
+import org.djlplan.memplan.internal.source.tflite.TfLiteOperator;
+import org.djlplan.memplan.internal.source.tflite.TfLiteOperatorCode;
+import org.djlplan.memplan.internal.source.tflite.TfLiteSubgraph;
+import org.djlplan.memplan.internal.source.tflite.TfLiteTensor;
 
 /**
  * A network of 32-bit floats with its constants in 16 bits, as a converter writes them: each is

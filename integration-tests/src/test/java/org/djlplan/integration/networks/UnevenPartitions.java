@@ -8,8 +8,8 @@ import java.util.Random;
 import org.djlplan.integration.support.ModelSketch;
 import org.djlplan.integration.support.ModelSketch.Form;
 import org.djlplan.memplan.graph.ElementType;
-import org.djlplan.memplan.source.tflite.FlatTable;
-import org.djlplan.memplan.source.tflite.TfLiteFile;
+import org.djlplan.memplan.internal.source.tflite.FlatTable;
+import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 
 /**
  * A chain of stages with an operator between them that XNNPACK does not take (TANH), so that each

@@ -4,11 +4,11 @@ import com.google.common.collect.ImmutableList;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.function.IntFunction;
-import org.djlplan.memplan.cli.demo.Activation;
-import org.djlplan.memplan.cli.demo.LayerOutput;
-import org.djlplan.memplan.cli.demo.NetworkBuilder;
-import org.djlplan.memplan.cli.demo.Padding;
-import org.djlplan.memplan.source.tflite.TfLiteFile;
+import org.djlplan.cli.demo.Activation;
+import org.djlplan.cli.demo.LayerOutput;
+import org.djlplan.cli.demo.NetworkBuilder;
+import org.djlplan.cli.demo.Padding;
+import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 
 /**
  * Plain networks of 3 × 3 convolutions that end in large fully connected layers. The first

@@ -23,7 +23,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.zip.CRC32;
 import org.djlplan.integration.support.OnnxSketch;
 import org.djlplan.integration.support.ProcessSize;
-import org.djlplan.memplan.runtime.ArenaPool;
+import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;

@@ -1,7 +1,7 @@
 package org.djlplan.integration.paper;
 
-import org.djlplan.memplan.cli.demo.LayerOutput;
-import org.djlplan.memplan.cli.demo.Padding;
+import org.djlplan.cli.demo.LayerOutput;
+import org.djlplan.cli.demo.Padding;
 
 /**
  * BlazeFace for the front camera: images of 128 × 128 × 3, features of strides 8 and 16, 896

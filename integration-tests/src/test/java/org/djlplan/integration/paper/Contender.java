@@ -9,17 +9,17 @@ import java.util.Map;
 import java.util.function.Predicate;
 import java.util.function.ToLongFunction;
 import java.util.stream.Stream;
-import org.djlplan.memplan.plan.OffsetPlan;
-import org.djlplan.memplan.plan.OffsetStrategy;
-import org.djlplan.memplan.plan.PlanValidator;
-import org.djlplan.memplan.plan.portfolio.Strategies;
-import org.djlplan.memplan.study.shared.SharedObjectsPlan;
-import org.djlplan.memplan.study.shared.SharedObjectsStrategy;
-import org.djlplan.memplan.study.shared.SharedStrategies;
-import org.djlplan.memplan.usage.LowerBounds;
-import org.djlplan.memplan.usage.PlanningProblem;
-import org.djlplan.memplan.usage.UsageRecord;
-import org.djlplan.memplan.usage.UsageRecords;
+import org.djlplan.memplan.internal.plan.OffsetPlan;
+import org.djlplan.memplan.internal.plan.OffsetStrategy;
+import org.djlplan.memplan.internal.plan.PlanValidator;
+import org.djlplan.memplan.internal.plan.portfolio.Strategies;
+import org.djlplan.memplan.internal.usage.LowerBounds;
+import org.djlplan.memplan.internal.usage.PlanningProblem;
+import org.djlplan.memplan.internal.usage.UsageRecord;
+import org.djlplan.memplan.internal.usage.UsageRecords;
+import org.djlplan.study.shared.SharedObjectsPlan;
+import org.djlplan.study.shared.SharedObjectsStrategy;
+import org.djlplan.study.shared.SharedStrategies;
 
 /**
  * A strategy of either kind, reduced to what it needs.

@@ -1,7 +1,7 @@
 package org.djlplan.integration.paper;
 
-import org.djlplan.memplan.cli.demo.LayerOutput;
-import org.djlplan.memplan.cli.demo.Padding;
+import org.djlplan.cli.demo.LayerOutput;
+import org.djlplan.cli.demo.Padding;
 
 /**
  * DeepLab v3 on MobileNet v2 of half width, for images of 257 × 257 × 3 and 21 classes; output

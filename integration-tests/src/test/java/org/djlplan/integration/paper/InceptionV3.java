@@ -1,7 +1,7 @@
 package org.djlplan.integration.paper;
 
-import org.djlplan.memplan.cli.demo.LayerOutput;
-import org.djlplan.memplan.cli.demo.Padding;
+import org.djlplan.cli.demo.LayerOutput;
+import org.djlplan.cli.demo.Padding;
 
 /**
  * Inception v3 for images of 299 × 299 × 3 and 1001 classes; output stride 32 (with valid padding:

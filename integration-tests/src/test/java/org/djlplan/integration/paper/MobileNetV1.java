@@ -2,9 +2,9 @@ package org.djlplan.integration.paper;
 
 import static org.djlplan.integration.networks.MobileNetV1.BLOCKS;
 
+import org.djlplan.cli.demo.LayerOutput;
+import org.djlplan.cli.demo.Padding;
 import org.djlplan.integration.networks.MobileNetV1.Block;
-import org.djlplan.memplan.cli.demo.LayerOutput;
-import org.djlplan.memplan.cli.demo.Padding;
 
 /**
  * MobileNet v1 1.0 for images of 224 × 224 × 3 and 1001 classes; output stride 32 before the

@@ -1,6 +1,6 @@
 package org.djlplan.integration.paper;
 
-import org.djlplan.memplan.cli.demo.LayerOutput;
+import org.djlplan.cli.demo.LayerOutput;
 
 /**
  * MobileNet v2 1.0 for images of 224 × 224 × 3 and 1001 classes; output stride 32 before the

@@ -3,8 +3,8 @@ package org.djlplan.integration.paper;
 import com.google.common.collect.ImmutableList;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
-import org.djlplan.memplan.usage.PlanningProblem;
-import org.djlplan.memplan.usage.UsageRecords;
+import org.djlplan.memplan.internal.usage.PlanningProblem;
+import org.djlplan.memplan.internal.usage.UsageRecords;
 
 /**
  * A network without weights.

@@ -12,10 +12,10 @@ import java.nio.file.Files;
 import java.util.List;
 import java.util.Map;
 import org.djlplan.integration.paper.Contender.Kind;
-import org.djlplan.memplan.study.shared.SharedObjectsPlan;
-import org.djlplan.memplan.study.shared.SharedObjectsStrategy;
-import org.djlplan.memplan.usage.PlanningProblem;
-import org.djlplan.memplan.usage.UsageRecord;
+import org.djlplan.memplan.internal.usage.PlanningProblem;
+import org.djlplan.memplan.internal.usage.UsageRecord;
+import org.djlplan.study.shared.SharedObjectsPlan;
+import org.djlplan.study.shared.SharedObjectsStrategy;
 import org.junit.jupiter.api.Test;
 
 class NetworkTableTest {

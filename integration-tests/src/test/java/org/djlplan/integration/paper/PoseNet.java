@@ -1,6 +1,6 @@
 package org.djlplan.integration.paper;
 
-import org.djlplan.memplan.cli.demo.LayerOutput;
+import org.djlplan.cli.demo.LayerOutput;
 
 /**
  * PoseNet on MobileNet v1 1.0, for images of 257 × 257 × 3; output stride 32, hence outputs of 9 ×

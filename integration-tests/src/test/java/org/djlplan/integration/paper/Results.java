@@ -9,9 +9,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.djlplan.integration.paper.Contender.Kind;
-import org.djlplan.memplan.plan.portfolio.MemoryPlanner;
-import org.djlplan.memplan.usage.PlanningProblem;
-import org.djlplan.memplan.usage.UsageRecords;
+import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
+import org.djlplan.memplan.internal.usage.PlanningProblem;
+import org.djlplan.memplan.internal.usage.UsageRecords;
 
 /** What every strategy needs for every network. */
 final class Results {

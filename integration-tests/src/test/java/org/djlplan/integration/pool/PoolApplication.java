@@ -44,8 +44,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import org.djlplan.memplan.PlannedTranslatorFactory;
+import org.djlplan.memplan.internal.runtime.ProcessMemory;
 import org.djlplan.memplan.report.PlanReport;
-import org.djlplan.memplan.runtime.ProcessMemory;
 
 /**
  * A service in small: a pool of threads predicts with one model of images, each with a predictor of

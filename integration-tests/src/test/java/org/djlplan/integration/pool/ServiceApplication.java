@@ -22,9 +22,9 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
 import org.djlplan.integration.support.Planned;
+import org.djlplan.memplan.internal.source.tflite.TfLiteGraphs;
+import org.djlplan.memplan.internal.source.tflite.TfLiteReader;
 import org.djlplan.memplan.report.PlanReport;
-import org.djlplan.memplan.source.tflite.TfLiteGraphs;
-import org.djlplan.memplan.source.tflite.TfLiteReader;
 
 /**
  * A service of one TFLite model in a JVM of its own, told by its standard input how many threads

@@ -50,7 +50,7 @@ class ShapesBench {
             Pattern.compile("(plan|formula) reached (\\d+) bytes of an arena for (\\d+) in use");
 
     private static final String TRACE =
-            "-Dorg.slf4j.simpleLogger.log.org.djlplan.memplan.runtime.torch.AllocationSequence=trace";
+            "-Dorg.slf4j.simpleLogger.log.org.djlplan.memplan.internal.runtime.torch.AllocationSequence=trace";
 
     @TempDir private Path folder;
 

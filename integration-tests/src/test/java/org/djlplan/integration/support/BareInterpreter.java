@@ -13,8 +13,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import org.djlplan.memplan.runtime.tflite.EngineLibrary;
-import org.djlplan.memplan.runtime.tflite.UnplannableException;
+import org.djlplan.memplan.internal.runtime.tflite.EngineLibrary;
+import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
 
 /**
  * The engine's C interface, called as cheaply as Java can: what a program without DJL takes. It

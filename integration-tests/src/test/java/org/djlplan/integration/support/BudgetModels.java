@@ -9,12 +9,12 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Function;
 import java.util.function.IntFunction;
+import org.djlplan.cli.demo.MobileNetV2;
 import org.djlplan.integration.networks.MobileNetV1;
 import org.djlplan.integration.networks.PackedWeights;
 import org.djlplan.integration.networks.ResNet;
 import org.djlplan.integration.networks.Vgg;
-import org.djlplan.memplan.cli.demo.MobileNetV2;
-import org.djlplan.memplan.source.tflite.TfLiteFile;
+import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 
 /**
  * Networks whose weights are most of what they need, for budgets that are smaller: in their real

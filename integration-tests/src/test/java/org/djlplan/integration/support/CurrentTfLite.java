@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import org.djlplan.memplan.runtime.tflite.EngineLibrary;
+import org.djlplan.memplan.internal.runtime.tflite.EngineLibrary;
 
 /** TensorFlow Lite's library as bytedeco publishes it, from the class path. */
 public final class CurrentTfLite {

@@ -84,7 +84,7 @@ public final class DjlPlanProcess {
                         "-XX:+UseSerialGC",
                         "-cp",
                         classPath));
-        command.add("org.djlplan.memplan.cli.DjlPlan");
+        command.add("org.djlplan.cli.DjlPlan");
         command.addAll(List.of(arguments));
         return new DjlPlanProcess(
                 folder,

@@ -1,7 +1,7 @@
 package org.djlplan.integration.support;
 
 import org.djlplan.memplan.graph.Graph;
-import org.djlplan.memplan.serving.ServedModel;
+import org.djlplan.memplan.internal.serving.ServedModel;
 import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.DelegationChoice;
 

@@ -1,8 +1,8 @@
 package org.djlplan.integration.support;
 
-import org.djlplan.memplan.runtime.ArenaPool;
-import org.djlplan.memplan.runtime.MappedFile;
-import org.djlplan.memplan.runtime.WorkspacePool;
+import org.djlplan.memplan.internal.runtime.ArenaPool;
+import org.djlplan.memplan.internal.runtime.MappedFile;
+import org.djlplan.memplan.internal.runtime.WorkspacePool;
 import org.djlplan.memplan.testing.Await;
 
 /** That closed models leave nothing. */

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Optional;
 import org.djlplan.integration.support.ModelSketch.Form;
 import org.djlplan.memplan.graph.ElementType;
-import org.djlplan.memplan.source.tflite.FlatTable;
+import org.djlplan.memplan.internal.source.tflite.FlatTable;
 
 /**
  * A model of which the memory planner of TensorFlow Lite 2.20 and later loses a tensor: it lets an

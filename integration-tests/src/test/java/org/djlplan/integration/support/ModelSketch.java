@@ -15,14 +15,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.djlplan.memplan.graph.ElementType;
-import org.djlplan.memplan.source.tflite.FlatTable;
-import org.djlplan.memplan.source.tflite.TfLiteBytes;
-import org.djlplan.memplan.source.tflite.TfLiteFile;
-import org.djlplan.memplan.source.tflite.TfLiteOperator;
-import org.djlplan.memplan.source.tflite.TfLiteOperatorCode;
-import org.djlplan.memplan.source.tflite.TfLiteSubgraph;
-import org.djlplan.memplan.source.tflite.TfLiteTensor;
-import org.djlplan.memplan.source.tflite.TfLiteWriter;
+import org.djlplan.memplan.internal.source.tflite.FlatTable;
+import org.djlplan.memplan.internal.source.tflite.TfLiteBytes;
+import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
+import org.djlplan.memplan.internal.source.tflite.TfLiteOperator;
+import org.djlplan.memplan.internal.source.tflite.TfLiteOperatorCode;
+import org.djlplan.memplan.internal.source.tflite.TfLiteSubgraph;
+import org.djlplan.memplan.internal.source.tflite.TfLiteTensor;
+import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
 
 /**
  * A small model of any element type, written down operator by operator: also with what a builder of

@@ -4,19 +4,19 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import org.djlplan.delegation.DelegationKey;
-import org.djlplan.memplan.candidates.CandidateInterpreters;
-import org.djlplan.memplan.config.GivenOptions;
-import org.djlplan.memplan.config.PlanOptions;
-import org.djlplan.memplan.plan.portfolio.MemoryPlanner;
-import org.djlplan.memplan.plan.portfolio.Strategies;
-import org.djlplan.memplan.runtime.tflite.Delegates;
-import org.djlplan.memplan.runtime.tflite.PlanFinder;
-import org.djlplan.memplan.serving.ServedModel;
+import org.djlplan.delegation.internal.DelegationKey;
+import org.djlplan.memplan.internal.candidates.CandidateInterpreters;
+import org.djlplan.memplan.internal.config.GivenOptions;
+import org.djlplan.memplan.internal.config.PlanOptions;
+import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
+import org.djlplan.memplan.internal.plan.portfolio.Strategies;
+import org.djlplan.memplan.internal.runtime.tflite.Delegates;
+import org.djlplan.memplan.internal.runtime.tflite.PlanFinder;
+import org.djlplan.memplan.internal.serving.ServedModel;
+import org.djlplan.memplan.internal.usage.InPlace;
 import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.Tolerance;
-import org.djlplan.memplan.usage.InPlace;
 
 /** Opens TFLite models without DJL, planned by the strategies only. */
 public final class Served {

@@ -14,8 +14,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import org.djlplan.memplan.runtime.tflite.EngineLibrary;
-import org.djlplan.memplan.runtime.tflite.UnplannableException;
+import org.djlplan.memplan.internal.runtime.tflite.EngineLibrary;
+import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
 
 /**
  * The reference: a bare interpreter of the engine's library, by its own C interface, without a

@@ -1,9 +1,9 @@
 package org.djlplan.integration.support;
 
 import java.util.Optional;
-import org.djlplan.memplan.serving.BudgetedKernels;
-import org.djlplan.memplan.serving.BudgetedModel;
-import org.djlplan.memplan.serving.ServedModel;
+import org.djlplan.memplan.internal.serving.BudgetedKernels;
+import org.djlplan.memplan.internal.serving.BudgetedModel;
+import org.djlplan.memplan.internal.serving.ServedModel;
 
 /**
  * The delegation of a model whose budget never has room for all of it.

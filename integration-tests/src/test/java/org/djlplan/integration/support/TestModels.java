@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
+import org.djlplan.cli.demo.MobileNetV2;
 import org.djlplan.integration.networks.BlazeFace;
 import org.djlplan.integration.networks.ElementwiseChains;
 import org.djlplan.integration.networks.HardNetworks;
@@ -18,9 +19,8 @@ import org.djlplan.integration.networks.LargeImages;
 import org.djlplan.integration.networks.MobileNetV1;
 import org.djlplan.integration.networks.QuantizedNetworks;
 import org.djlplan.integration.networks.UnevenPartitions;
-import org.djlplan.memplan.cli.demo.MobileNetV2;
-import org.djlplan.memplan.source.tflite.TfLiteFile;
-import org.djlplan.memplan.source.tflite.TfLiteWriter;
+import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
+import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
 import org.junit.jupiter.params.provider.Arguments;
 
 /** The models that tests run: those that the project builds itself, and real ones. */

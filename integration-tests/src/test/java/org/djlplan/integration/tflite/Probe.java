@@ -18,9 +18,9 @@ import org.djlplan.integration.support.ProcessSize;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Tensor;
+import org.djlplan.memplan.internal.source.tflite.TfLiteGraphs;
+import org.djlplan.memplan.internal.source.tflite.TfLiteReader;
 import org.djlplan.memplan.report.PlanReport;
-import org.djlplan.memplan.source.tflite.TfLiteGraphs;
-import org.djlplan.memplan.source.tflite.TfLiteReader;
 
 /** What tests do in a JVM of their own, because it could crash. Prints one line per finding. */
 public final class Probe {

@@ -23,10 +23,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.zip.CRC32;
+import org.djlplan.cli.zoo.Networks;
+import org.djlplan.cli.zoo.Networks.Network;
 import org.djlplan.memplan.PlannedTranslatorFactory;
-import org.djlplan.memplan.cli.zoo.Networks;
-import org.djlplan.memplan.cli.zoo.Networks.Network;
-import org.djlplan.memplan.runtime.ProcessMemory;
+import org.djlplan.memplan.internal.runtime.ProcessMemory;
 
 /**
  * Predicts with a network of random weights, or a TorchScript file, in a JVM of its own, and prints

@@ -21,9 +21,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.djlplan.integration.support.Planned;
+import org.djlplan.memplan.internal.runtime.ArenaPool;
+import org.djlplan.memplan.internal.runtime.torch.TorchMemory;
 import org.djlplan.memplan.report.PlanReport;
-import org.djlplan.memplan.runtime.ArenaPool;
-import org.djlplan.memplan.runtime.torch.TorchMemory;
 
 /** Loads and runs PyTorch models, planned and stock. */
 public final class Torch {

@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.Map;
 import org.djlplan.integration.support.ProcessSize;
 import org.djlplan.memplan.PlannedTranslatorFactory;
+import org.djlplan.memplan.internal.runtime.torch.TorchMemory;
 import org.djlplan.memplan.report.PlanReport;
-import org.djlplan.memplan.runtime.torch.TorchMemory;
 
 /** What tests do in a JVM of their own. Prints numbers and words, separated by spaces. */
 public final class TorchProbe {

@@ -3,8 +3,8 @@ package org.djlplan.integration.camel;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
-import org.djlplan.memplan.cli.demo.MobileNetV2;
-import org.djlplan.memplan.source.tflite.TfLiteWriter;
+import org.djlplan.cli.demo.MobileNetV2;
+import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
 
 /** A model of TensorFlow Lite. */
 class CamelRouteTest extends RouteTests {

@@ -23,12 +23,12 @@ import org.apache.commons.compress.archivers.ArchiveStreamFactory;
 import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.streaming.api.datastream.AsyncDataStream;
 import org.apache.flink.streaming.api.datastream.DataStream;
-import org.djlplan.delegation.MeasuredDelegation;
+import org.djlplan.cli.demo.MobileNetV2;
+import org.djlplan.delegation.internal.MeasuredDelegation;
 import org.djlplan.memplan.PlannedTranslatorFactory;
-import org.djlplan.memplan.cli.demo.MobileNetV2;
+import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.PlanReport;
-import org.djlplan.memplan.source.tflite.TfLiteWriter;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 

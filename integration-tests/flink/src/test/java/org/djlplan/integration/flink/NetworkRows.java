@@ -17,9 +17,9 @@ import java.util.Random;
 import org.apache.flink.api.common.functions.OpenContext;
 import org.apache.flink.api.common.functions.RichMapFunction;
 import org.apache.flink.api.java.tuple.Tuple3;
+import org.djlplan.cli.zoo.Networks;
 import org.djlplan.memplan.PlannedModels;
 import org.djlplan.memplan.PlannedTranslatorFactory;
-import org.djlplan.memplan.cli.zoo.Networks;
 import org.djlplan.memplan.report.PlanReport;
 
 /**

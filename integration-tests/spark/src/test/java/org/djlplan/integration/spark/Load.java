@@ -21,9 +21,9 @@ import java.util.Map;
 import java.util.Random;
 import org.apache.spark.TaskContext;
 import org.apache.spark.api.java.function.FlatMapFunction;
+import org.djlplan.cli.zoo.Networks;
 import org.djlplan.memplan.PlannedModels;
 import org.djlplan.memplan.PlannedTranslatorFactory;
-import org.djlplan.memplan.cli.zoo.Networks;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.PlanReport;
 

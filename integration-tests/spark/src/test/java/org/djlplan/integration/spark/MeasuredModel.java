@@ -9,11 +9,11 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Set;
+import org.djlplan.cli.demo.MobileNetV2;
 import org.djlplan.memplan.PlannedTranslatorFactory;
-import org.djlplan.memplan.cli.demo.MobileNetV2;
+import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.PlanReport;
-import org.djlplan.memplan.source.tflite.TfLiteWriter;
 
 /**
  * A model of TensorFlow Lite, and what was measured for it here.

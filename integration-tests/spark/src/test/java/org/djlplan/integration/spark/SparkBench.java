@@ -18,9 +18,9 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.djlplan.cli.demo.MobileNetV2;
 import org.djlplan.integration.spark.Load.Share;
-import org.djlplan.memplan.cli.demo.MobileNetV2;
-import org.djlplan.memplan.source.tflite.TfLiteWriter;
+import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -45,7 +45,8 @@ class SparkBench {
 
     /** The whole heap is there before a model is, so that what is added is not the heap. */
     private static final String JVM =
-            "-Dai.djl.offline=true -Dai.djl.tflite.disable_alternative=true -Xms1g -XX:+AlwaysPreTouch";
+            "-Dai.djl.offline=true -Dai.djl.tflite.disable_alternative=true -Xms1g"
+                + " -XX:+AlwaysPreTouch";
 
     private static final Path TARGET = Path.of("target").toAbsolutePath();
     static final Path MODELS = TARGET.resolve("../../models").normalize();

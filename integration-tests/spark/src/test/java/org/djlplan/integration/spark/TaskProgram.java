@@ -5,7 +5,7 @@ import com.google.gson.JsonObject;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
-import org.djlplan.memplan.child.ParentConnection;
+import org.djlplan.memplan.internal.child.ParentConnection;
 
 /** What an executor does in tasks, asked for by lines of JSON: for {@link TurnsBench}. */
 final class TaskProgram {

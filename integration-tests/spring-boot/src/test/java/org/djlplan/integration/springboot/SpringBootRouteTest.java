@@ -37,8 +37,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
-import org.djlplan.memplan.cli.demo.MobileNetV2;
-import org.djlplan.memplan.source.tflite.TfLiteWriter;
+import org.djlplan.cli.demo.MobileNetV2;
+import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
 import org.djlplan.memplan.testing.TestImage;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -300,7 +300,7 @@ class SpringBootRouteTest {
                         new Application(
                                 "--djl.arguments.delegation.enabled=false",
                                 "--logging.level."
-                                        + "org.springframework.beans.factory.support.DisposableBeanAdapter=trace",
+                                    + "org.springframework.beans.factory.support.DisposableBeanAdapter=trace",
                                 "--logging.level.org.springframework.web.servlet.DispatcherServlet=debug");
                 PipedInputStream body = new PipedInputStream(upload)) {
             CompletableFuture<HttpResponse<String>> answer =

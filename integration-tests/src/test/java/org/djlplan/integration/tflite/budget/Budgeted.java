@@ -16,7 +16,7 @@ import java.util.Map;
 import org.djlplan.integration.support.BudgetModels;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.StockInterpreter;
-import org.djlplan.memplan.budget.BudgetTooSmallException;
+import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.report.PlanReport;
 

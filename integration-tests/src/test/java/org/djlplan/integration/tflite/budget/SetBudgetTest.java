@@ -20,7 +20,7 @@ import org.djlplan.integration.support.BudgetModels;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.tflite.budget.Budgeted.Answers;
 import org.djlplan.memplan.PlanHandle;
-import org.djlplan.memplan.budget.BudgetTooSmallException;
+import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.report.PlanReport;
 import org.junit.jupiter.api.Tag;

@@ -28,7 +28,7 @@ import org.djlplan.integration.tflite.budget.Budgeted.Answers;
 import org.djlplan.memplan.PlannedModels;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.SharedBudget;
-import org.djlplan.memplan.budget.BudgetTooSmallException;
+import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.report.PlanReport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;

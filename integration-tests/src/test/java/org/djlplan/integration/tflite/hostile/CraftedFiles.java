@@ -15,7 +15,7 @@ import java.util.function.UnaryOperator;
 import org.djlplan.integration.support.ModelSketch;
 import org.djlplan.integration.support.ModelSketch.Form;
 import org.djlplan.memplan.graph.ElementType;
-import org.djlplan.memplan.source.tflite.FlatTable;
+import org.djlplan.memplan.internal.source.tflite.FlatTable;
 
 /** Makes {@link CraftedFile}s: each operator with each of the numbers that break kernels. */
 final class CraftedFiles {

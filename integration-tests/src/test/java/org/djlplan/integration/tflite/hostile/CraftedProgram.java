@@ -13,15 +13,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.djlplan.integration.support.Served;
 import org.djlplan.integration.support.StockInterpreter;
-import org.djlplan.memplan.plan.portfolio.Strategies;
-import org.djlplan.memplan.runtime.tflite.OutputTensor;
-import org.djlplan.memplan.runtime.tflite.PlainModel;
-import org.djlplan.memplan.runtime.tflite.UnplannableException;
-import org.djlplan.memplan.runtime.tflite.UnsoundModelException;
-import org.djlplan.memplan.serving.ServedModel;
-import org.djlplan.memplan.source.tflite.InvalidModelException;
-import org.djlplan.memplan.source.tflite.TfLiteFormatException;
-import org.djlplan.memplan.usage.InPlace;
+import org.djlplan.memplan.errors.UnsoundModelException;
+import org.djlplan.memplan.internal.plan.portfolio.Strategies;
+import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
+import org.djlplan.memplan.internal.runtime.tflite.PlainModel;
+import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
+import org.djlplan.memplan.internal.serving.ServedModel;
+import org.djlplan.memplan.internal.source.tflite.InvalidModelException;
+import org.djlplan.memplan.internal.source.tflite.TfLiteFormatException;
+import org.djlplan.memplan.internal.usage.InPlace;
 
 /**
  * Loads crafted files, planned and plain, and predicts with those that load. Prints the name of

@@ -10,12 +10,12 @@ import java.util.Random;
 import org.djlplan.integration.support.Served;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.memplan.graph.ElementType;
-import org.djlplan.memplan.plan.portfolio.Strategies;
-import org.djlplan.memplan.runtime.tflite.OutputTensor;
-import org.djlplan.memplan.runtime.tflite.PlainModel;
-import org.djlplan.memplan.runtime.tflite.TensorInfo;
-import org.djlplan.memplan.serving.ServedModel;
-import org.djlplan.memplan.usage.InPlace;
+import org.djlplan.memplan.internal.plan.portfolio.Strategies;
+import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
+import org.djlplan.memplan.internal.runtime.tflite.PlainModel;
+import org.djlplan.memplan.internal.runtime.tflite.TensorInfo;
+import org.djlplan.memplan.internal.serving.ServedModel;
+import org.djlplan.memplan.internal.usage.InPlace;
 
 /**
  * Predicts with inputs of other shapes than in the file, planned and plain. Prints each shape

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
-import org.djlplan.memplan.runtime.tflite.EngineView;
+import org.djlplan.memplan.internal.runtime.tflite.EngineView;
 
 /** Follows which tensor's content lies where in the engine's own arena, operator by operator. */
 final class EnginePlan {

@@ -12,8 +12,8 @@ import org.djlplan.integration.support.Bits;
 import org.djlplan.integration.support.ModelSketch;
 import org.djlplan.integration.support.ModelSketch.Form;
 import org.djlplan.memplan.graph.ElementType;
-import org.djlplan.memplan.source.tflite.FlatTable;
-import org.djlplan.memplan.usage.InPlaceRules;
+import org.djlplan.memplan.internal.source.tflite.FlatTable;
+import org.djlplan.memplan.internal.usage.InPlaceRules;
 
 /**
  * The models that prove a rule. In each, inputs are copied into intermediate tensors by RESHAPE,

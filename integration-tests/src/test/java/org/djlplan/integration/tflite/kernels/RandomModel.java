@@ -11,7 +11,7 @@ import org.djlplan.integration.support.Bits;
 import org.djlplan.integration.support.ModelSketch;
 import org.djlplan.integration.support.ModelSketch.Form;
 import org.djlplan.memplan.graph.ElementType;
-import org.djlplan.memplan.source.tflite.FlatTable;
+import org.djlplan.memplan.internal.source.tflite.FlatTable;
 
 /**
  * A small model of floats, by seed: element-wise operators, views, convolutions, concatenations and

@@ -7,7 +7,7 @@ import ai.djl.translate.Translator;
 import ai.djl.translate.TranslatorContext;
 import java.nio.file.Path;
 import org.djlplan.memplan.PlannedTranslatorFactory;
-import org.djlplan.memplan.djl.SharedModels;
+import org.djlplan.memplan.internal.djl.SharedModels;
 
 /** An application with a translator of its own that closes nothing; its class loader is dropped. */
 public final class Forgetful {

@@ -36,7 +36,7 @@ import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.TestModels;
 import org.djlplan.memplan.PlannedModels;
 import org.djlplan.memplan.PlannedTranslatorFactory;
-import org.djlplan.memplan.djl.SharedModels;
+import org.djlplan.memplan.internal.djl.SharedModels;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.AfterEach;
@@ -207,7 +207,8 @@ class SharedModelsTest {
                 assertThrows(IllegalArgumentException.class, () -> plannedModel(file, 2).close())
                         .getMessage();
         assertEquals(
-                "the model of options is used with other [memplan.threads], which count when it is closed; or give it another key",
+                "the model of options is used with other [memplan.threads], which count when it is"
+                        + " closed; or give it another key",
                 message);
         predict(first, 5);
         first.close();

@@ -7,14 +7,14 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.djlplan.cli.demo.Activation;
+import org.djlplan.cli.demo.LayerOutput;
+import org.djlplan.cli.demo.NetworkBuilder;
+import org.djlplan.cli.demo.Padding;
 import org.djlplan.integration.networks.OddModels;
 import org.djlplan.integration.support.StockInterpreter;
-import org.djlplan.memplan.cli.demo.Activation;
-import org.djlplan.memplan.cli.demo.LayerOutput;
-import org.djlplan.memplan.cli.demo.NetworkBuilder;
-import org.djlplan.memplan.cli.demo.Padding;
-import org.djlplan.memplan.source.tflite.TfLiteFile;
-import org.djlplan.memplan.source.tflite.TfLiteWriter;
+import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
+import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
 
 /**
  * Inputs for a model and what the stock engine makes of them.

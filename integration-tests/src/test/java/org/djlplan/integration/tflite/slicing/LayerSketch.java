@@ -8,8 +8,8 @@ import java.util.Optional;
 import java.util.Random;
 import org.djlplan.integration.support.ModelSketch;
 import org.djlplan.integration.support.ModelSketch.Form;
-import org.djlplan.memplan.source.tflite.FlatTable;
-import org.djlplan.memplan.source.tflite.TfLiteFile;
+import org.djlplan.memplan.internal.source.tflite.FlatTable;
+import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 
 /**
  * A model of one layer with random weights between two operators that copy: {@code ABS ─► layer ─►

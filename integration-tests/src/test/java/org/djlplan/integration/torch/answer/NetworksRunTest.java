@@ -12,8 +12,8 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Block;
 import ai.djl.translate.NoopTranslator;
 import java.util.Set;
-import org.djlplan.memplan.cli.zoo.Networks;
-import org.djlplan.memplan.cli.zoo.Networks.Network;
+import org.djlplan.cli.zoo.Networks;
+import org.djlplan.cli.zoo.Networks.Network;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 

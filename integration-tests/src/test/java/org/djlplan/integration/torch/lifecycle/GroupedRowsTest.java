@@ -28,7 +28,7 @@ import org.djlplan.integration.torch.Torch;
 import org.djlplan.integration.torch.TorchScriptModels;
 import org.djlplan.memplan.PlanHandle;
 import org.djlplan.memplan.PlannedTranslatorFactory;
-import org.djlplan.memplan.budget.InputTooLargeException;
+import org.djlplan.memplan.errors.InputTooLargeException;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.rows.RowFailedException;
 import org.djlplan.memplan.rows.RowFigures;

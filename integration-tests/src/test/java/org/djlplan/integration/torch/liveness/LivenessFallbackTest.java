@@ -15,8 +15,8 @@ import ai.djl.util.NativeResource;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.djlplan.integration.support.OnEveryDjl;
-import org.djlplan.memplan.config.Liveness;
-import org.djlplan.memplan.djl.liveness.LivenessExecutor;
+import org.djlplan.memplan.internal.config.Liveness;
+import org.djlplan.memplan.internal.djl.liveness.LivenessExecutor;
 import org.junit.jupiter.api.Test;
 
 /** Blocks that cannot be recorded, or do not keep to their recording. */

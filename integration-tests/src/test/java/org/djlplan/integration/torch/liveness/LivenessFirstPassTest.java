@@ -27,11 +27,11 @@ import java.util.OptionalInt;
 import java.util.Set;
 import java.util.function.Supplier;
 import org.djlplan.integration.support.OnEveryDjlWhenLong;
-import org.djlplan.memplan.config.Liveness;
-import org.djlplan.memplan.djl.liveness.LivenessExecutor;
-import org.djlplan.memplan.djl.purity.BlockCode;
 import org.djlplan.memplan.graph.ArrayType;
-import org.djlplan.memplan.source.block.LivenessTrace;
+import org.djlplan.memplan.internal.config.Liveness;
+import org.djlplan.memplan.internal.djl.liveness.LivenessExecutor;
+import org.djlplan.memplan.internal.djl.purity.BlockCode;
+import org.djlplan.memplan.internal.source.block.LivenessTrace;
 import org.junit.jupiter.api.Test;
 
 /** The first pass for inputs of some shapes: what it needs, and what it must not do. */

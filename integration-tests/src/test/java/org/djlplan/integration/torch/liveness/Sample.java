@@ -17,9 +17,9 @@ import com.google.common.primitives.Floats;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import org.djlplan.memplan.config.Liveness;
-import org.djlplan.memplan.djl.liveness.LivenessExecutor;
-import org.djlplan.memplan.djl.purity.BlockCode;
+import org.djlplan.memplan.internal.config.Liveness;
+import org.djlplan.memplan.internal.djl.liveness.LivenessExecutor;
+import org.djlplan.memplan.internal.djl.purity.BlockCode;
 
 /** A block with parameters, and inputs for it. */
 final class Sample implements AutoCloseable {

@@ -12,7 +12,7 @@ import org.djlplan.integration.support.OnEveryDjl;
 import org.djlplan.integration.torch.Torch;
 import org.djlplan.integration.torch.TorchScriptModel;
 import org.djlplan.integration.torch.TorchScriptModels;
-import org.djlplan.memplan.runtime.ProcessMemory;
+import org.djlplan.memplan.internal.runtime.ProcessMemory;
 import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;

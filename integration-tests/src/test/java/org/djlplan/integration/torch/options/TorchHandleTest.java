@@ -16,9 +16,9 @@ import org.djlplan.integration.torch.ModelInputs;
 import org.djlplan.integration.torch.Torch;
 import org.djlplan.integration.torch.TorchScriptModels;
 import org.djlplan.memplan.PlanHandle;
-import org.djlplan.memplan.budget.InputTooLargeException;
+import org.djlplan.memplan.errors.InputTooLargeException;
+import org.djlplan.memplan.internal.runtime.torch.TorchMemory;
 import org.djlplan.memplan.report.MemoryReport;
-import org.djlplan.memplan.runtime.torch.TorchMemory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 

@@ -1,0 +1,133 @@
+package org.djlplan.cli;
+
+import com.google.common.collect.ImmutableList;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.djlplan.memplan.internal.config.OptionKey;
+import org.djlplan.memplan.report.WeightIo;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
+
+/** {@code djlplan budget}: runs a model with smaller and smaller budgets. */
+@Command(
+        name = "budget",
+        defaultValueProvider = FewPairs.class,
+        description = {
+            "Run a model with byte budgets and compare it with the stock engine: "
+                    + "peak of resident memory above the idle runtime, latency in turns with "
+                    + "stock's, stalls, and the smallest budget.",
+            "Warm means with the weights in the page cache, cold with the pages of "
+                    + "the model's files dropped before each prediction. If memory control "
+                    + "groups can be created (root), the model also runs in a group that is "
+                    + "limited to the idle runtime, the budget and 5 %% of the budget, and is"
+                    + " also charged for file pages.",
+            "Exits with 1 when a budget is exceeded by more than 5 %%, or outputs differ from"
+                    + " stock's (PyTorch: by more than 1e-6)."
+        })
+final class BudgetCommand implements Callable<Integer> {
+
+    /** Slices add up sums in another order. */
+    private static final double PYTORCH_ERROR = 1e-6;
+
+    /** The largest difference that the acceptance rule for delegated outputs allows. */
+    private static final double DELEGATED_ERROR = 1e-2;
+
+    @Spec private CommandSpec spec;
+
+    @Mixin private RunOptions options = new RunOptions();
+
+    @Option(
+            names = "--budgets",
+            paramLabel = "BUDGET",
+            split = ",",
+            defaultValue = "1/2,1/4,1/8,1/16",
+            converter = WantedConverter.class,
+            description =
+                    "Budgets, in this order: fractions of stock's peak (1/8, 12.5%%) or "
+                            + "sizes (64MB) (default: ${DEFAULT-VALUE}).")
+    private List<BudgetSweep.Wanted> budgets = new ArrayList<>();
+
+    @Option(
+            names = "--io",
+            paramLabel = "WAY",
+            converter = IoConverter.class,
+            description = "How weights are read: auto, cached, mmap or direct (default: auto).")
+    private Optional<WeightIo> io = Optional.empty();
+
+    @Option(
+            names = "--delegation",
+            description =
+                    "Let XNNPACK run the operators that save time in each budget "
+                            + "(TensorFlow Lite). Outputs are then not stock's bytes.")
+    private boolean delegation;
+
+    @Option(names = "--json", description = "Print one JSON object.")
+    private boolean json;
+
+    @Override
+    public Integer call() throws IOException {
+        if (options.arguments().containsKey(OptionKey.BUDGET.key())) {
+            throw new ParameterException(
+                    spec.commandLine(),
+                    "-o " + OptionKey.BUDGET.key() + ": give --budgets and --io");
+        }
+        options.check(true, true);
+        RunMode mode = delegation && options.mayDelegate() ? RunMode.DELEGATED : RunMode.PLANNED;
+        PrintWriter err = spec.commandLine().getErr();
+        BudgetTable table;
+        try (StepNews news = new StepNews(err, BudgetSweep.steps(budgets.size()))) {
+            table =
+                    new BudgetTable(
+                            options,
+                            new BudgetSweep(options, io, mode, news::next)
+                                    .run(ImmutableList.copyOf(budgets)));
+        }
+        PrintWriter out = spec.commandLine().getOut();
+        out.print(json ? table.json() + "\n" : table.text());
+        out.flush();
+        List<String> complaints =
+                table.complaints(
+                        mode == RunMode.DELEGATED
+                                ? DELEGATED_ERROR
+                                : options.engine() == EngineKind.PYTORCH ? PYTORCH_ERROR : 0);
+        complaints.forEach(line -> err.println("djlplan: " + line));
+        err.flush();
+        return complaints.isEmpty() ? 0 : 1;
+    }
+
+    /** Reads a budget. */
+    static final class WantedConverter implements ITypeConverter<BudgetSweep.Wanted> {
+        @Override
+        public BudgetSweep.Wanted convert(String text) {
+            try {
+                return BudgetSweep.Wanted.parse(text);
+            } catch (IllegalArgumentException e) {
+                throw new TypeConversionException(e.getMessage());
+            }
+        }
+    }
+
+    /** Parses the mode in which weights are read. */
+    static final class IoConverter implements ITypeConverter<WeightIo> {
+        @Override
+        public WeightIo convert(String text) {
+            return WeightIo.of(text)
+                    .orElseThrow(
+                            () ->
+                                    new TypeConversionException(
+                                            "expected auto, cached, mmap or direct, not '"
+                                                    + text
+                                                    + "'"));
+        }
+    }
+}

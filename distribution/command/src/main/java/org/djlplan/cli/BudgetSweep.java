@@ -1,0 +1,424 @@
+package org.djlplan.cli;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.io.Closer;
+import com.google.gson.JsonArray;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.function.Consumer;
+import org.djlplan.memplan.internal.budget.ResidentWeights;
+import org.djlplan.memplan.internal.config.Budget;
+import org.djlplan.memplan.internal.config.OptionKey;
+import org.djlplan.memplan.report.BudgetReport;
+import org.djlplan.memplan.report.WeightIo;
+
+/**
+ * Runs a model with one budget after another, in turns with the stock engine in another process.
+ * Each budget gets three processes:
+ *
+ * <ol>
+ *   <li>the first load, which slices the model if the budget requires it, and stores the result;
+ *   <li>a load that finds the stored files: warm, with the weights in the page cache; and cold,
+ *       with the pages of the model's files dropped before each prediction (pages that are mapped
+ *       at that moment stay);
+ *   <li>if control groups can be created, a process in a group that is limited to the idle process,
+ *       the budget and {@link #TOLERANCE} of it. The group is also charged for file pages.
+ * </ol>
+ *
+ * <p>The stock engine's weights stay in memory. The JVM's optimizing compiler is off in all
+ * processes, because the megabytes that it takes from time to time belong to the runtime, not to
+ * the model.
+ */
+final class BudgetSweep {
+
+    /** Fraction of a budget by which a process may exceed it. */
+    static final double TOLERANCE = .05;
+
+    /** Enough for all one-time work. */
+    private static final int FIRST_PREDICTIONS = 3;
+
+    private static final int STEPS_PER_BUDGET = 3;
+
+    private static final double MEGA = 1e6;
+
+    private final RunOptions options;
+    private final Optional<WeightIo> io;
+    private final RunMode mode;
+    private final Consumer<String> news;
+
+    /**
+     * @param io how weights are read; empty for the model's own options
+     * @param mode how the model runs in budgets
+     * @param news receives a description of each step
+     */
+    BudgetSweep(RunOptions options, Optional<WeightIo> io, RunMode mode, Consumer<String> news) {
+        this.options = mode == RunMode.DELEGATED ? options.measuring() : options;
+        this.mode = mode;
+        this.io = io;
+        this.news = news;
+    }
+
+    /**
+     * The stock engine.
+     *
+     * @param peakBytes peak of the resident set above the idle process
+     */
+    record Stock(long peakBytes, double medianMillis) {}
+
+    /**
+     * A budget and its result.
+     *
+     * @param name the budget as written by the user
+     * @param bytes the budget in bytes
+     * @param outcome the measurements, or the reason why there are none
+     */
+    record Row(String name, long bytes, Outcome outcome) {
+
+        /** Returns the measurements. */
+        Optional<Measured> measured() {
+            return outcome instanceof Measured measured ? Optional.of(measured) : Optional.empty();
+        }
+    }
+
+    /** A budget and its result. */
+    sealed interface Outcome {}
+
+    /**
+     * The model does not run in this budget.
+     *
+     * @param leastBytes the smallest budget according to the model; empty if it cannot run for
+     *     another reason
+     */
+    record Refused(String why, OptionalLong leastBytes) implements Outcome {}
+
+    /**
+     * It ran.
+     *
+     * @param firstPeakBytes peak of the resident set above the idle process, for the first load
+     * @param peakBytes the same for a later load
+     * @param warm latency relative to stock's, weights in the page cache
+     * @param cold the same with weights only on disk
+     * @param grouped the same in a control group, starting cold; empty if no group can be created
+     * @param difference of the outputs from the reference outputs
+     * @param report the model's own report; empty if it has no budget
+     * @param weights predicted times at which weights are in memory; empty if all are in memory all
+     *     the time
+     * @param unplanned why the model ran as stock; empty if it did not
+     */
+    record Measured(
+            OptionalLong firstPeakBytes,
+            OptionalLong peakBytes,
+            MedianRatio warm,
+            MedianRatio cold,
+            Optional<Grouped> grouped,
+            OutputDifference difference,
+            Optional<BudgetReport> report,
+            Optional<ResidentWeights> weights,
+            Optional<String> unplanned)
+            implements Outcome {
+
+        /** Returns the highest of the peaks. */
+        OptionalLong highestBytes() {
+            return firstPeakBytes.isPresent() && peakBytes.isPresent()
+                    ? OptionalLong.of(Math.max(firstPeakBytes.getAsLong(), peakBytes.getAsLong()))
+                    : OptionalLong.empty();
+        }
+    }
+
+    /**
+     * A run in a limited control group.
+     *
+     * @param limitBytes above the idle process
+     * @param ratio to stock's latency, which has no limit; empty if the process was killed
+     */
+    record Grouped(long limitBytes, Optional<MedianRatio> ratio) {}
+
+    /** All measurements, in the order of the budgets asked for. */
+    record Result(Stock stock, Optional<OutputDifference> lost, List<Row> rows) {
+
+        Result {
+            rows = ImmutableList.copyOf(rows);
+        }
+
+        /**
+         * Returns the smallest budget in which the model can run according to its own reports. A
+         * report made before the model ran may be too small, so budgets at or below a size that
+         * failed are not returned.
+         */
+        OptionalLong leastBytes() {
+            long tooSmall =
+                    rows.stream()
+                            .filter(row -> row.outcome() instanceof Refused)
+                            .mapToLong(Row::bytes)
+                            .max()
+                            .orElse(0);
+            return rows.stream()
+                    .flatMapToLong(row -> leastBytes(row).stream())
+                    .filter(bytes -> bytes > tooSmall)
+                    .min();
+        }
+
+        private static OptionalLong leastBytes(Row row) {
+            if (row.outcome() instanceof Refused refused) {
+                return refused.leastBytes();
+            }
+            return row.measured().stream()
+                    .flatMap(measured -> measured.report().stream())
+                    .mapToLong(BudgetReport::leastBudgetBytes)
+                    .min();
+        }
+    }
+
+    /**
+     * A budget as users write it: the value of {@code memplan.budget}, or a fraction of stock's
+     * peak.
+     *
+     * @param name the budget as written
+     */
+    record Wanted(String name, Budget budget) {
+
+        /**
+         * Reads one.
+         *
+         * @throws IllegalArgumentException if the text is not a budget; the message lists the valid
+         *     forms
+         */
+        static Wanted parse(String text) {
+            String[] parts = text.split("/", -1);
+            if (parts.length == 2) {
+                try {
+                    double share = Double.parseDouble(parts[0]) / Double.parseDouble(parts[1]);
+                    return new Wanted(text, new Budget.ShareOfStock(share));
+                } catch (IllegalArgumentException e) {
+                    throw new IllegalArgumentException(explain(text), e);
+                }
+            }
+            return Budget.of(text)
+                    .filter(b -> b instanceof Budget.Bytes || b instanceof Budget.ShareOfStock)
+                    .map(budget -> new Wanted(text, budget))
+                    .orElseThrow(() -> new IllegalArgumentException(explain(text)));
+        }
+
+        private static String explain(String text) {
+            return "no budget: " + text + "; such as 1/8, 12.5% or 64MB is one";
+        }
+
+        /** Returns the bytes of the budget, given stock's measured memory. */
+        long bytes(long stockBytes) {
+            if (budget instanceof Budget.Bytes given) {
+                return given.bytes();
+            }
+            checkArgument(budget instanceof Budget.ShareOfStock, "%s", budget);
+            return Math.max(1, (long) (((Budget.ShareOfStock) budget).share() * stockBytes));
+        }
+    }
+
+    /**
+     * Runs the model with each budget, and then with the smallest budget in which it can run
+     * according to its reports.
+     *
+     * @throws Failure if the stock engine cannot run it
+     */
+    Result run(List<Wanted> budgets) throws IOException {
+        try (Closer closer = Closer.create()) {
+            Path folder = closer.register(ScratchFolder.create("djlplan-budget")).path();
+            news.accept("stock");
+            WorkerProcess worker =
+                    worker(WorkerProcess.Contestant.of(RunMode.STOCK), options, List.of());
+            closer.register(worker::close);
+            worker.awaitLoaded();
+            Path outputs = folder.resolve("stock");
+            JsonArray layout = worker.writeOutputs(outputs);
+            worker.warmUp();
+            long[] nanos = worker.time(options.effort().iterations());
+            RunFigures figures = worker.figures();
+            long peakBytes =
+                    peak(figures)
+                            .orElseThrow(
+                                    () -> new Failure("peaks of memory cannot be measured here"));
+            Stock alone = new Stock(peakBytes, new Statistics(nanos).medianMillis());
+            Partner stock =
+                    new Partner(
+                            worker, new ReferenceOutputs(options, folder, outputs, layout), folder);
+            List<Row> rows = new ArrayList<>();
+            for (Wanted wanted : budgets) {
+                rows.add(row(wanted.name(), wanted.bytes(peakBytes), stock));
+            }
+            // The reported minimum may be too small, so try a limited number of times.
+            for (int i = 0; i < budgets.size() + 1; i++) {
+                OptionalLong least = stock.result(alone, rows).leastBytes();
+                if (least.isEmpty()
+                        || rows.stream().anyMatch(row -> row.bytes() == least.getAsLong())) {
+                    break;
+                }
+                rows.add(row("least", least.getAsLong(), stock));
+            }
+            return stock.result(alone, rows);
+        }
+    }
+
+    /**
+     * Returns the number of steps that a sweep reports, including the one for the smallest budget.
+     */
+    static int steps(int budgets) {
+        return 1 + STEPS_PER_BUDGET * (budgets + 1);
+    }
+
+    private Row row(String name, long bytes, Partner stock) throws IOException {
+        String reading = io.map(mode -> ":" + mode).orElse("");
+        RunOptions inside = options.with(OptionKey.BUDGET, bytes + reading);
+        String title = name + String.format(Locale.ROOT, " (%.1f MB)", bytes / MEGA);
+        try {
+            news.accept(title + ": slicing, first load");
+            OptionalLong firstPeakBytes = firstLoad(inside);
+            news.accept(title + ": in turns with stock");
+            Measured free = free(inside, firstPeakBytes, stock);
+            news.accept(title + ": in a control group");
+            return new Row(name, bytes, grouped(inside, bytes, free, stock));
+        } catch (Failure.TooSmall e) {
+            return new Row(
+                    name, bytes, new Refused(e.getMessage(), OptionalLong.of(e.leastBytes())));
+        } catch (Failure e) {
+            return new Row(name, bytes, new Refused(Failure.describe(e), OptionalLong.empty()));
+        }
+    }
+
+    private OptionalLong firstLoad(RunOptions inside) {
+        try (WorkerProcess worker =
+                worker(new WorkerProcess.Contestant("first", mode, Map.of()), inside, List.of())) {
+            worker.awaitLoaded();
+            long[] unused = worker.time(FIRST_PREDICTIONS);
+            OptionalLong peakBytes = peak(worker.figures());
+            worker.finish();
+            return peakBytes;
+        }
+    }
+
+    private Measured free(RunOptions inside, OptionalLong firstPeakBytes, Partner stock)
+            throws IOException {
+        try (WorkerProcess worker = worker(WorkerProcess.Contestant.of(mode), inside, List.of())) {
+            worker.awaitLoaded();
+            OutputDifference difference = stock.difference(worker);
+            worker.warmUp();
+            MedianRatio warm = stock.race(worker, () -> {});
+            Optional<BudgetReport> report = worker.figures().budget();
+            MedianRatio cold = stock.race(worker, () -> ModelPages.drop(options.model()));
+            RunFigures figures = worker.figures();
+            return new Measured(
+                    firstPeakBytes,
+                    peak(figures),
+                    warm,
+                    cold,
+                    Optional.empty(),
+                    difference,
+                    report,
+                    worker.residentWeights(),
+                    figures.unplannedReason());
+        }
+    }
+
+    private Measured grouped(RunOptions inside, long bytes, Measured free, Partner stock)
+            throws IOException {
+        Optional<MemoryGroup> made = MemoryGroup.make();
+        if (made.isEmpty()) {
+            return free;
+        }
+        long limitBytes = (long) (bytes * (1 + TOLERANCE));
+        Optional<MedianRatio> ratio;
+        try (MemoryGroup group = made.get();
+                WorkerProcess worker =
+                        worker(
+                                new WorkerProcess.Contestant("grouped", mode, Map.of()),
+                                inside,
+                                group.starter())) {
+            worker.awaitIdle();
+            ModelPages.drop(options.model());
+            group.limit(group.usedBytes() - group.reclaimableBytes() + limitBytes);
+            worker.load();
+            worker.warmUp();
+            ratio = Optional.of(stock.race(worker, () -> {}));
+        } catch (Failure.OutOfMemory e) {
+            ratio = Optional.empty();
+        }
+        return new Measured(
+                free.firstPeakBytes(),
+                free.peakBytes(),
+                free.warm(),
+                free.cold(),
+                Optional.of(new Grouped(limitBytes, ratio)),
+                free.difference(),
+                free.report(),
+                free.weights(),
+                free.unplanned());
+    }
+
+    private static OptionalLong peak(RunFigures figures) {
+        return figures.get(Figure.PEAK_ABOVE_IDLE).isPresent()
+                ? OptionalLong.of((long) figures.get(Figure.PEAK_ABOVE_IDLE).getAsDouble())
+                : OptionalLong.empty();
+    }
+
+    private WorkerProcess worker(
+            WorkerProcess.Contestant contestant, RunOptions of, List<String> starter) {
+        return WorkerProcess.start(contestant, of, StepNews.ofWorker(), starter, false);
+    }
+
+    /** The stock engine's process, with which other processes take turns. */
+    private final class Partner {
+
+        private final WorkerProcess worker;
+        private final ReferenceOutputs reference;
+        private final Path folder;
+
+        Partner(WorkerProcess worker, ReferenceOutputs reference, Path folder) {
+            this.worker = worker;
+            this.reference = reference;
+            this.folder = folder;
+        }
+
+        Result result(Stock alone, List<Row> rows) {
+            return new Result(alone, reference.lost(), rows);
+        }
+
+        OutputDifference difference(WorkerProcess other) throws IOException {
+            Path theirs = folder.resolve("other");
+            JsonArray theirLayout = other.writeOutputs(theirs);
+            OutputDifference difference = reference.difference(theirs, theirLayout);
+            return !difference.identical() && reference.check()
+                    ? reference.difference(theirs, theirLayout)
+                    : difference;
+        }
+
+        /** Times pairs of predictions; the order in each pair alternates. */
+        MedianRatio race(WorkerProcess other, Preparation before) throws IOException {
+            int pairs = options.effort().iterations();
+            long[] mine = new long[pairs];
+            long[] theirs = new long[pairs];
+            for (int i = 0; i < pairs; i++) {
+                if (i % 2 == 0) {
+                    mine[i] = worker.time(1)[0];
+                }
+                before.run();
+                theirs[i] = other.time(1)[0];
+                if (i % 2 != 0) {
+                    mine[i] = worker.time(1)[0];
+                }
+            }
+            return MedianRatio.of(theirs, mine);
+        }
+    }
+
+    /** A step before each prediction of a timed pair. */
+    @FunctionalInterface
+    private interface Preparation {
+        void run() throws IOException;
+    }
+}

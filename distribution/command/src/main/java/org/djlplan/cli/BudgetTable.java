@@ -1,0 +1,226 @@
+package org.djlplan.cli;
+
+import com.google.common.base.Strings;
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonNull;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonPrimitive;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.djlplan.cli.BudgetSweep.Grouped;
+import org.djlplan.cli.BudgetSweep.Measured;
+import org.djlplan.cli.BudgetSweep.Refused;
+import org.djlplan.cli.BudgetSweep.Result;
+import org.djlplan.cli.BudgetSweep.Row;
+import org.djlplan.memplan.report.BudgetReport;
+
+/** A sweep of budgets as a table and as JSON. */
+final class BudgetTable {
+
+    private static final double MEGA = 1e6;
+    private static final String ABSENT = "–";
+
+    private final RunOptions options;
+    private final Result result;
+
+    BudgetTable(RunOptions options, Result result) {
+        this.options = options;
+        this.result = result;
+    }
+
+    /** Returns the table and remarks on it. Sizes are in MB, 10⁶ bytes. */
+    String text() {
+        TextTable table =
+                new TextTable(
+                        false,
+                        "",
+                        "budget",
+                        "peak",
+                        "first load",
+                        "of stock",
+                        "warm / stock",
+                        "cold / stock",
+                        "in a group",
+                        "stall",
+                        "sliced",
+                        "pinned",
+                        "delegated",
+                        "read by");
+        table.row(
+                "stock",
+                "",
+                megabytes(result.stock().peakBytes()),
+                "",
+                "",
+                String.format(Locale.ROOT, "%.3f ms", result.stock().medianMillis()));
+        List<String> notes = new ArrayList<>();
+        result.lost().map(ReferenceOutputs::sentence).ifPresent(notes::add);
+        for (Row row : result.rows()) {
+            if (row.outcome() instanceof Measured measured) {
+                table.row(cells(row, measured));
+                measured.unplanned()
+                        .ifPresent(why -> notes.add(row.name() + ": runs as stock: " + why));
+            } else if (row.outcome() instanceof Refused refused) {
+                table.row(row.name(), megabytes(row.bytes()));
+                notes.add(row.name() + ": " + refused.why());
+            }
+        }
+        StringBuilder text = new StringBuilder();
+        text.append(options.modelName()).append(" (").append(options.engine());
+        options.threads().ifPresent(n -> text.append(", threads: ").append(n));
+        text.append("), MB above the idle runtime\n").append(table.text());
+        notes.forEach(note -> text.append(note).append('\n'));
+        result.leastBytes()
+                .ifPresent(
+                        bytes ->
+                                text.append("smallest budget: ")
+                                        .append(megabytes(bytes))
+                                        .append(" MB (memplan.budget=")
+                                        .append(bytes)
+                                        .append(")\n"));
+        return text.toString();
+    }
+
+    private String[] cells(Row row, Measured measured) {
+        Optional<BudgetReport> report = measured.report();
+        OptionalLong highest = measured.highestBytes();
+        return new String[] {
+            row.name(),
+            megabytes(row.bytes()),
+            megabytes(measured.peakBytes()),
+            megabytes(measured.firstPeakBytes()),
+            highest.isPresent()
+                    ? String.format(
+                            Locale.ROOT,
+                            "%.1f %%",
+                            100.0 * highest.getAsLong() / result.stock().peakBytes())
+                    : ABSENT,
+            measured.warm().toString(),
+            measured.cold().toString(),
+            measured.grouped().map(BudgetTable::inGroup).orElse(ABSENT),
+            report.filter(r -> r.lastStallNanos().isPresent())
+                    .map(
+                            r ->
+                                    String.format(
+                                            Locale.ROOT,
+                                            "%.1f ms",
+                                            r.lastStallNanos().getAsLong() / MEGA))
+                    .orElse(ABSENT),
+            report.map(r -> Integer.toString(r.slicedOperators())).orElse(ABSENT),
+            report.map(r -> megabytes(r.pinnedBytes())).orElse(ABSENT),
+            report.map(r -> megabytes(r.delegatedBytes())).orElse(ABSENT),
+            report.map(r -> r.io().toString()).orElse(ABSENT)
+        };
+    }
+
+    private static String inGroup(Grouped grouped) {
+        return grouped.ratio().map(MedianRatio::toString).orElse("killed");
+    }
+
+    private static String megabytes(OptionalLong bytes) {
+        return bytes.isPresent() ? megabytes(bytes.getAsLong()) : ABSENT;
+    }
+
+    private static String megabytes(long bytes) {
+        return String.format(Locale.ROOT, "%.1f", bytes / MEGA);
+    }
+
+    /** Returns the failed checks: budgets that were exceeded, and outputs that differ. */
+    List<String> complaints(double relativeError) {
+        List<String> complaints = new ArrayList<>();
+        for (Row row : result.rows()) {
+            row.measured()
+                    .ifPresent(measured -> complain(row, measured, relativeError, complaints));
+        }
+        return complaints;
+    }
+
+    private void complain(
+            Row row, Measured measured, double relativeError, List<String> complaints) {
+        long most = (long) (row.bytes() * (1 + BudgetSweep.TOLERANCE));
+        OptionalLong highest = measured.highestBytes();
+        if (highest.isPresent() && highest.getAsLong() > most) {
+            complaints.add(
+                    "%s: the budget of %s MB is not held: %s MB were in memory"
+                            .formatted(row.name(), megabytes(row.bytes()), megabytes(highest)));
+        }
+        if (measured.grouped().filter(grouped -> grouped.ratio().isEmpty()).isPresent()) {
+            complaints.add(
+                    row.name() + ": killed in a control group that is charged for files, too");
+        }
+        if (!measured.difference().within(relativeError)) {
+            complaints.add(
+                    "%s: outputs differ from %s by %s"
+                            .formatted(
+                                    row.name(),
+                                    ReferenceOutputs.name(result.lost()),
+                                    measured.difference().text()));
+        }
+    }
+
+    /** Returns all figures, in bytes and milliseconds. */
+    JsonObject json() {
+        JsonObject json = new JsonObject();
+        json.addProperty("model", options.modelName());
+        json.addProperty("engine", options.engine().engineName());
+        json.add(
+                "threads",
+                options.threads().isPresent()
+                        ? new JsonPrimitive(options.threads().getAsInt())
+                        : JsonNull.INSTANCE);
+        JsonObject stock = new JsonObject();
+        stock.addProperty("peakAboveIdleBytes", result.stock().peakBytes());
+        stock.addProperty("medianMillis", result.stock().medianMillis());
+        json.add("stock", stock);
+        JsonArray rows = new JsonArray();
+        result.rows().forEach(row -> rows.add(json(row)));
+        json.add("budgets", rows);
+        json.add("leastBudgetBytes", number(result.leastBytes()));
+        return json;
+    }
+
+    private static JsonObject json(Row row) {
+        JsonObject json = new JsonObject();
+        json.addProperty("name", row.name());
+        json.addProperty("budgetBytes", row.bytes());
+        if (row.outcome() instanceof Refused refused) {
+            json.addProperty("refused", Strings.nullToEmpty(refused.why()));
+        } else if (row.outcome() instanceof Measured measured) {
+            json.add("peakAboveIdleBytes", number(measured.peakBytes()));
+            json.add("firstLoadPeakAboveIdleBytes", number(measured.firstPeakBytes()));
+            json.add("warm", measured.warm().toJson());
+            json.add("cold", measured.cold().toJson());
+            json.add("group", measured.grouped().map(BudgetTable::json).orElse(JsonNull.INSTANCE));
+            json.addProperty("identical", measured.difference().identical());
+            json.add(
+                    "report",
+                    measured.report()
+                            .<JsonElement>map(BudgetFacts::toJson)
+                            .orElse(JsonNull.INSTANCE));
+            json.add(
+                    "unplannedReason",
+                    measured.unplanned()
+                            .<JsonElement>map(JsonPrimitive::new)
+                            .orElse(JsonNull.INSTANCE));
+        }
+        return json;
+    }
+
+    private static JsonElement json(Grouped grouped) {
+        JsonObject json = new JsonObject();
+        json.addProperty("limitAboveIdleBytes", grouped.limitBytes());
+        json.addProperty("killed", grouped.ratio().isEmpty());
+        json.add(
+                "ratio",
+                grouped.ratio().<JsonElement>map(MedianRatio::toJson).orElse(JsonNull.INSTANCE));
+        return json;
+    }
+
+    private static JsonElement number(OptionalLong bytes) {
+        return bytes.isPresent() ? new JsonPrimitive(bytes.getAsLong()) : JsonNull.INSTANCE;
+    }
+}

@@ -1,0 +1,157 @@
+package org.djlplan.cli;
+
+import com.google.common.collect.ImmutableSet;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.util.LinkedHashSet;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/**
+ * {@code djlplan compare}: runs a model as stock, planned and delegated, and prints all figures
+ * with ratios.
+ */
+@Command(
+        name = "compare",
+        description = {
+            "Run a model as stock, planned and delegated, each in its own process, and compare.",
+            "Planned means with memory planning only, which gives the same bytes. "
+                    + "Delegated, on TFLite, is what an application gets with djl-delegation;"
+                    + " delegation is measured first if no result is stored.",
+            "Exits with 1 when planned outputs are not identical to stock's, or "
+                    + "delegated ones differ by more than the limit: delegation.tolerance, or"
+                    + " more if the CPU kernels themselves are as noisy.",
+            "Without --threads, stock is DJL untouched; with it, stock is a bare TFLite interpreter"
+                    + " with as many threads (on current DJL: our engine TFLite, unplanned), or"
+                    + " DJL's PyTorch engine with as many for both.",
+            "On PyTorch, one more planned process runs first, which records the "
+                    + "plan, compares its predictions with stock ones (memplan.verify), and "
+                    + "stores the plan (in .djlplan next to the model's file). The figures "
+                    + "are those of processes that use the stored plan."
+        })
+final class CompareCommand implements Callable<Integer> {
+
+    @Spec private CommandSpec spec;
+
+    @Mixin private RunOptions options = new RunOptions();
+
+    private double tolerance;
+
+    @Option(names = "--json", description = "Print one JSON object.")
+    private boolean json;
+
+    @Option(
+            names = "--rounds",
+            paramLabel = "N",
+            defaultValue = "5",
+            description =
+                    "Turns that the timed predictions are spread over (default: ${DEFAULT-VALUE}).")
+    private int rounds;
+
+    @Option(
+            names = "--fresh",
+            paramLabel = "N",
+            defaultValue = "1",
+            description =
+                    "Repeat everything N times with new processes and report medians; --json has"
+                            + " each run, too. Repetitions matter because how often memory is returned"
+                            + " to the system varies by chance from process to process (default:"
+                            + " ${DEFAULT-VALUE}).")
+    private int fresh;
+
+    @Option(
+            names = "--against",
+            paramLabel = "NAME",
+            split = ",",
+            converter = Rival.Converter.class,
+            description =
+                    "Also run stock with these, each in its own process. Allocators: tuned-malloc"
+                            + " (the C library's, set by MALLOC_MMAP_THRESHOLD_ and"
+                            + " MALLOC_TRIM_THRESHOLD_ to keep blocks up to 1 GiB), jemalloc"
+                            + " (libjemalloc.so.2, preloaded; left out if it is not installed). Linux"
+                            + " only. djl-0.27: with DJL 0.27.0 and its TFLite engine as the"
+                            + " distribution has them; djl-0.27=PATH: from that folder of jars or that"
+                            + " class path. TFLite only.")
+    private Set<Rival> against = new LinkedHashSet<>();
+
+    @Option(
+            names = "--tolerance",
+            paramLabel = "X",
+            defaultValue = "0",
+            description =
+                    "Relative error of the outputs that is accepted in addition (default: "
+                            + "${DEFAULT-VALUE}).")
+    void setTolerance(double tolerance) {
+        if (!(tolerance >= 0)) {
+            throw new ParameterException(
+                    spec.commandLine(), "--tolerance must not be negative: " + tolerance);
+        }
+        this.tolerance = tolerance;
+    }
+
+    @Mixin private DelegationSwitch delegation = new DelegationSwitch();
+
+    @Option(
+            names = "--only-delegation",
+            description = "Leave out the run with memory planning only. TFLite only.")
+    private boolean onlyDelegation;
+
+    @Override
+    public Integer call() throws IOException {
+        Comparer.Extent extent = extent();
+        options.check(true, true);
+        checkRivals();
+        delegation.warnIfAbsent(options);
+        PrintWriter err = spec.commandLine().getErr();
+        Comparison comparison = new Comparer(err).compare(options, extent);
+        PrintWriter out = spec.commandLine().getOut();
+        if (json) {
+            out.println(comparison.toJson());
+        } else {
+            out.print(FigureTable.of(comparison));
+        }
+        out.flush();
+        comparison.complaints().forEach(line -> err.println("djlplan: " + line));
+        err.flush();
+        return comparison.complaints().isEmpty() ? 0 : 1;
+    }
+
+    private void checkRivals() {
+        try {
+            against.forEach(rival -> rival.check(options.engine()));
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(spec.commandLine(), "--against: " + e.getMessage(), e);
+        }
+    }
+
+    private Comparer.Extent extent() {
+        try {
+            return new Comparer.Extent(rounds, fresh, against, modes(), tolerance);
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+        }
+    }
+
+    private Set<RunMode> modes() {
+        if (!onlyDelegation) {
+            return delegation.delegates(options)
+                    ? ImmutableSet.of(RunMode.PLANNED, RunMode.DELEGATED)
+                    : ImmutableSet.of(RunMode.PLANNED);
+        }
+        if (delegation.isOff() || !options.mayDelegate()) {
+            throw new ParameterException(
+                    spec.commandLine(),
+                    "--only-delegation is for TFLite models that may be delegated");
+        }
+        if (!PlannedLoading.knowsDelegation()) {
+            throw new Failure("djl-delegation is not on the class path");
+        }
+        return ImmutableSet.of(RunMode.DELEGATED);
+    }
+}

@@ -1,0 +1,350 @@
+package org.djlplan.cli;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import ai.djl.util.Progress;
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.ImmutableSet;
+import com.google.common.collect.Maps;
+import com.google.common.io.ByteStreams;
+import com.google.common.io.Closer;
+import com.google.gson.JsonArray;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.djlplan.cli.Comparison.Variant;
+import org.djlplan.cli.OutputDifference.Limit;
+import org.djlplan.memplan.internal.config.OptionKey;
+
+/**
+ * Runs a model as stock, in other modes, and as stock with other allocators or another DJL, each in
+ * a separate process. One-time work – loading, outputs, warm-up – is done in one process at a time;
+ * then all processes are timed in turns, so that other load on the machine affects all of them.
+ *
+ * <p>On PyTorch the first predictions record a plan and store it: before anything is measured, one
+ * more process does that, compares its predictions with stock ones, and ends. If operators are to
+ * be delegated and no result is stored, one more process measures it.
+ */
+final class Comparer {
+
+    /** Enough for a plan to be recorded, used and stored. */
+    private static final int RECORDED_PREDICTIONS = 5;
+
+    private final PrintWriter messages;
+    private final Set<String> told = new HashSet<>();
+    private final Optional<RunWatch> watch;
+
+    /**
+     * @param messages receives the lines that processes write to their error streams, each line
+     *     once
+     */
+    Comparer(PrintWriter messages) {
+        this(messages, Optional.empty());
+    }
+
+    /**
+     * @param watch receives every latency of the only repetition
+     */
+    Comparer(PrintWriter messages, RunWatch watch) {
+        this(messages, Optional.of(watch));
+    }
+
+    private Comparer(PrintWriter messages, Optional<RunWatch> watch) {
+        this.messages = messages;
+        this.watch = watch;
+    }
+
+    /** A process that is ready to be timed, and the file with its outputs. */
+    private record Ready(String name, WorkerProcess worker, Path outputs, JsonArray layout) {
+
+        RunFigures figures(RunOptions options) {
+            return worker.figures().named(options.modelName());
+        }
+    }
+
+    /**
+     * Compares.
+     *
+     * @param extent number of repetitions, and the configurations to compare with
+     * @throws Failure if one of the runs fails
+     */
+    Comparison compare(RunOptions options, Extent extent) throws IOException {
+        ImmutableList<WorkerProcess.Contestant> others = others(extent);
+        if (options.model() instanceof ModelRef.OfFile file) {
+            readThrough(file.readable());
+        }
+        if (options.engine() == EngineKind.PYTORCH) {
+            prepare(WorkerProcess.Contestant.RECORDING, options.with(OptionKey.VERIFY, "true"));
+        }
+        if (extent.modes().contains(RunMode.DELEGATED)) {
+            prepare(WorkerProcess.Contestant.MEASURING, options.measuring());
+        }
+        List<Comparison> runs = new ArrayList<>();
+        for (int i = 0; i < extent.fresh(); i++) {
+            runs.add(compareOnce(options, extent, others));
+        }
+        return Comparison.median(runs);
+    }
+
+    /** Runs a model until the files that later processes use are stored. */
+    private void prepare(WorkerProcess.Contestant contestant, RunOptions options) {
+        try (WorkerProcess worker =
+                WorkerProcess.start(
+                        contestant, options, new MeasuringNews(messages, options.modelName()))) {
+            worker.awaitLoaded();
+            if (contestant.equals(WorkerProcess.Contestant.RECORDING)) {
+                worker.time(RECORDED_PREDICTIONS);
+            }
+            worker.finish();
+            tell(contestant.name(), worker);
+        }
+    }
+
+    private ImmutableList<WorkerProcess.Contestant> others(Extent extent) {
+        ImmutableList.Builder<WorkerProcess.Contestant> others = ImmutableList.builder();
+        for (Rival rival : extent.against()) {
+            rival.environment()
+                    .ifPresentOrElse(
+                            environment ->
+                                    others.add(
+                                            rival.classPath()
+                                                    .map(
+                                                            path ->
+                                                                    contestant(
+                                                                            rival,
+                                                                            environment,
+                                                                            path))
+                                                    .orElseGet(
+                                                            () -> contestant(rival, environment))),
+                            () ->
+                                    messages.println(
+                                            rival.name() + " is not available here and left out"));
+        }
+        return others.build();
+    }
+
+    private static WorkerProcess.Contestant contestant(
+            Rival rival, Map<String, String> environment) {
+        return new WorkerProcess.Contestant(rival.name(), RunMode.STOCK, environment);
+    }
+
+    private static WorkerProcess.Contestant contestant(
+            Rival rival, Map<String, String> environment, String classPath) {
+        return new WorkerProcess.Contestant(rival.name(), RunMode.STOCK, environment, classPath);
+    }
+
+    private Comparison compareOnce(
+            RunOptions options, Extent extent, List<WorkerProcess.Contestant> others)
+            throws IOException {
+        try (Closer closer = Closer.create()) {
+            Path folder = closer.register(ScratchFolder.create("djlplan-compare")).path();
+            Ready stock =
+                    ready(WorkerProcess.Contestant.of(RunMode.STOCK), options, folder, closer);
+            List<Ready> all = new ArrayList<>(List.of(stock));
+            for (RunMode mode : extent.modes()) {
+                all.add(ready(WorkerProcess.Contestant.of(mode), options, folder, closer));
+            }
+            for (WorkerProcess.Contestant other : others) {
+                all.add(ready(other, options, folder, closer));
+            }
+            watch.ifPresent(each -> each.begin(Maps.transformValues(byName(all), Ready::worker)));
+            time(options.effort().iterations(), extent.rounds(), all);
+            watch.ifPresent(RunWatch::end);
+            ImmutableMap.Builder<String, Optional<Comparison.Other>> against =
+                    ImmutableMap.builder();
+            for (Rival rival : extent.against()) {
+                Optional<Ready> ready =
+                        all.stream().filter(each -> each.name().equals(rival.name())).findFirst();
+                against.put(
+                        rival.name(),
+                        ready.isEmpty()
+                                ? Optional.empty()
+                                : Optional.of(other(options, stock, ready.get())));
+            }
+            ReferenceOutputs reference =
+                    new ReferenceOutputs(options, folder, stock.outputs(), stock.layout());
+            List<Variant> variants = variants(options, extent, reference, all);
+            if (!variants.stream().allMatch(Variant::agrees) && reference.check()) {
+                variants = variants(options, extent, reference, all);
+            }
+            Comparison comparison =
+                    new Comparison(
+                            stock.figures(options),
+                            reference.lost(),
+                            variants,
+                            against.buildOrThrow(),
+                            ImmutableList.of());
+            all.forEach(ready -> tell(ready.name(), ready.worker()));
+            return comparison;
+        }
+    }
+
+    private static Comparison.Other other(RunOptions options, Ready stock, Ready ready)
+            throws IOException {
+        return new Comparison.Other(ready.figures(options), difference(stock, ready));
+    }
+
+    private static OutputDifference difference(Ready stock, Ready ready) throws IOException {
+        return OutputDifference.between(
+                stock.outputs(), stock.layout(), ready.outputs(), ready.layout());
+    }
+
+    /**
+     * @param all stock, then each variant in order
+     */
+    private static List<Variant> variants(
+            RunOptions options, Extent extent, ReferenceOutputs reference, List<Ready> all)
+            throws IOException {
+        List<Variant> variants = new ArrayList<>();
+        for (RunMode mode : extent.modes()) {
+            Ready ready = all.get(1 + variants.size());
+            variants.add(variant(options, extent, reference, ready, mode));
+        }
+        return variants;
+    }
+
+    private static Variant variant(
+            RunOptions options,
+            Extent extent,
+            ReferenceOutputs reference,
+            Ready ready,
+            RunMode mode)
+            throws IOException {
+        RunFigures figures = ready.figures(options);
+        List<String> types = new ArrayList<>();
+        reference
+                .layout()
+                .forEach(each -> types.add(each.getAsJsonObject().get("type").getAsString()));
+        // The layout lists the outputs of each prediction.
+        List<String> once = types.subList(0, types.size() / ModelRun.OUTPUT_SEEDS);
+        Limit tolerance = new Limit(extent.tolerance(), 0);
+        List<Limit> limits =
+                figures.delegation()
+                        .map(
+                                report ->
+                                        DelegationFacts.limits(
+                                                report,
+                                                once,
+                                                Limit.ROUNDING.or(options.limit()).or(tolerance)))
+                        .orElse(List.of(tolerance));
+        OutputDifference outputs = reference.difference(ready.outputs(), ready.layout());
+        return new Variant(mode, figures, outputs, limits, once);
+    }
+
+    private Ready ready(
+            WorkerProcess.Contestant contestant, RunOptions options, Path folder, Closer closer) {
+        WorkerProcess worker =
+                WorkerProcess.start(
+                        contestant, options, new MeasuringNews(messages, options.modelName()));
+        closer.register(worker::close);
+        worker.awaitLoaded();
+        Path outputs = folder.resolve(contestant.name());
+        JsonArray layout = worker.writeOutputs(outputs);
+        worker.warmUp();
+        return new Ready(contestant.name(), worker, outputs, layout);
+    }
+
+    private static ImmutableMap<String, Ready> byName(List<Ready> all) {
+        return Maps.uniqueIndex(all, Ready::name);
+    }
+
+    private void time(int iterations, int rounds, List<Ready> contestants) {
+        List<Timed> turns =
+                contestants.stream()
+                        .<Timed>map(
+                                ready ->
+                                        count -> {
+                                            long[] nanos = ready.worker().time(count);
+                                            watch.ifPresent(
+                                                    each -> each.timed(ready.name(), nanos));
+                                        })
+                        .toList();
+        time(iterations, rounds, turns, ProgressLine.ifWatched(messages));
+    }
+
+    /** A participant that takes turns. */
+    @FunctionalInterface
+    interface Timed {
+
+        /** Runs and times this many predictions. */
+        void time(int count);
+    }
+
+    /**
+     * Times all participants in turns.
+     *
+     * @param iterations of each participant, in all rounds together
+     * @param line receives a description of each turn
+     */
+    static void time(int iterations, int rounds, List<Timed> all, Optional<Progress> line) {
+        line.ifPresent(each -> each.reset("Timing", (long) rounds * all.size()));
+        line.ifPresent(each -> each.start(0));
+        try {
+            for (int round = 0; round < rounds; round++) {
+                // Differences of rounded products add up to exactly the number of iterations.
+                long next = (long) iterations * (round + 1) / rounds;
+                int count = Math.toIntExact(next - (long) iterations * round / rounds);
+                for (int i = 0; i < all.size(); i++) {
+                    if (count > 0) {
+                        // The first participant alternates, because it may find the machine in
+                        // another state.
+                        all.get((i + round) % all.size()).time(count);
+                    }
+                    line.ifPresent(each -> each.increment(1));
+                }
+            }
+        } finally {
+            line.ifPresent(Progress::end);
+        }
+    }
+
+    private void tell(String name, WorkerProcess worker) {
+        worker.lastErrorLines().stream()
+                .map(line -> name + ": " + line)
+                .filter(told::add)
+                .forEach(messages::println);
+        messages.flush();
+    }
+
+    /** Reads the model's file into the page cache, so that all loads find it there. */
+    private static void readThrough(Path model) throws IOException {
+        try (InputStream in = Files.newInputStream(model)) {
+            ByteStreams.copy(in, OutputStream.nullOutputStream());
+        }
+    }
+
+    /**
+     * Settings of a comparison.
+     *
+     * @param rounds number of turns that the timed predictions are spread over, at least 1
+     * @param fresh number of repetitions with new processes, at least 1
+     * @param against configurations in which the stock engine runs in addition, in this order
+     * @param modes in which the model runs besides stock, in this order; at least one
+     * @param tolerance relative difference from stock's outputs that is accepted, even if a mode
+     *     promises a smaller one
+     */
+    record Extent(int rounds, int fresh, Set<Rival> against, Set<RunMode> modes, double tolerance) {
+
+        Extent {
+            checkArgument(rounds >= 1, "--rounds must be at least 1, not %s", rounds);
+            checkArgument(fresh >= 1, "--fresh must be at least 1, not %s", fresh);
+            checkArgument(tolerance >= 0, "--tolerance must not be negative: %s", tolerance);
+            checkArgument(
+                    !modes.isEmpty() && !modes.contains(RunMode.STOCK),
+                    "ways besides stock: %s",
+                    modes);
+            against = ImmutableSet.copyOf(against);
+            modes = ImmutableSet.copyOf(modes);
+        }
+    }
+}

@@ -1,0 +1,157 @@
+package org.djlplan.cli;
+
+import com.google.common.base.CharMatcher;
+import com.google.common.collect.Streams;
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.djlplan.cli.OutputDifference.Limit;
+import org.djlplan.memplan.report.DelegationReport;
+import org.djlplan.memplan.report.OutputAgreement;
+
+/** The delegation section of a model's report, as JSON and in sentences. */
+final class DelegationFacts {
+
+    private static final String FLOAT = "float";
+
+    /** The largest limit for outputs other than scores. */
+    private static final double MOST = 1e-2;
+
+    private static final String CPU_KERNELS = "CPU kernels: ";
+
+    private DelegationFacts() {}
+
+    static JsonObject toJson(DelegationReport report) {
+        JsonObject json = new JsonObject();
+        json.addProperty("delegate", report.delegate());
+        json.addProperty("operators", report.operators());
+        json.addProperty("delegatedOperators", report.delegatedOperators());
+        json.addProperty("kernels", report.partitions());
+        json.addProperty("threads", report.threads());
+        json.addProperty("origin", report.origin());
+        json.addProperty("reason", report.reason());
+        json.addProperty("choiceId", report.choiceId());
+        JsonArray outputs = new JsonArray();
+        for (OutputAgreement output : report.outputs()) {
+            JsonObject each = new JsonObject();
+            each.addProperty("output", output.output());
+            each.addProperty("difference", output.difference());
+            each.addProperty("noise", output.noise());
+            each.addProperty("limit", output.limit());
+            outputs.add(each);
+        }
+        json.add("outputs", outputs);
+        json.addProperty("otherShapes", report.otherShapes());
+        return json;
+    }
+
+    /** Reads what {@link #toJson} writes. */
+    static DelegationReport fromJson(JsonObject json) {
+        List<OutputAgreement> outputs = new ArrayList<>();
+        for (JsonElement element : json.getAsJsonArray("outputs")) {
+            JsonObject each = element.getAsJsonObject();
+            outputs.add(
+                    new OutputAgreement(
+                            each.get("output").getAsString(),
+                            each.get("difference").getAsDouble(),
+                            each.get("noise").getAsDouble(),
+                            each.get("limit").getAsDouble()));
+        }
+        return new DelegationReport(
+                json.get("delegate").getAsString(),
+                json.get("operators").getAsInt(),
+                json.get("delegatedOperators").getAsInt(),
+                json.get("kernels").getAsInt(),
+                json.get("threads").getAsInt(),
+                json.get("origin").getAsString(),
+                json.get("reason").getAsString(),
+                json.get("choiceId").getAsString(),
+                outputs,
+                json.has("otherShapes") ? json.get("otherShapes").getAsString() : "");
+    }
+
+    /** Returns the choice and its reason, in one line. */
+    static String choice(DelegationReport report) {
+        String threads =
+                report.threads() == -1 ? "the engine's own" : Integer.toString(report.threads());
+        String what =
+                report.delegatedOperators() == 0
+                        ? "the CPU kernels were chosen"
+                        : "%d of %d operators in %s"
+                                .formatted(
+                                        report.delegatedOperators(),
+                                        report.operators(),
+                                        report.delegate());
+        String reason = plain(report.reason());
+        return "%s, threads: %s (%s): %s"
+                .formatted(
+                        what,
+                        threads,
+                        report.origin().toLowerCase(Locale.ROOT),
+                        reason.startsWith(CPU_KERNELS)
+                                ? reason.substring(CPU_KERNELS.length())
+                                : reason);
+    }
+
+    /**
+     * Returns a line for each output with its difference when the choice was measured.
+     *
+     * @param types of the outputs, in their order
+     */
+    static List<String> outputs(DelegationReport report, List<String> types) {
+        return Streams.zip(report.outputs().stream(), types.stream(), DelegationFacts::line)
+                .toList();
+    }
+
+    private static String line(OutputAgreement output, String type) {
+        String noise =
+                output.noise() == 0
+                        ? ""
+                        : ", the CPU kernels' own noise " + number(output.noise(), type);
+        return "  %s: %s%s, limit %s"
+                .formatted(
+                        plain(output.output()),
+                        number(output.difference(), type),
+                        noise,
+                        number(output.limit(), type));
+    }
+
+    /**
+     * Returns the accepted difference of each output from stock's. Because these runs use other
+     * inputs than the measurement, this is the largest limit of any output, except limits that
+     * apply to the whole range of scores.
+     *
+     * @param types of the outputs, in their order
+     * @param least minimum of all limits
+     */
+    static List<Limit> limits(DelegationReport report, List<String> types, Limit least) {
+        List<Limit> own =
+                Streams.zip(
+                                report.outputs().stream().map(OutputAgreement::limit),
+                                types.stream(),
+                                (limit, type) ->
+                                        type.startsWith(FLOAT)
+                                                ? new Limit(limit, 0)
+                                                : new Limit(0, limit))
+                        .toList();
+        Limit common =
+                own.stream()
+                        .map(limit -> new Limit(Math.min(limit.relative(), MOST), limit.steps()))
+                        .reduce(least, Limit::or);
+        return own.isEmpty() ? List.of(common) : own.stream().map(common::or).toList();
+    }
+
+    /** Removes control characters, so that text in a file cannot control a terminal. */
+    private static String plain(String text) {
+        return CharMatcher.javaIsoControl().replaceFrom(text, ' ');
+    }
+
+    private static String number(double value, String type) {
+        return type.startsWith(FLOAT)
+                ? OutputDifference.scientific(value)
+                : OutputDifference.steps(value);
+    }
+}

@@ -1,0 +1,187 @@
+package org.djlplan.cli;
+
+import ai.djl.engine.Engine;
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableSet;
+import com.google.common.collect.Streams;
+import com.google.gson.Gson;
+import com.google.gson.GsonBuilder;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonNull;
+import com.google.gson.JsonObject;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.stream.Stream;
+import org.djlplan.cli.demo.MobileNetV2;
+import org.djlplan.cli.report.Report;
+import org.djlplan.cli.report.ReportFile;
+import org.djlplan.memplan.internal.machine.Machine;
+import org.djlplan.memplan.internal.plan.search.SearchLimits;
+import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/**
+ * {@code djlplan demo}: compares stock, planned and delegated runs of models that it makes itself.
+ */
+@Command(
+        name = "demo",
+        description = {
+            "Make a MobileNet v2 for each engine, run it as stock, planned and, on "
+                    + "TFLite, delegated to XNNPACK, and write a report.",
+            "PyTorch runs with one thread unless --threads says more. Downloads nothing."
+        })
+final class DemoCommand implements Callable<Integer> {
+
+    private static final Gson GSON =
+            new GsonBuilder().setPrettyPrinting().serializeNulls().create();
+    private static final int ROUNDS = 5;
+    private static final String MODEL = "mobilenet_v2.tflite";
+    private static final long MODEL_SEED = 1;
+    private static final Duration SEARCH = Duration.ofSeconds(2);
+
+    /** DJL's MobileNet v2, a block of the model zoo. */
+    private static final String BLOCK = ModelRef.ZOO + "mobilenet_v2";
+
+    @Spec private CommandSpec spec;
+
+    @Mixin private RunEffort effort = new RunEffort();
+
+    @Mixin private DelegationSwitch delegation = new DelegationSwitch();
+
+    @Option(
+            names = "--out",
+            paramLabel = "FOLDER",
+            defaultValue = ".",
+            description = "Where the report is written (default: the current folder).")
+    private Path out;
+
+    @Option(names = "--json", description = "Print one JSON object.")
+    private boolean json;
+
+    @Override
+    public Integer call() throws IOException {
+        checkFolder();
+        try (ScratchFolder folder = ScratchFolder.create("djlplan-demo")) {
+            Path model = folder.path().resolve(MODEL);
+            TfLiteWriter.write(MobileNetV2.build(MODEL_SEED), model);
+            return show(model);
+        }
+    }
+
+    private int show(Path model) throws IOException {
+        RunWatch watch = new RunWatch();
+        Comparison tfLite = compareTfLite(model, watch);
+        Optional<Comparison> pyTorch = comparePyTorch();
+        ImmutableList<Comparison> all =
+                Streams.concat(Stream.of(tfLite), pyTorch.stream())
+                        .collect(ImmutableList.toImmutableList());
+        JsonObject figures = tfLite.toJson();
+        figures.add(
+                "pyTorch", pyTorch.<JsonElement>map(Comparison::toJson).orElse(JsonNull.INSTANCE));
+        Map<String, JsonElement> parts = new LinkedHashMap<>();
+        parts.put(ReportRun.NAME, ReportRun.of(tfLite, watch, pyTorch.stream().toList()));
+        parts.putAll(ReportCommand.keptParts(model));
+        report(all, figures, page(model, parts));
+        List<String> complaints = all.stream().flatMap(c -> c.complaints().stream()).toList();
+        PrintWriter err = spec.commandLine().getErr();
+        complaints.forEach(line -> err.println("djlplan: " + line));
+        err.flush();
+        return complaints.isEmpty() ? 0 : 1;
+    }
+
+    /** Returns the report of the TensorFlow Lite model, with the tables of all comparisons. */
+    private Report page(Path model, Map<String, JsonElement> parts) throws IOException {
+        RunOptions options = RunOptions.of(model.toString(), effort, spec);
+        ReportPlan.Planned planned =
+                new ReportPlan(
+                                options,
+                                Optional.of(SearchLimits.ofTime(SEARCH, Machine.cores())),
+                                step -> {},
+                                spec.commandLine().getErr())
+                        .plan(Optional.empty());
+        return new Report(
+                DjlPlan.VersionProvider.ofProject(),
+                new Report.Model(
+                        MODEL,
+                        options.engine().engineName(),
+                        planned.view().label(),
+                        OptionalLong.of(Files.size(model)),
+                        Optional.empty()),
+                ReportMachine.facts(),
+                planned.map(),
+                parts);
+    }
+
+    private Comparison compareTfLite(Path model, RunWatch watch) throws IOException {
+        RunOptions options = RunOptions.of(model.toString(), effort, spec);
+        Set<RunMode> modes =
+                delegation.delegates(options)
+                        ? ImmutableSet.of(RunMode.PLANNED, RunMode.DELEGATED)
+                        : ImmutableSet.of(RunMode.PLANNED);
+        delegation.warnIfAbsent(options);
+        return compare(options, modes, new Comparer(spec.commandLine().getErr(), watch))
+                .named(MODEL);
+    }
+
+    private Optional<Comparison> comparePyTorch() throws IOException {
+        if (!Engine.hasEngine(EngineKind.PYTORCH.engineName())) {
+            spec.commandLine()
+                    .getErr()
+                    .println("the PyTorch engine is not on the class path: TFLite only");
+            return Optional.empty();
+        }
+        // With more threads than idle cores, its figures would be up to ten times as large by
+        // chance.
+        return Optional.of(
+                compare(
+                        RunOptions.of(BLOCK, effort.orThreads(1), spec),
+                        Set.of(RunMode.PLANNED),
+                        new Comparer(spec.commandLine().getErr())));
+    }
+
+    private static Comparison compare(RunOptions options, Set<RunMode> modes, Comparer comparer)
+            throws IOException {
+        options.check(true, true);
+        return comparer.compare(options, new Comparer.Extent(ROUNDS, 1, Set.of(), modes, 0));
+    }
+
+    /** Fails early, before minutes are spent. */
+    private void checkFolder() {
+        if (!Files.isDirectory(out)) {
+            throw new Failure("no such folder for the report: " + out);
+        }
+        if (!Files.isWritable(out)) {
+            throw new Failure("cannot write the report into " + out);
+        }
+    }
+
+    private void report(List<Comparison> comparisons, JsonObject figures, Report page)
+            throws IOException {
+        Path jsonFile = out.resolve("djlplan-demo.json").normalize();
+        Path pageFile = out.resolve("djlplan-demo.html").normalize();
+        WholeFile.write(jsonFile, GSON.toJson(figures) + "\n");
+        WholeFile.write(pageFile, ReportFile.html(page.toJson()));
+        PrintWriter writer = spec.commandLine().getOut();
+        if (json) {
+            writer.println(figures);
+        } else {
+            comparisons.forEach(comparison -> writer.println(FigureTable.of(comparison)));
+            writer.println("report: " + pageFile + " (figures: " + jsonFile + ")");
+        }
+        writer.flush();
+    }
+}

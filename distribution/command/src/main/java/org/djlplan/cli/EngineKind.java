@@ -1,0 +1,53 @@
+package org.djlplan.cli;
+
+import com.google.common.io.Files;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.Optional;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.TypeConversionException;
+
+/** The supported engines. */
+enum EngineKind {
+    TFLITE("TFLite"),
+    PYTORCH("PyTorch");
+
+    private final String engineName;
+
+    EngineKind(String engineName) {
+        this.engineName = engineName;
+    }
+
+    /** Returns the engine's name in DJL. */
+    String engineName() {
+        return engineName;
+    }
+
+    @Override
+    public String toString() {
+        return engineName;
+    }
+
+    /** Returns the engine that the name of a model file suggests. */
+    static Optional<EngineKind> guess(Path model) {
+        return switch (Files.getFileExtension(model.toString()).toLowerCase(Locale.ROOT)) {
+            case "tflite" -> Optional.of(TFLITE);
+            case "pt", "pth", "pts" -> Optional.of(PYTORCH);
+            default -> Optional.empty();
+        };
+    }
+
+    /** Parses an engine's name in upper or lower case. */
+    static final class Converter implements ITypeConverter<EngineKind> {
+        @Override
+        public EngineKind convert(String text) {
+            for (EngineKind kind : values()) {
+                if (kind.engineName.equalsIgnoreCase(text)) {
+                    return kind;
+                }
+            }
+            throw new TypeConversionException(
+                    "unknown engine '" + text + "': expected TFLite or PyTorch");
+        }
+    }
+}

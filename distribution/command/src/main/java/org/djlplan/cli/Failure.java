@@ -1,0 +1,96 @@
+package org.djlplan.cli;
+
+import com.google.common.base.Throwables;
+import java.util.regex.Pattern;
+import org.djlplan.memplan.errors.BudgetTooSmallException;
+import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
+import org.djlplan.memplan.internal.source.tflite.TfLiteFormatException;
+
+/** Signals that a command cannot continue, for a reason that its one-line message explains. */
+sealed class Failure extends RuntimeException {
+
+    /** Signals that a process was killed because no memory was left. */
+    static final class OutOfMemory extends Failure {
+
+        private static final long serialVersionUID = 1L;
+
+        OutOfMemory(String message) {
+            super(message);
+        }
+    }
+
+    /** Signals that a model cannot run in its budget. */
+    static final class TooSmall extends Failure {
+
+        private static final long serialVersionUID = 1L;
+
+        private final long leastBytes;
+
+        /**
+         * @param leastBytes the smallest possible budget
+         */
+        TooSmall(String message, long leastBytes) {
+            super(message);
+            this.leastBytes = leastBytes;
+        }
+
+        long leastBytes() {
+            return leastBytes;
+        }
+    }
+
+    private static final long serialVersionUID = 1L;
+    private static final Pattern BREAKS = Pattern.compile("\\s*\\R\\s*");
+
+    Failure(String message) {
+        super(message);
+    }
+
+    Failure(String message, Throwable cause) {
+        super(message + ": " + describe(cause), cause);
+    }
+
+    /** Returns the failure to load a model. */
+    static Failure toLoad(Throwable thrown) {
+        return Throwables.getCausalChain(thrown).stream()
+                .filter(BudgetTooSmallException.class::isInstance)
+                .map(BudgetTooSmallException.class::cast)
+                .findFirst()
+                .<Failure>map(e -> new TooSmall(oneLine(e.getMessage()), e.leastBytes()))
+                .orElseGet(() -> new Failure("cannot load the model", thrown));
+    }
+
+    /**
+     * Returns an error description in one line: the innermost message, because it is the most
+     * precise.
+     */
+    static String describe(Throwable thrown) {
+        if (thrown instanceof Failure && thrown.getMessage() != null) {
+            return thrown.getMessage();
+        }
+        String text = "";
+        for (Throwable t : Throwables.getCausalChain(thrown)) {
+            if (t.getMessage() != null && !t.getMessage().isBlank()) {
+                text = isSelfExplaining(t) ? t.getMessage() : name(t) + ": " + t.getMessage();
+            }
+        }
+        return text.isEmpty() ? name(Throwables.getRootCause(thrown)) : oneLine(text);
+    }
+
+    /** Returns {@code text} with its line breaks replaced by spaces. */
+    static String oneLine(String text) {
+        return BREAKS.matcher(text.strip()).replaceAll(" ");
+    }
+
+    private static boolean isSelfExplaining(Throwable thrown) {
+        return thrown instanceof Failure
+                || thrown instanceof UnplannableException
+                || thrown instanceof TfLiteFormatException
+                || thrown instanceof IllegalArgumentException
+                || thrown instanceof IllegalStateException;
+    }
+
+    private static String name(Throwable thrown) {
+        return thrown.getClass().getSimpleName();
+    }
+}

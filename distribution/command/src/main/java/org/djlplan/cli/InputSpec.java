@@ -1,0 +1,180 @@
+package org.djlplan.cli;
+
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+import com.google.common.collect.ImmutableList;
+import com.google.common.primitives.Ints;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.internal.source.tflite.TfLiteFormatException;
+import org.djlplan.memplan.internal.source.tflite.TfLiteReader;
+import org.djlplan.memplan.internal.source.tflite.TfLiteSubgraph;
+import org.djlplan.memplan.internal.source.tflite.TfLiteTensor;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.TypeConversionException;
+
+/**
+ * Shape and type of one model input, as given by a user.
+ *
+ * @param shape every dimension at least 1
+ * @param type element type; if empty, the model's type, or 32-bit floats
+ */
+record InputSpec(Shape shape, Optional<DataType> type) {
+
+    private static final Pattern SYNTAX = Pattern.compile("\\d+(,\\d+)*(:\\w+)?");
+
+    InputSpec {
+        if (Arrays.stream(shape.getShape()).anyMatch(dimension -> dimension < 1)) {
+            throw new IllegalArgumentException("dimensions must be at least 1: " + shape);
+        }
+    }
+
+    /** Parses {@code 1,3,224,224} or {@code 1,128:int64}. */
+    static InputSpec parse(String text) {
+        if (!SYNTAX.matcher(text).matches()) {
+            throw new IllegalArgumentException("not a shape such as 1,3,224,224: '" + text + "'");
+        }
+        int colon = text.indexOf(':');
+        String dimensions = colon < 0 ? text : text.substring(0, colon);
+        Shape shape =
+                new Shape(
+                        Arrays.stream(dimensions.split(",", -1))
+                                .mapToLong(Long::parseLong)
+                                .toArray());
+        return new InputSpec(
+                shape, colon < 0 ? Optional.empty() : Optional.of(type(text.substring(colon + 1))));
+    }
+
+    /** Returns the text that {@link #parse} accepts. */
+    String text() {
+        String dimensions =
+                Arrays.stream(shape.getShape())
+                        .mapToObj(Long::toString)
+                        .collect(Collectors.joining(","));
+        return dimensions + type.map(t -> ":" + t.name().toLowerCase(Locale.ROOT)).orElse("");
+    }
+
+    /**
+     * Returns the inputs with the shapes that the user requested.
+     *
+     * @param given one per input, or none
+     * @throws IllegalArgumentException if the number, a type or a number of dimensions differs
+     */
+    static ImmutableList<InputSpec> reshape(List<InputSpec> own, List<InputSpec> given) {
+        if (given.isEmpty()) {
+            return ImmutableList.copyOf(own);
+        }
+        if (given.size() != own.size()) {
+            throw new IllegalArgumentException(
+                    "the model's inputs are %s: %d, not %d"
+                            .formatted(texts(own), own.size(), given.size()));
+        }
+        ImmutableList.Builder<InputSpec> inputs = ImmutableList.builder();
+        for (int i = 0; i < own.size(); i++) {
+            InputSpec mine = own.get(i);
+            InputSpec wanted = given.get(i);
+            if (mine.shape().dimension() != wanted.shape().dimension()
+                    || (wanted.type().isPresent() && !wanted.type().equals(mine.type()))) {
+                throw new IllegalArgumentException(
+                        "input %d of the model is %s, which %s does not fit"
+                                .formatted(i, mine.text(), wanted.text()));
+            }
+            inputs.add(new InputSpec(wanted.shape(), mine.type()));
+        }
+        return inputs.build();
+    }
+
+    /** Returns the inputs as users write them. */
+    static String texts(List<InputSpec> inputs) {
+        return String.join(" ", inputs.stream().map(InputSpec::text).toList());
+    }
+
+    private static DataType type(String name) {
+        return Arrays.stream(DataType.values())
+                .filter(type -> ModelInput.isSupported(type) && type.name().equalsIgnoreCase(name))
+                .findFirst()
+                .orElseThrow(
+                        () ->
+                                new IllegalArgumentException(
+                                        "unknown element type '" + name + "' of an input"));
+    }
+
+    /** {@link #parse} for picocli. */
+    static final class Converter implements ITypeConverter<InputSpec> {
+        @Override
+        public InputSpec convert(String text) {
+            try {
+                return parse(text);
+            } catch (IllegalArgumentException e) {
+                throw new TypeConversionException(e.getMessage());
+            }
+        }
+    }
+
+    /** The inputs of a {@code .tflite} model, read without an engine. */
+    static final class OfTfLite {
+
+        private OfTfLite() {}
+
+        /**
+         * Returns the shapes and types of a model's inputs.
+         *
+         * @throws Failure if the file is not a model, or random values cannot be generated for an
+         *     input's type
+         */
+        static ImmutableList<InputSpec> read(Path model) {
+            try {
+                TfLiteSubgraph graph = TfLiteReader.read(model).main();
+                return graph.inputs().stream()
+                        .map(id -> spec(graph.tensors().get(id)))
+                        .collect(ImmutableList.toImmutableList());
+            } catch (TfLiteFormatException e) {
+                throw new Failure(e.getMessage());
+            }
+        }
+
+        static List<List<Integer>> dimensions(List<InputSpec> inputs) {
+            return inputs.stream().map(input -> Ints.asList(dimensions(input.shape()))).toList();
+        }
+
+        static int[] dimensions(Shape shape) {
+            return Arrays.stream(shape.getShape()).mapToInt(Math::toIntExact).toArray();
+        }
+
+        private static InputSpec spec(TfLiteTensor input) {
+            long[] shape = input.shape().stream().mapToLong(Integer::longValue).toArray();
+            if (Arrays.stream(shape).anyMatch(dimension -> dimension < 1)) {
+                throw new Failure(
+                        "input '" + input.name() + "' has no fixed shape: " + input.shape());
+            }
+            return new InputSpec(new Shape(shape), Optional.of(type(input)));
+        }
+
+        private static DataType type(TfLiteTensor input) {
+            ElementType type = input.elementType();
+            return switch (type) {
+                case FLOAT32 -> DataType.FLOAT32;
+                case FLOAT64 -> DataType.FLOAT64;
+                case INT8 -> DataType.INT8;
+                case UINT8 -> DataType.UINT8;
+                case INT16 -> DataType.INT16;
+                case INT32 -> DataType.INT32;
+                case INT64 -> DataType.INT64;
+                case BOOL -> DataType.BOOLEAN;
+                default ->
+                        throw new Failure(
+                                "input '"
+                                        + input.name()
+                                        + "' of type "
+                                        + type
+                                        + " is not supported");
+            };
+        }
+    }
+}

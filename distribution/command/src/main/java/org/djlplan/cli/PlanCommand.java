@@ -1,0 +1,290 @@
+package org.djlplan.cli;
+
+import com.google.gson.JsonObject;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.djlplan.memplan.internal.plan.OffsetPlan;
+import org.djlplan.memplan.internal.plan.search.SearchLimits;
+import org.djlplan.study.csv.CsvFiles;
+import org.djlplan.study.csv.CsvPlan;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Plans the memory of a model, or of a file of usage records, without running it. */
+@Command(
+        name = "plan",
+        description = "Plan the memory of a model's intermediate tensors and compare strategies.")
+public final class PlanCommand implements Callable<Integer> {
+
+    private final PlanInput.GraphSource source;
+
+    @Spec private CommandSpec spec;
+
+    @Parameters(
+            paramLabel = "MODEL",
+            converter = ModelRef.Converter.class,
+            description = {
+                "A model (.tflite, .pt); usage records (.csv: id,lower,upper,size); zoo:NAME, one"
+                        + " of DJL's own networks; or block:CLASS, a block on the class path with a"
+                        + " public constructor without parameters. Blocks are run once."
+            })
+    private ModelRef model;
+
+    @Option(
+            names = "--input-shape",
+            paramLabel = "D,D,…[:TYPE]",
+            converter = InputSpec.Converter.class,
+            description =
+                    "Shape of a block's or a TorchScript model's input; once per input (default: a"
+                            + " network's own).")
+    private List<InputSpec> inputs = new ArrayList<>();
+
+    @Option(
+            names = "--learn",
+            paramLabel = ShapeForecast.LEARN_LABEL,
+            description = ShapeForecast.LEARN)
+    private List<String> learn = new ArrayList<>();
+
+    @Option(
+            names = "--live",
+            description = "Open the model in the engine, to plan kernels' temporaries as well.")
+    private boolean live;
+
+    @Option(
+            names = "--strategy",
+            paramLabel = "NAME",
+            defaultValue = PlanRun.Choice.ALL,
+            description = {
+                "One strategy; 'best' for the best of the strategies that loads use; or"
+                        + " 'all' (the default), which includes shared objects."
+            })
+    private String strategy;
+
+    @Option(
+            names = "--parallel",
+            description =
+                    "Also plan, by special strategies, for an engine that runs independent "
+                            + "branches at once, and print how much larger that plan is; --out and "
+                            + "--capacity then refer to that plan.")
+    private boolean parallel;
+
+    @Option(
+            names = "--capacity",
+            paramLabel = "BYTES",
+            description =
+                    "Search for a plan that fits, not for the smallest; exit with 1 if none"
+                            + " is found.")
+    private Long capacityBytes;
+
+    @Option(
+            names = "--time-limit",
+            paramLabel = "TIME",
+            defaultValue = "10s",
+            converter = DurationConverter.class,
+            description =
+                    "How long to search for a smaller plan if the best one is not proved "
+                            + "minimal: 30s, 500ms, or 0s for no search (default: 10s).")
+    private Duration timeLimit;
+
+    @Option(
+            names = "--repeat",
+            paramLabel = "N",
+            defaultValue = "1",
+            description = "Plan N times after a warm-up and print the median time.")
+    private int repeat;
+
+    @Option(
+            names = "--out",
+            paramLabel = "PLAN.csv",
+            description =
+                    "Write the best plan; shared objects are written as offsets, end to " + "end.")
+    private Path out;
+
+    @Option(names = "--json", description = "Print one JSON object.")
+    private boolean json;
+
+    /** Creates the command for {@code djlplan}, which can read models. */
+    PlanCommand(PlanInput.GraphSource source) {
+        this.source = source;
+    }
+
+    @Override
+    public Integer call() throws IOException {
+        PlanRun.Choice choice = checkUsage();
+        if (isTorchScript()) {
+            return forecast();
+        }
+        PlanInput input = read();
+        PlanRun run =
+                PlanRun.of(
+                        input,
+                        choice,
+                        searchLimits(),
+                        ProgressLine.ifWatched(spec.commandLine().getErr()));
+        OffsetPlan best =
+                run.bestPlan()
+                        .orElseThrow(
+                                () ->
+                                        new IllegalStateException(
+                                                "no valid plan by "
+                                                        + strategy
+                                                        + " of "
+                                                        + model.text()));
+        PlanOutput output = run.describe(choice.bestOnly(), repeat);
+        Optional<PlanOutput.ParallelPrice> price =
+                input.graph()
+                        .filter(graph -> parallel)
+                        .map(g -> PlanOutput.ParallelPrice.of(g, best));
+        OffsetPlan chosen = price.map(PlanOutput.ParallelPrice::plan).orElse(best);
+        if (out != null) {
+            write(CsvPlan.of(chosen, input.ids()));
+        }
+        PrintWriter printer = spec.commandLine().getOut();
+        printer.println(json ? output.toJson(price) : output.toText(price));
+        printer.flush();
+        return isWithinCapacity(chosen.totalBytes()) ? ExitCode.OK : ExitCode.SOFTWARE;
+    }
+
+    private boolean isTorchScript() {
+        return model instanceof ModelRef.OfFile
+                && model.engine().equals(Optional.of(EngineKind.PYTORCH));
+    }
+
+    /**
+     * TorchScript does not expose its graph, so allocations of other shapes predict those of this
+     * one.
+     */
+    private int forecast() {
+        long bytes;
+        try (ShapeForecast forecast = ShapeForecast.load(((ModelRef.OfFile) model).readable())) {
+            bytes = forecast.bytes(ShapeForecast.text(inputs), learn);
+        }
+        PrintWriter printer = spec.commandLine().getOut();
+        if (json) {
+            JsonObject object = new JsonObject();
+            object.addProperty("view", "recordings");
+            object.addProperty("inputs", InputSpec.texts(inputs));
+            object.addProperty("bytes", bytes);
+            printer.println(object);
+        } else {
+            printer.printf(
+                    Locale.ROOT,
+                    "%s: %.1f MB (%d bytes) of tensors at once%n",
+                    InputSpec.texts(inputs),
+                    bytes / 1e6,
+                    bytes);
+        }
+        printer.flush();
+        return isWithinCapacity(bytes) ? ExitCode.OK : ExitCode.SOFTWARE;
+    }
+
+    /** Writes all or nothing, even if the command is interrupted. */
+    private void write(CsvPlan plan) throws IOException {
+        Path parent = out.toAbsolutePath().getParent();
+        if (parent != null && !Files.isDirectory(parent)) {
+            throw new NoSuchFileException(out.toString());
+        }
+        StringWriter text = new StringWriter();
+        CsvFiles.writePlan(text, plan);
+        WholeFile.write(out, text.toString());
+    }
+
+    private Optional<SearchLimits> searchLimits() {
+        if (timeLimit.isZero()) {
+            return Optional.empty();
+        }
+        SearchLimits limits =
+                SearchLimits.ofTime(timeLimit, Runtime.getRuntime().availableProcessors());
+        return Optional.of(
+                capacityBytes == null || parallel
+                        ? limits
+                        : limits.withCapacityBytes(capacityBytes));
+    }
+
+    private PlanInput read() throws IOException {
+        if (model instanceof ModelRef.OfFile ofFile) {
+            Path file = ofFile.file();
+            return PlanInput.isCsv(file)
+                    ? PlanInput.readCsv(file)
+                    : PlanInput.readModel(file, source, live);
+        }
+        try {
+            return PlanInput.runBlock(model, source, inputs);
+        } catch (IllegalArgumentException e) {
+            throw usage(e.getMessage());
+        }
+    }
+
+    private void checkFile(Path file) {
+        if (isTorchScript()) {
+            if (inputs.isEmpty() || parallel || out != null) {
+                throw usage(
+                        "of a TorchScript model only the memory of --input-shape is known, which"
+                                + " must be given, without --parallel and --out");
+            }
+            return;
+        }
+        if (!PlanInput.isCsv(file) && !PlanInput.isModel(file)) {
+            throw usage("'" + file + "' is no .tflite, .pt or .csv file");
+        }
+        if (parallel && PlanInput.isCsv(file)) {
+            throw usage("--parallel needs a graph, and a .csv file has none");
+        }
+        if (!inputs.isEmpty()) {
+            throw usage("--input-shape is for blocks");
+        }
+    }
+
+    private PlanRun.Choice checkUsage() {
+        if (model instanceof ModelRef.OfFile ofFile) {
+            checkFile(ofFile.file());
+        }
+        if (live && !(model instanceof ModelRef.OfFile of && PlanInput.isModel(of.file()))) {
+            throw usage("--live needs a .tflite file");
+        }
+        if (repeat < 1) {
+            throw usage("--repeat must be at least 1: " + repeat);
+        }
+        if (capacityBytes != null && capacityBytes < 0) {
+            throw usage("--capacity must not be negative: " + capacityBytes);
+        }
+        try {
+            return PlanRun.Choice.named(strategy);
+        } catch (IllegalArgumentException e) {
+            throw usage(e.getMessage());
+        }
+    }
+
+    private ParameterException usage(String problem) {
+        return new ParameterException(spec.commandLine(), problem);
+    }
+
+    private boolean isWithinCapacity(long bytes) {
+        if (capacityBytes == null || bytes <= capacityBytes) {
+            return true;
+        }
+        PrintWriter errors = spec.commandLine().getErr();
+        errors.println(
+                "djlplan: the best plan needs "
+                        + bytes
+                        + " bytes, more than the capacity of "
+                        + capacityBytes);
+        errors.flush();
+        return false;
+    }
+}

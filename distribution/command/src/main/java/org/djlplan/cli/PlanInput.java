@@ -1,0 +1,185 @@
+package org.djlplan.cli;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.Maps;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.internal.plan.OffsetStrategy;
+import org.djlplan.memplan.internal.plan.greedy.Rounds;
+import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
+import org.djlplan.memplan.internal.runtime.torch.OperatorNames;
+import org.djlplan.memplan.internal.usage.PlanningProblem;
+import org.djlplan.memplan.internal.usage.UsageRecords;
+import org.djlplan.study.csv.CsvFiles;
+import org.djlplan.study.csv.CsvRecords;
+
+/**
+ * The planning problem of the plan command, from a file or a model.
+ *
+ * @param view source of the records
+ * @param variants the planning problem, and the same with alias classes if there are any
+ * @param graph that the records belong to; empty for a file of records
+ * @param ids names of the tensors
+ * @param allocations operator and shape of each allocation of a recording
+ * @param alignmentBytes alignment of offsets
+ * @param inRounds the strategy for sizes that become known while the model runs; empty if all are
+ *     known in advance
+ */
+record PlanInput(
+        View view,
+        List<PlanningProblem> variants,
+        Optional<Graph> graph,
+        Map<Integer, String> ids,
+        Map<Integer, OperatorNames.Named> allocations,
+        long alignmentBytes,
+        Optional<OffsetStrategy> inRounds) {
+
+    /** The source of the usage records. */
+    enum View {
+        /** Only the model file, without kernels' temporaries. */
+        FILE,
+        /** The model as opened by the engine, including kernels' temporaries. */
+        LIVE,
+        /** An imperative block that ran once, without temporaries of native kernels. */
+        BLOCK,
+        /** Allocations of an engine during a prediction. */
+        RECORDING,
+        /** A file of records. */
+        CSV;
+
+        String label() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    PlanInput {
+        variants = ImmutableList.copyOf(variants);
+        ids = ImmutableMap.copyOf(ids);
+        allocations = ImmutableMap.copyOf(allocations);
+    }
+
+    /** Returns whether the name of {@code file} is that of a file of records. */
+    static boolean isCsv(Path file) {
+        return hasEnding(file, ".csv");
+    }
+
+    /** Returns whether the name of {@code file} is that of a model. */
+    static boolean isModel(Path file) {
+        return hasEnding(file, ".tflite");
+    }
+
+    private static boolean hasEnding(Path file, String ending) {
+        return file.toString().toLowerCase(Locale.ROOT).endsWith(ending);
+    }
+
+    static PlanInput readCsv(Path file) throws IOException {
+        CsvRecords records = CsvFiles.readRecords(existing(file));
+        PlanningProblem problem = new PlanningProblem(records.records());
+        return new PlanInput(
+                View.CSV,
+                List.of(problem),
+                Optional.empty(),
+                records.ids(),
+                Map.of(),
+                1,
+                records.knownAt().isEmpty()
+                        ? Optional.empty()
+                        : Optional.of(Rounds.strategy(records.knownAt())));
+    }
+
+    static PlanInput readModel(Path file, GraphSource source, boolean live) throws IOException {
+        GraphSource.Reader reader = live ? source.live() : source.file();
+        return of(live ? View.LIVE : View.FILE, reader.read(existing(file)));
+    }
+
+    static PlanInput runBlock(ModelRef block, GraphSource source, List<InputSpec> inputs) {
+        return of(View.BLOCK, source.block().read(block, inputs));
+    }
+
+    /** Returns the problem of a graph, with and without shared places. */
+    static PlanInput of(View view, Graph graph) {
+        List<PlanningProblem> variants = MemoryPlanner.variants(graph, true);
+        return new PlanInput(
+                view,
+                variants,
+                Optional.of(graph),
+                CsvRecords.numbered(variants.get(0)).ids(),
+                Map.of(),
+                UsageRecords.ALIGNMENT_BYTES,
+                Optional.empty());
+    }
+
+    /**
+     * Returns the problem of the allocations of a prediction.
+     *
+     * @param allocations operator and shape of each allocation
+     */
+    static PlanInput recorded(
+            PlanningProblem problem, Map<Integer, OperatorNames.Named> allocations) {
+        Map<Integer, String> names =
+                Maps.transformValues(CsvRecords.numbered(problem).ids(), id -> "allocation " + id);
+        return new PlanInput(
+                View.RECORDING,
+                List.of(problem),
+                Optional.empty(),
+                names,
+                allocations,
+                UsageRecords.ALIGNMENT_BYTES,
+                Optional.empty());
+    }
+
+    static Path existing(Path file) throws IOException {
+        if (Files.isDirectory(file)) {
+            throw new Failure("a folder, not a file: " + file);
+        }
+        if (Files.exists(file) && !Files.isRegularFile(file)) {
+            throw new Failure("not a regular file: " + file);
+        }
+        if (!Files.isRegularFile(file)) {
+            throw new NoSuchFileException(file.toString(), null, "there is no such file");
+        }
+        return file;
+    }
+
+    /**
+     * Readers of graphs: of files, of engines and of imperative blocks.
+     *
+     * @param file reads only a {@code .tflite} file
+     * @param live opens it in the engine, which adds the kernels' temporaries
+     * @param block runs an imperative block once and records it
+     */
+    record GraphSource(Reader file, Reader live, BlockReader block) {
+
+        /** Reads the graph of an imperative block. */
+        @FunctionalInterface
+        interface BlockReader {
+
+            /**
+             * Returns the graph of the block.
+             *
+             * @param inputs one per input, or none if the block has default ones
+             */
+            Graph read(ModelRef block, List<InputSpec> inputs);
+        }
+
+        /** Reads the graph of a model file. */
+        @FunctionalInterface
+        interface Reader {
+
+            /**
+             * Returns the graph of the model.
+             *
+             * @throws IOException if the file cannot be read or is not a model
+             */
+            Graph read(Path model) throws IOException;
+        }
+    }
+}

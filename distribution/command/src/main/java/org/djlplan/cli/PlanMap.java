@@ -1,0 +1,315 @@
+package org.djlplan.cli;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.ImmutableSet;
+import com.google.common.collect.Iterables;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.function.IntToLongFunction;
+import java.util.stream.IntStream;
+import org.djlplan.cli.report.MemoryMap;
+import org.djlplan.cli.report.MemoryMap.Layout;
+import org.djlplan.cli.report.MemoryMap.Owner;
+import org.djlplan.cli.report.MemoryMap.Span;
+import org.djlplan.cli.report.MemoryMap.Strategy;
+import org.djlplan.cli.report.MemoryMap.Tensor;
+import org.djlplan.cli.report.PlanNames;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.Operator;
+import org.djlplan.memplan.graph.Storage;
+import org.djlplan.memplan.internal.plan.OffsetPlan;
+import org.djlplan.memplan.internal.plan.portfolio.Attempt;
+import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
+import org.djlplan.memplan.internal.runtime.torch.OperatorNames;
+import org.djlplan.memplan.internal.usage.OperatorProfiles;
+import org.djlplan.memplan.internal.usage.UsageRecord;
+import org.djlplan.study.shared.EndToEnd;
+import org.djlplan.study.shared.SharedAttempt;
+
+/** Memory maps of the planner's results for one input: the numbers of {@link PlanOutput}. */
+final class PlanMap {
+
+    private static final String NAIVE = "naive";
+
+    private final PlanInput input;
+    private final ImmutableList<UsageRecord> records;
+    private final ReportSteps steps;
+
+    /** Ids of the model's inputs and outputs. */
+    private final ImmutableSet<Integer> ends;
+
+    /**
+     * The index of each tensor in the map, by id: planned tensors first, then inputs and outputs.
+     */
+    private final ImmutableMap<Integer, Integer> indices;
+
+    private final List<Strategy> more = new ArrayList<>();
+
+    /** First and last step, both inclusive. */
+    private record Interval(int first, int last) {}
+
+    PlanMap(PlanInput input) {
+        this.input = input;
+        records = input.variants().get(0).records();
+        steps =
+                input.graph()
+                        .map(graph -> ReportSteps.of(graph.operators().size()))
+                        .orElseGet(() -> ReportSteps.of(records));
+        ends = input.graph().map(PlanMap::ends).orElse(ImmutableSet.of());
+        Map<Integer, Integer> numbers = new HashMap<>();
+        records.forEach(record -> numbers.put(record.tensor(), numbers.size()));
+        ends.forEach(tensor -> numbers.put(tensor, numbers.size()));
+        indices = ImmutableMap.copyOf(numbers);
+    }
+
+    /** Returns the inputs and outputs that an operator uses and that take memory. */
+    private static ImmutableSet<Integer> ends(Graph graph) {
+        Set<Integer> touched = new HashSet<>();
+        for (Operator operator : graph.operators()) {
+            touched.addAll(operator.inputs());
+            touched.addAll(operator.outputs());
+        }
+        return IntStream.concat(
+                        graph.inputs().stream().mapToInt(id -> id),
+                        graph.outputs().stream().mapToInt(id -> id))
+                .boxed()
+                .filter(touched::contains)
+                .filter(id -> graph.tensors().get(id).storage() != Storage.CONSTANT)
+                .collect(ImmutableSet.toImmutableSet());
+    }
+
+    /**
+     * Adds the engine's own arena.
+     *
+     * @param totalBytes its size
+     * @param offsets of the tensors in it, by id
+     */
+    PlanMap withEngine(long totalBytes, Map<Integer, Long> offsets) {
+        Map<Integer, Long> places = new HashMap<>();
+        offsets.forEach(
+                (tensor, offset) -> {
+                    if (indices.containsKey(tensor)) {
+                        places.put(indices.get(tensor), offset);
+                    }
+                });
+        more.add(
+                new Strategy(
+                        PlanNames.ENGINE,
+                        Layout.OFFSETS,
+                        totalBytes,
+                        0,
+                        true,
+                        false,
+                        Optional.of(places),
+                        List.of()));
+        return this;
+    }
+
+    /** Adds the plan that was used in a run. */
+    PlanMap withUsed(EvaluatedPlan used) {
+        more.add(offsets(PlanNames.IN_USE, used.plan(), 0, true, used.provedMinimal()));
+        return this;
+    }
+
+    /** Returns the map of the plans of a planner run, and of the added plans. */
+    MemoryMap of(PlanRun run) {
+        PlanOutput output = run.describe(false, 1);
+        List<Strategy> strategies = new ArrayList<>();
+        for (Attempt attempt : run.offsets()) {
+            PlanOutput.Result result = output.results().get(strategies.size());
+            strategies.add(
+                    offsets(
+                            result.strategy(),
+                            attempt.plan(),
+                            result.millis(),
+                            result.valid(),
+                            attempt.valid() && attempt.provedMinimal()));
+        }
+        for (SharedAttempt attempt : run.sharedObjects()) {
+            strategies.add(shared(attempt, output.results().get(strategies.size())));
+        }
+        strategies.addAll(more);
+        return new MemoryMap(
+                operators(),
+                steps.numbers(),
+                tensors(),
+                breadths(),
+                output.naiveBytes(),
+                output.lowerBoundBytes(),
+                output.aliasedLowerBoundBytes(),
+                output.sharedObjectsLowerBoundBytes(),
+                strategies,
+                output.best().strategy());
+    }
+
+    private List<String> operators() {
+        return input.graph()
+                .map(graph -> graph.operators().stream().map(Operator::type).toList())
+                .orElseGet(this::operatorsOfRecords);
+    }
+
+    /** Returns, for each step at which a tensor begins, the operator that makes it, if known. */
+    private List<String> operatorsOfRecords() {
+        List<String> types = new ArrayList<>(Collections.nCopies(steps.count(), ""));
+        for (UsageRecord record : records) {
+            String operator = known(record).map(OperatorNames.Named::operator).orElse("");
+            if (!operator.isEmpty()) {
+                types.set(steps.index(record.first()), operator);
+            }
+        }
+        return types;
+    }
+
+    private Optional<OperatorNames.Named> known(UsageRecord record) {
+        return Optional.ofNullable(input.allocations().get(record.tensor()));
+    }
+
+    /** Returns the interval from the first to the last operator that reads or writes a tensor. */
+    private static Interval touched(Graph graph, int id) {
+        List<Integer> touching =
+                graph.operators().stream()
+                        .filter(o -> o.inputs().contains(id) || o.outputs().contains(id))
+                        .map(Operator::index)
+                        .toList();
+        return new Interval(touching.get(0), Iterables.getLast(touching));
+    }
+
+    private ImmutableList<Long> breadths() {
+        OperatorProfiles profiles = new OperatorProfiles(records);
+        return IntStream.range(0, steps.count())
+                .mapToObj(step -> profiles.breadthAt(steps.number(step)))
+                .collect(ImmutableList.toImmutableList());
+    }
+
+    private Strategy offsets(
+            String name, OffsetPlan plan, double millis, boolean valid, boolean provedMinimal) {
+        return new Strategy(
+                name,
+                plan.strategy().equals(NAIVE) ? Layout.NAIVE : Layout.OFFSETS,
+                plan.totalBytes(),
+                millis,
+                valid,
+                provedMinimal,
+                Optional.of(places(plan::offsetOf)),
+                List.of());
+    }
+
+    private Strategy shared(SharedAttempt attempt, PlanOutput.Result result) {
+        List<Span> objects = new ArrayList<>();
+        long end = 0;
+        for (long bytes : attempt.plan().objectBytes()) {
+            objects.add(new Span(end, bytes));
+            end += bytes;
+        }
+        return new Strategy(
+                result.strategy(),
+                Layout.SHARED_OBJECTS,
+                result.totalBytes(),
+                result.millis(),
+                result.valid(),
+                attempt.provedMinimal(),
+                Optional.of(places(EndToEnd.layOut(attempt.plan())::offsetOf)),
+                objects);
+    }
+
+    private Map<Integer, Long> places(IntToLongFunction offsetOf) {
+        ImmutableMap.Builder<Integer, Long> places = ImmutableMap.builder();
+        for (int i = 0; i < records.size(); i++) {
+            places.put(i, offsetOf.applyAsLong(records.get(i).tensor()));
+        }
+        return places.buildOrThrow();
+    }
+
+    private ImmutableList<Tensor> tensors() {
+        if (input.graph().isEmpty()) {
+            return records.stream().map(this::ofRecord).collect(ImmutableList.toImmutableList());
+        }
+        return new GraphTensors(input.graph().get()).all();
+    }
+
+    private Tensor ofRecord(UsageRecord record) {
+        return new Tensor(
+                input.ids().get(record.tensor()),
+                known(record).flatMap(OperatorNames.Named::shape),
+                Optional.empty(),
+                record.bytes(),
+                steps.index(record.first()),
+                steps.index(record.last()),
+                known(record).filter(each -> !each.operator().isEmpty()).isPresent()
+                        ? OptionalInt.of(steps.index(record.first()))
+                        : OptionalInt.empty(),
+                List.of(),
+                Owner.ARENA,
+                OptionalInt.empty());
+    }
+
+    /** The tensors of a graph with their writers and readers. */
+    private final class GraphTensors {
+
+        private final Graph graph;
+        private final Map<Integer, Integer> producers = new HashMap<>();
+        private final Map<Integer, List<Integer>> consumers = new HashMap<>();
+        private final Set<Integer> temporaries = new HashSet<>();
+        private final Map<Integer, Integer> aliases = new HashMap<>();
+
+        GraphTensors(Graph graph) {
+            this.graph = graph;
+            for (Operator operator : graph.operators()) {
+                operator.outputs().forEach(id -> producers.putIfAbsent(id, operator.index()));
+                for (int id : ImmutableSet.copyOf(operator.inputs())) {
+                    consumers.computeIfAbsent(id, key -> new ArrayList<>()).add(operator.index());
+                }
+                temporaries.addAll(operator.temporaries());
+            }
+            for (List<Integer> shared : Iterables.getLast(input.variants()).aliasClasses()) {
+                shared.stream().skip(1).forEach(id -> aliases.put(id, indices.get(shared.get(0))));
+            }
+        }
+
+        ImmutableList<Tensor> all() {
+            ImmutableList.Builder<Tensor> tensors = ImmutableList.builder();
+            for (UsageRecord record : records) {
+                int id = record.tensor();
+                tensors.add(
+                        tensor(
+                                id,
+                                record.bytes(),
+                                new Interval(record.first(), record.last()),
+                                temporaries.contains(id) ? Owner.TEMPORARY : Owner.ARENA));
+            }
+            for (int id : ends) {
+                tensors.add(
+                        tensor(id, graph.tensors().get(id).bytes(), touched(graph, id), Owner.IO));
+            }
+            return tensors.build();
+        }
+
+        private Tensor tensor(int id, long bytes, Interval alive, Owner owner) {
+            var tensor = graph.tensors().get(id);
+            return new Tensor(
+                    tensor.name(),
+                    Optional.of(tensor.shape()),
+                    Optional.of(tensor.type().name().toLowerCase(Locale.ROOT)),
+                    bytes,
+                    alive.first(),
+                    alive.last(),
+                    optional(producers.get(id)),
+                    consumers.getOrDefault(id, List.of()),
+                    owner,
+                    optional(aliases.get(id)));
+        }
+
+        private static OptionalInt optional(Integer value) {
+            return value == null ? OptionalInt.empty() : OptionalInt.of(value);
+        }
+    }
+}

@@ -1,0 +1,211 @@
+package org.djlplan.cli;
+
+import ai.djl.Model;
+import ai.djl.engine.Engine;
+import ai.djl.engine.EngineException;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Block;
+import ai.djl.translate.TranslatorFactory;
+import ai.djl.util.Progress;
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.Maps;
+import com.google.common.primitives.Longs;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.ServiceLoader;
+import java.util.stream.Stream;
+import org.djlplan.memplan.PlannedTranslatorFactory;
+import org.djlplan.memplan.graph.ArrayType;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.internal.config.GivenOptions;
+import org.djlplan.memplan.internal.config.OptionKey;
+import org.djlplan.memplan.internal.config.PlanOptions;
+import org.djlplan.memplan.internal.djl.liveness.RecordedBlocks;
+import org.djlplan.memplan.internal.runtime.tflite.EngineView;
+import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
+import org.djlplan.memplan.internal.source.block.BlockGraphs;
+import org.djlplan.memplan.internal.source.tflite.TfLiteGraphs;
+import org.djlplan.memplan.internal.source.tflite.TfLiteReader;
+import org.djlplan.memplan.spi.DelegationProvider;
+import org.djlplan.memplan.spi.Option;
+
+/** The only place where commands call the code that plans and runs models. */
+final class PlannedLoading {
+
+    private static final int ENGINE_DEFAULT = -1;
+
+    private PlannedLoading() {}
+
+    /**
+     * Returns the factory with which DJL loads a model planned. Options of a command count as set
+     * by the application, so all are accepted.
+     *
+     * @param progress receives the progress of measuring delegation
+     */
+    static TranslatorFactory translatorFactory(
+            ImmutableMap<String, String> arguments, Optional<Progress> progress) {
+        PlannedTranslatorFactory factory = new PlannedTranslatorFactory();
+        if (progress.isPresent()) {
+            factory = factory.withProgress(progress.get());
+        }
+        for (Map.Entry<String, String> argument : arguments.entrySet()) {
+            if (GivenOptions.isPlanOption(argument.getKey())) {
+                factory = factory.with(argument.getKey(), argument.getValue());
+            }
+        }
+        return factory;
+    }
+
+    /** Returns the arguments for DJL itself. */
+    static Map<String, String> othersArguments(ImmutableMap<String, String> arguments) {
+        return Maps.filterKeys(arguments, key -> !GivenOptions.isPlanOption(key));
+    }
+
+    /** Returns whether models can be delegated, that is, whether djl-delegation is present. */
+    static boolean knowsDelegation() {
+        return delegation().findAny().isPresent();
+    }
+
+    /**
+     * Returns the registered implementations of a type. Those of {@code org.djlplan.cli.tune} need
+     * djl-delegation, and are left out without it.
+     */
+    static <T> List<T> services(Class<T> type) {
+        boolean all = knowsDelegation();
+        return ServiceLoader.load(type).stream()
+                .filter(s -> all || !s.type().getPackageName().equals("org.djlplan.cli.tune"))
+                .map(ServiceLoader.Provider::get)
+                .toList();
+    }
+
+    private static Stream<DelegationProvider> delegation() {
+        return ServiceLoader.load(DelegationProvider.class).stream()
+                .map(ServiceLoader.Provider::get);
+    }
+
+    /**
+     * Returns the arguments of a model that does not run as stock: the user's, and for TensorFlow
+     * Lite the number of threads, which on PyTorch is one for the whole JVM ({@link
+     * WorkerProcess.Jvm}). Delegation uses stored results unless the user sets otherwise, because
+     * measuring in the background would disturb the command's measurements.
+     */
+    static ImmutableMap<String, String> arguments(RunOptions options, RunMode mode) {
+        Map<String, String> arguments = new LinkedHashMap<>();
+        if (options.engine() == EngineKind.TFLITE) {
+            options.threads()
+                    .ifPresent(n -> arguments.put(OptionKey.THREADS.key(), Integer.toString(n)));
+        }
+        // The user's own -o memplan.threads=N takes precedence, because it is more specific.
+        arguments.putAll(options.arguments());
+        if (mode != RunMode.DELEGATED) {
+            arguments.keySet().removeIf(key -> key.startsWith(PlanOptions.DELEGATION_PREFIX));
+        }
+        if (knowsDelegation()) {
+            arguments.putIfAbsent(
+                    mode == RunMode.DELEGATED ? RunOptions.PROFILE : RunOptions.ENABLED,
+                    mode == RunMode.DELEGATED ? "off" : "false");
+        }
+        return ImmutableMap.copyOf(arguments);
+    }
+
+    /**
+     * Checks the arguments of a model that does not run as stock.
+     *
+     * @throws IllegalArgumentException if a key is unknown or a value is of the wrong kind
+     */
+    static void check(Map<String, String> arguments) {
+        ImmutableList<Option> known =
+                delegation()
+                        .flatMap(provider -> provider.options().stream())
+                        .collect(ImmutableList.toImmutableList());
+        GivenOptions given =
+                GivenOptions.of(
+                        Maps.filterKeys(arguments, GivenOptions::isPlanOption),
+                        ImmutableMap.of(),
+                        ImmutableMap.of(),
+                        known);
+        PlanOptions options = PlanOptions.parse(given);
+        delegation().forEach(provider -> provider.check(options.delegation()));
+    }
+
+    /**
+     * Returns the size of the stock engine's own arena for a model in bytes, or empty if unknown.
+     */
+    static OptionalLong stockArenaBytes(RunOptions options) {
+        if (!(options.model() instanceof ModelRef.OfFile file)
+                || options.engine() != EngineKind.TFLITE) {
+            return OptionalLong.empty();
+        }
+        try {
+            EngineView view =
+                    EngineView.of(
+                            file.readable(),
+                            options.threads().orElse(ENGINE_DEFAULT),
+                            InputSpec.OfTfLite.dimensions(options.inputs()));
+            return OptionalLong.of(view.arenaBytes());
+        } catch (IOException | UnplannableException e) {
+            return OptionalLong.empty();
+        }
+    }
+
+    /** Returns the readers that commands use for the graph of a {@code .tflite} file. */
+    static PlanInput.GraphSource graphs() {
+        return new PlanInput.GraphSource(
+                PlannedLoading::readFile, PlannedLoading::askEngine, PlannedLoading::runBlock);
+    }
+
+    private static Graph readFile(Path model) throws IOException {
+        return TfLiteGraphs.toGraph(TfLiteReader.read(model), model.getFileName().toString());
+    }
+
+    private static Graph askEngine(Path model) throws IOException {
+        return engineView(model, List.of()).graph();
+    }
+
+    /**
+     * Opens a model in the engine.
+     *
+     * @param shapes of the inputs; empty for the shapes in the file
+     * @throws Failure if the engine cannot run it
+     */
+    static EngineView engineView(Path model, List<List<Integer>> shapes) throws IOException {
+        Engine.getEngine(EngineKind.TFLITE.engineName()).newBaseManager().close();
+        try {
+            return EngineView.of(model, ENGINE_DEFAULT, shapes);
+        } catch (UnplannableException e) {
+            throw new Failure(model.toString(), e);
+        }
+    }
+
+    private static Graph runBlock(ModelRef ref, List<InputSpec> given) {
+        List<InputSpec> inputs = ref.complete(given);
+        Shape[] shapes = inputs.stream().map(InputSpec::shape).toArray(Shape[]::new);
+        String engine = EngineKind.PYTORCH.engineName();
+        try (Model model = Model.newInstance(ref.text(), engine)) {
+            Block block = ArraysModel.build(ref);
+            block.initialize(model.getNDManager(), DataType.FLOAT32, shapes);
+            RecordedBlocks.nameParameters(block);
+            List<ArrayType> types = inputs.stream().map(PlannedLoading::type).toList();
+            return BlockGraphs.of(
+                    ref.text(), RecordedBlocks.record(block, model.getNDManager(), types));
+        } catch (IllegalStateException | EngineException e) {
+            throw new Failure(
+                    "cannot run %s with inputs %s".formatted(ref.text(), InputSpec.texts(inputs)),
+                    e);
+        }
+    }
+
+    private static ArrayType type(InputSpec input) {
+        return new ArrayType(
+                input.type().orElse(DataType.FLOAT32).name().toLowerCase(Locale.ROOT),
+                Longs.asList(input.shape().getShape()));
+    }
+}

@@ -1,0 +1,167 @@
+package org.djlplan.cli;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
+import org.djlplan.memplan.internal.source.tflite.TfLiteOperator;
+import org.djlplan.memplan.internal.source.tflite.TfLiteReader;
+import org.djlplan.memplan.internal.source.tflite.TfLiteSubgraph;
+import org.djlplan.memplan.internal.source.tflite.TfLiteWriteException;
+import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
+
+/**
+ * Reference outputs for comparisons with other runs: the stock engine's.
+ *
+ * <p>The memory planner of TensorFlow Lite 2.20 and later may let an operator overwrite a tensor
+ * that is read later. If outputs differ, the stock engine therefore also runs a copy of the model
+ * in which every tensor is an output, so that the engine keeps them all. If the outputs of the copy
+ * differ from those of the model, they are the reference from then on.
+ */
+final class ReferenceOutputs {
+
+    private final RunOptions options;
+    private final Path folder;
+    private final JsonArray layout;
+    private Path outputs;
+    private Optional<OutputDifference> lost = Optional.empty();
+    private boolean compared;
+
+    /**
+     * @param options with which the stock engine ran
+     * @param folder for temporary files
+     * @param outputs of the stock engine, as written by {@link ModelRun.OutputFile}
+     * @param layout of {@code outputs}
+     */
+    ReferenceOutputs(RunOptions options, Path folder, Path outputs, JsonArray layout) {
+        this.options = options;
+        this.folder = folder;
+        this.outputs = outputs;
+        this.layout = layout;
+    }
+
+    /** Returns type and bytes of each output of each prediction. */
+    JsonArray layout() {
+        return layout;
+    }
+
+    /** Returns the difference of outputs from the reference. */
+    OutputDifference difference(Path others, JsonArray othersLayout) throws IOException {
+        return OutputDifference.between(outputs, layout, others, othersLayout);
+    }
+
+    /**
+     * Returns the difference of the stock engine's outputs from the reference; empty if they are
+     * the reference.
+     */
+    Optional<OutputDifference> lost() {
+        return lost;
+    }
+
+    /** Returns a name of the reference, for people. */
+    static String name(Optional<OutputDifference> lost) {
+        return lost.isPresent() ? "those of stock with every tensor kept" : "stock's";
+    }
+
+    /**
+     * Returns a sentence for the case that the stock engine's outputs differ from the reference.
+     */
+    static String sentence(OutputDifference lost) {
+        return ("stock: outputs differ by %s from those of the same engine if it keeps "
+                                + "every tensor:")
+                        .formatted(lost.text())
+                + " its memory planner lets an operator write over a tensor that is read later";
+    }
+
+    /**
+     * Compares the stock engine's outputs with those of the copy that keeps every tensor.
+     *
+     * @return whether they differ, so that the reference changed
+     */
+    boolean check() throws IOException {
+        if (compared
+                || options.engine() != EngineKind.TFLITE
+                || !(options.model() instanceof ModelRef.OfFile file)) {
+            return false;
+        }
+        compared = true;
+        Optional<Path> copy = copy(file.readable());
+        if (copy.isEmpty()) {
+            return false;
+        }
+        Path kept = folder.resolve("kept");
+        OutputDifference difference;
+        try {
+            difference = OutputDifference.between(kept, keep(copy.get(), kept), outputs, layout);
+        } catch (Failure e) {
+            // The engine refuses the copy, or has too little memory for all tensors.
+            return false;
+        }
+        if (difference.identical() || !difference.comparable()) {
+            return false;
+        }
+        lost = Optional.of(difference);
+        outputs = kept;
+        return true;
+    }
+
+    private Optional<Path> copy(Path model) throws IOException {
+        try {
+            TfLiteFile file = TfLiteReader.read(model);
+            TfLiteSubgraph main = file.main();
+            Set<Integer> all = new LinkedHashSet<>(main.outputs());
+            main.operators().stream()
+                    .flatMap(operator -> operator.outputs().stream())
+                    .filter(id -> id != TfLiteOperator.ABSENT)
+                    .forEach(all::add);
+            Path copy = folder.resolve("kept.tflite");
+            TfLiteWriter.write(file.withOutputs(List.copyOf(all)), copy);
+            return Optional.of(copy);
+        } catch (TfLiteWriteException e) {
+            return Optional.empty();
+        }
+    }
+
+    /** Writes the outputs of a copy as those of its model; returns their layout. */
+    private JsonArray keep(Path model, Path to) throws IOException {
+        Path all = folder.resolve("all");
+        WorkerProcess.Contestant contestant =
+                new WorkerProcess.Contestant("every tensor kept", RunMode.STOCK, Map.of());
+        try (WorkerProcess worker =
+                WorkerProcess.start(contestant, options.withModel(model), StepNews.ofWorker())) {
+            worker.awaitLoaded();
+            return select(all, worker.writeOutputs(all), to);
+        } finally {
+            Files.deleteIfExists(all);
+        }
+    }
+
+    /** Copies the model's own outputs, which come first in each prediction. */
+    private JsonArray select(Path all, JsonArray allLayout, Path to) throws IOException {
+        int own = layout.size() / ModelRun.OUTPUT_SEEDS;
+        int perPrediction = allLayout.size() / ModelRun.OUTPUT_SEEDS;
+        JsonArray selected = new JsonArray();
+        try (InputStream in = Files.newInputStream(all);
+                OutputStream out = Files.newOutputStream(to)) {
+            int index = 0;
+            for (JsonElement each : allLayout) {
+                byte[] bytes = in.readNBytes(each.getAsJsonObject().get("bytes").getAsInt());
+                if (index % perPrediction < own) {
+                    out.write(bytes);
+                    selected.add(each);
+                }
+                index++;
+            }
+        }
+        return selected;
+    }
+}

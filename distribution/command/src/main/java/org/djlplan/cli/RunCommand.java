@@ -1,0 +1,100 @@
+package org.djlplan.cli;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import org.djlplan.memplan.spi.DelegationChoice.Origin;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/**
+ * {@code djlplan run}: runs a model once in one mode, in a child process, and prints its figures.
+ */
+@Command(
+        name = "run",
+        description = {
+            "Run a model with djl-plan as an application does, or as stock, with "
+                    + "random inputs and measure it.",
+            "On TFLite the stored delegation result is used; without one, the CPU "
+                    + "kernels run.",
+            "On PyTorch the first planned run of a model records and stores its "
+                    + "plan, which affects its figures; further runs use the stored plan."
+        })
+final class RunCommand implements Callable<Integer> {
+
+    private static final String UNVERIFIED = Origin.UNVERIFIED.name();
+
+    @Spec private CommandSpec spec;
+
+    @Mixin private RunOptions options = new RunOptions();
+
+    @Option(
+            names = "--stock",
+            description =
+                    "Run without a plan; with --threads, DJL's own TFLite engine runs in a bare"
+                            + " interpreter without DJL.")
+    private boolean stock;
+
+    @Mixin private DelegationSwitch delegation = new DelegationSwitch();
+
+    @Option(names = "--json", description = "Print one JSON object.")
+    private boolean json;
+
+    private String hint() {
+        return ("no measurement of %1$s is stored: an application measures it in the "
+                        + "background, `djlplan tune %1$s` at once")
+                .formatted(options.modelName());
+    }
+
+    @Override
+    public Integer call() throws IOException {
+        if (stock && !options.arguments().isEmpty()) {
+            throw new ParameterException(
+                    spec.commandLine(), "-o is for planned models: not with --stock");
+        }
+        RunMode mode =
+                stock
+                        ? RunMode.STOCK
+                        : delegation.delegates(options) ? RunMode.DELEGATED : RunMode.PLANNED;
+        options.check(stock, !stock);
+        if (!stock) {
+            delegation.warnIfAbsent(options);
+        }
+        PrintWriter err = spec.commandLine().getErr();
+        Path outputs = Files.createTempFile("djlplan", ".outputs");
+        try (WorkerProcess worker =
+                WorkerProcess.start(
+                        WorkerProcess.Contestant.of(mode),
+                        options,
+                        new MeasuringNews(err, options.modelName()))) {
+            worker.awaitLoaded();
+            worker.warmUp();
+            worker.writeOutputs(outputs);
+            worker.time(options.effort().iterations());
+            RunFigures figures = worker.figures().named(options.modelName());
+            worker.lastErrorLines().forEach(err::println);
+            if (!json) {
+                figures.delegation()
+                        .filter(report -> report.origin().equals(UNVERIFIED))
+                        .ifPresent(report -> err.println(hint()));
+            }
+            err.flush();
+            PrintWriter out = spec.commandLine().getOut();
+            if (json) {
+                out.println(figures.toJson());
+            } else {
+                out.print(FigureTable.of(figures));
+            }
+            out.flush();
+            return 0;
+        } finally {
+            Files.deleteIfExists(outputs);
+        }
+    }
+}

@@ -1,0 +1,261 @@
+package org.djlplan.cli;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
+import com.google.common.primitives.Doubles;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import org.djlplan.cli.OutputDifference.Limit;
+import org.djlplan.memplan.internal.config.OptionKey;
+import org.djlplan.memplan.internal.config.PlanOptions;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** The model to run and its options: the parameters of every command that runs a model. */
+final class RunOptions {
+
+    private static final String DELEGATION = PlanOptions.DELEGATION_PREFIX;
+
+    /** The option that switches delegation off. */
+    static final String ENABLED = DELEGATION + "enabled";
+
+    /** The option that sets when delegation is measured. */
+    static final String PROFILE = DELEGATION + "profile";
+
+    private static final String PROFILE_FROM = DELEGATION + "profileFrom";
+    private static final String ON_MISSING = DELEGATION + "onMissing";
+
+    /** The command, whose error stream shows progress. */
+    @Spec(Spec.Target.MIXEE)
+    private CommandSpec spec;
+
+    @Parameters(
+            index = "0",
+            paramLabel = "MODEL",
+            description =
+                    "The model's file (.tflite or .pt); zoo:NAME, one of DJL's own networks with"
+                            + " random weights, on PyTorch; or block:CLASS, a block on the class"
+                            + " path with a public constructor without parameters.")
+    private String model;
+
+    @Option(
+            names = "--engine",
+            paramLabel = "NAME",
+            converter = EngineKind.Converter.class,
+            description = "TFLite or PyTorch (default: by the file's name).")
+    private EngineKind engine;
+
+    @Option(
+            names = "--input-shape",
+            paramLabel = "D,D,…[:TYPE]",
+            converter = InputSpec.Converter.class,
+            description =
+                    "Shape of an input, such as 1,3,224,224 or 1,128:int64; once per input "
+                            + "(default: the shapes in a TFLite model, the network's own for "
+                            + "zoo:NAME).")
+    private List<InputSpec> inputs = new ArrayList<>();
+
+    @Option(
+            names = "-o",
+            paramLabel = "KEY=VALUE",
+            description = "An argument for the planned model, such as memplan.workers=4.")
+    private Map<String, String> arguments = new LinkedHashMap<>();
+
+    @Mixin private RunEffort effort = new RunEffort();
+
+    /** For picocli. */
+    RunOptions() {}
+
+    /** Creates the options of a command that has only the effort options. */
+    static RunOptions of(String model, RunEffort effort, CommandSpec spec) {
+        RunOptions options = new RunOptions();
+        options.spec = spec;
+        options.model = model;
+        options.effort = effort;
+        return options;
+    }
+
+    /** Returns these options with one more argument, unless it is already given. */
+    RunOptions with(OptionKey key, String value) {
+        return with(key.key(), value);
+    }
+
+    private RunOptions with(String key, String value) {
+        RunOptions options = of(model, effort, spec);
+        options.engine = engine;
+        options.inputs = inputs;
+        options.arguments = new LinkedHashMap<>(arguments);
+        options.arguments.putIfAbsent(key, value);
+        return options;
+    }
+
+    /** Returns these options, but with delegation measured while the model is loaded. */
+    RunOptions measuring() {
+        return with(PROFILE, "blocking");
+    }
+
+    /** Returns these options with another number of timed predictions. */
+    RunOptions withIterations(int number) {
+        RunOptions options = of(model, effort.withIterations(number), spec);
+        options.engine = engine;
+        options.inputs = inputs;
+        options.arguments = arguments;
+        return options;
+    }
+
+    /** Returns the accepted difference of delegated outputs, if the user sets it. */
+    Limit limit() {
+        // A value that is not a number is "auto", or an error when the model is loaded.
+        Double given = Doubles.tryParse(arguments.getOrDefault(DELEGATION + "tolerance", "auto"));
+        return given == null ? Limit.IDENTICAL : new Limit(given, 1);
+    }
+
+    /** Returns whether a model of these options may be delegated. */
+    boolean mayDelegate() {
+        return engine() == EngineKind.TFLITE && !"false".equalsIgnoreCase(arguments.get(ENABLED));
+    }
+
+    /** Returns whether the user sets any delegation option. */
+    boolean mentionsDelegation() {
+        return arguments.keySet().stream().anyMatch(key -> key.startsWith(DELEGATION));
+    }
+
+    /** Returns these options for a copy of the model. */
+    RunOptions withModel(Path copy) {
+        RunOptions options = of(copy.toString(), effort, spec);
+        options.engine = engine;
+        options.inputs = inputs;
+        options.arguments = arguments;
+        return options;
+    }
+
+    /** Returns these options for another model, for which nothing is measured. */
+    RunOptions with(String otherModel, InputSpec input) {
+        RunOptions options = of(otherModel, effort, spec);
+        options.engine = engine;
+        options.inputs = ImmutableList.of(input);
+        options.arguments = new LinkedHashMap<>(arguments);
+        // There is no stored result for that model.
+        List.of(PROFILE, PROFILE_FROM, ON_MISSING).forEach(options.arguments::remove);
+        // A percentage of the little memory that this model takes would be too small.
+        options.arguments.computeIfPresent(
+                OptionKey.BUDGET.key(), (key, budget) -> budget + ":best-effort");
+        return options;
+    }
+
+    /**
+     * Returns the model that the user named.
+     *
+     * @throws ParameterException if there is no network of that name
+     */
+    ModelRef model() {
+        try {
+            return ModelRef.parse(model);
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+        }
+    }
+
+    /** Returns the model as the user named it. */
+    String modelName() {
+        return model;
+    }
+
+    /**
+     * Returns the engine to use.
+     *
+     * @throws ParameterException if it is neither given nor clear from the file's name
+     */
+    EngineKind engine() {
+        if (engine != null) {
+            return engine;
+        }
+        return model().engine()
+                .orElseThrow(
+                        () ->
+                                new ParameterException(
+                                        spec.commandLine(),
+                                        "the name of "
+                                                + model
+                                                + " does not show the engine: use --engine"));
+    }
+
+    ImmutableList<InputSpec> inputs() {
+        return ImmutableList.copyOf(inputs);
+    }
+
+    ImmutableMap<String, String> arguments() {
+        return ImmutableMap.copyOf(arguments);
+    }
+
+    OptionalInt threads() {
+        return effort.threads();
+    }
+
+    RunEffort effort() {
+        return effort;
+    }
+
+    /**
+     * Checks everything that can be checked without an engine, and completes the inputs.
+     *
+     * @param stock whether the model is run (also) without a plan
+     * @param planned whether the model is run (also) planned
+     * @throws ParameterException for options that contradict each other or the model
+     * @throws Failure if the model cannot be read
+     */
+    void check(boolean stock, boolean planned) {
+        ModelRef ref = model();
+        EngineKind kind = engine();
+        try {
+            if (ref instanceof ModelRef.OfFile file && kind == EngineKind.TFLITE) {
+                completeTfLite(file.readable(), stock);
+            } else {
+                if (ref instanceof ModelRef.OfFile file) {
+                    Path unused = file.readable();
+                }
+                checkArgument(kind == EngineKind.PYTORCH, "blocks run on PyTorch, not on %s", kind);
+                inputs = ref.complete(inputs);
+            }
+            if (planned) {
+                PlannedLoading.check(PlannedLoading.arguments(this, RunMode.DELEGATED));
+            }
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+        }
+    }
+
+    private void completeTfLite(Path file, boolean stock) {
+        List<InputSpec> own = InputSpec.OfTfLite.read(file);
+        List<InputSpec> wanted = InputSpec.reshape(own, inputs);
+        checkArgument(
+                !stock
+                        || threads().isPresent()
+                        || !Runner.OfInterpreter.exists()
+                        || wanted.equals(own),
+                "stock DJL runs this model with inputs of shape %s only, not %s",
+                InputSpec.texts(own),
+                InputSpec.texts(wanted));
+        inputs = wanted;
+    }
+
+    /** Returns the command line that passes these options to another process. */
+    ImmutableList<String> toArguments() {
+        ImmutableList.Builder<String> line = ImmutableList.builder();
+        line.add("--engine", engine().engineName());
+        inputs.forEach(input -> line.add("--input-shape", input.text()));
+        arguments.forEach((key, value) -> line.add("-o", key + "=" + value));
+        line.addAll(effort.toArguments());
+        return line.add("--", model().text()).build();
+    }
+}

@@ -1,0 +1,235 @@
+package org.djlplan.cli;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.Iterables;
+import com.google.gson.JsonArray;
+import com.google.gson.JsonObject;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import org.djlplan.memplan.internal.config.OptionKey;
+import org.djlplan.memplan.internal.config.Quantities;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
+
+/** {@code djlplan size}: measures how large a container must be to serve a model. */
+@Command(
+        name = "size",
+        description = {
+            "Measure how large a container must be to serve a model: as stock, with"
+                    + " memory planning, and with budgets. Print it as a Kubernetes limit, "
+                    + "JVM options, Spark's spark.executor.memoryOverhead and djl-serving's "
+                    + "required_memory_mb.",
+            "The sizes are tested in memory control groups if these can be created "
+                    + "(root), otherwise predicted from a run without a limit.",
+            "They include a reserve of a twentieth. The application's own native "
+                    + "memory is unknown and not included."
+        })
+final class SizeCommand implements Callable<Integer> {
+
+    private static final double MEBI = 1 << 20;
+
+    /** Steps per configuration: loading, and the first size. */
+    private static final int STEPS = 2;
+
+    @Spec private CommandSpec spec;
+
+    @Mixin private RunOptions options = new RunOptions();
+
+    private int pool;
+
+    @Option(
+            names = "--budgets",
+            paramLabel = "BUDGET",
+            split = ",",
+            defaultValue = "1/4",
+            converter = BudgetCommand.WantedConverter.class,
+            description =
+                    "Budgets: fractions of stock's peak (1/8, 12.5%%) or sizes (64MB) "
+                            + "(default: ${DEFAULT-VALUE}); the smallest possible one is added.")
+    private List<BudgetSweep.Wanted> budgets = new ArrayList<>();
+
+    @Option(
+            names = "--heap",
+            paramLabel = "SIZE",
+            defaultValue = "256MiB",
+            converter = SizeConverter.class,
+            description = "The application's heap (default: ${DEFAULT-VALUE}).")
+    private long heapBytes;
+
+    @Option(
+            names = "--forecast",
+            paramLabel = ShapeForecast.LEARN_LABEL,
+            description =
+                    "Inputs of one prediction of a TorchScript model that is not run, but "
+                            + "predicted from the run with --input-shape; may be repeated.")
+    private List<String> forecasts = new ArrayList<>();
+
+    @Option(
+            names = "--learn",
+            paramLabel = ShapeForecast.LEARN_LABEL,
+            description = ShapeForecast.LEARN)
+    private List<String> learn = new ArrayList<>();
+
+    @Option(names = "--json", description = "Print one JSON object.")
+    private boolean json;
+
+    @Option(
+            names = "--pool",
+            paramLabel = "N",
+            defaultValue = "1",
+            description = "Threads that predict at once (default: ${DEFAULT-VALUE}).")
+    void setPool(int pool) {
+        if (pool < 1) {
+            throw new ParameterException(
+                    spec.commandLine(), "--pool must be at least 1, not " + pool);
+        }
+        this.pool = pool;
+    }
+
+    @Override
+    public Integer call() throws IOException {
+        if (options.arguments().containsKey(OptionKey.BUDGET.key())) {
+            throw new ParameterException(
+                    spec.commandLine(), "-o " + OptionKey.BUDGET.key() + ": give --budgets");
+        }
+        if (!forecasts.isEmpty()
+                && !(options.engine() == EngineKind.PYTORCH
+                        && options.model() instanceof ModelRef.OfFile)) {
+            throw new ParameterException(
+                    spec.commandLine(), "--forecast needs a TorchScript model (.pt)");
+        }
+        options.check(true, true);
+        PrintWriter err = spec.commandLine().getErr();
+        List<SizeProbe.Row> rows;
+        try (StepNews news = new StepNews(err, STEPS * (budgets.size() + 3))) {
+            rows =
+                    new SizeProbe(options, pool, heapBytes, news::next)
+                            .run(ImmutableList.copyOf(budgets));
+        }
+        if (!forecasts.isEmpty()) {
+            rows = ImmutableList.copyOf(Iterables.concat(rows, forecast(rows)));
+        }
+        PrintWriter out = spec.commandLine().getOut();
+        out.print(json ? json(rows) + "\n" : text(rows));
+        out.flush();
+        return 0;
+    }
+
+    /**
+     * Returns the measurements of planned memory with the tensor memory replaced by that of another
+     * shape.
+     */
+    private List<SizeProbe.Row> forecast(List<SizeProbe.Row> rows) {
+        ContainerSize measured =
+                rows.stream()
+                        .filter(row -> row.name().equals(SizeProbe.PLANNED))
+                        .flatMap(row -> row.size().stream())
+                        .findFirst()
+                        .orElseThrow(() -> new Failure("the model does not run in planned memory"));
+        ImmutableList.Builder<SizeProbe.Row> predicted = ImmutableList.builder();
+        Path file = ((ModelRef.OfFile) options.model()).readable();
+        try (ShapeForecast forecast = ShapeForecast.load(file)) {
+            for (String inputs : forecasts) {
+                // The forecast also knows the measured shape, once it knows another shape.
+                long bytes = forecast.bytes(inputs, learn);
+                long own = forecast.bytes(ShapeForecast.text(options.inputs()), learn);
+                predicted.add(
+                        SizeProbe.Row.predicted(
+                                inputs,
+                                ContainerSize.of(
+                                        measured.runtimeBytes(),
+                                        heapBytes,
+                                        Math.max(
+                                                0, measured.modelBytes() + pool * (bytes - own)))));
+            }
+        }
+        return predicted.build();
+    }
+
+    private String text(List<SizeProbe.Row> rows) {
+        TextTable table =
+                new TextTable(
+                        true,
+                        "MiB",
+                        "runtime",
+                        "heap",
+                        "model",
+                        "container",
+                        "limits.memory",
+                        "memoryOverhead",
+                        "required_memory_mb",
+                        "");
+        List<String> notes = new ArrayList<>();
+        for (SizeProbe.Row row : rows) {
+            row.size().ifPresent(size -> table.row(cells(row, size)));
+            row.refusal().ifPresent(why -> notes.add(row.name() + ": " + why));
+            row.report().ifPresent(report -> notes.add(row.name() + ": " + report));
+        }
+        StringBuilder text = new StringBuilder(options.modelName()).append(" (");
+        text.append(options.engine());
+        options.threads().ifPresent(n -> text.append(", threads: ").append(n));
+        text.append(", at once: ").append(pool).append(")\n").append(table.text());
+        notes.forEach(note -> text.append(note).append('\n'));
+        rows.stream()
+                .flatMap(row -> row.size().stream())
+                .findFirst()
+                .ifPresent(
+                        size ->
+                                text.append(
+                                        "heap: %s, or %s, of which a JVM takes a quarter; with neither it takes a quarter of the container\n"
+                                                .formatted(size.heap(), size.maxRam())));
+        return text.toString();
+    }
+
+    private static String[] cells(SizeProbe.Row row, ContainerSize size) {
+        return new String[] {
+            row.name(),
+            mebibytes(size.runtimeBytes()),
+            mebibytes(size.heapBytes()),
+            mebibytes(size.modelBytes()),
+            mebibytes(size.limitBytes()),
+            size.kubernetes(),
+            size.sparkOverhead(),
+            Long.toString(size.requiredMebibytes()),
+            row.checked() ? "ran in it" : "predicted"
+        };
+    }
+
+    private static String mebibytes(long bytes) {
+        return String.format(Locale.ROOT, "%.1f", bytes / MEBI);
+    }
+
+    private JsonObject json(List<SizeProbe.Row> rows) {
+        JsonObject all = new JsonObject();
+        all.addProperty("model", options.modelName());
+        all.addProperty("engine", options.engine().engineName());
+        all.addProperty("pool", pool);
+        JsonArray sizes = new JsonArray();
+        rows.forEach(row -> sizes.add(row.toJson()));
+        all.add("sizes", sizes);
+        return all;
+    }
+
+    /** Reads a size. */
+    static final class SizeConverter implements ITypeConverter<Long> {
+        @Override
+        public Long convert(String text) {
+            return Quantities.bytes(text)
+                    .orElseThrow(
+                            () ->
+                                    new TypeConversionException(
+                                            "expected a size such as 256MiB, not '" + text + "'"));
+        }
+    }
+}

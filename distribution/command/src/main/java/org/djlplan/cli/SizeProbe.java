@@ -1,0 +1,221 @@
+package org.djlplan.cli;
+
+import com.google.gson.JsonObject;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.OptionalLong;
+import java.util.function.Consumer;
+import org.djlplan.cli.BudgetSweep.Wanted;
+import org.djlplan.memplan.internal.config.OptionKey;
+import org.djlplan.memplan.report.BudgetReport;
+
+/**
+ * Measures how large a container must be to serve a model. The model runs once without a limit,
+ * which yields a size. If control groups can be created, the model then runs in one of that size –
+ * with none of its files cached, as in a container that was just started – and in larger ones as
+ * long as it is killed.
+ */
+final class SizeProbe {
+
+    /** Number of predictions per thread. */
+    private static final int PREDICTIONS = 3;
+
+    /** The largest of these sizes is 1.5 times the first. */
+    private static final int MOST_SIZES = 9;
+
+    private static final long WORKER_HEAP_BYTES = (long) WorkerProcess.Jvm.HEAP_MEBIBYTES << 20;
+
+    private final RunOptions options;
+    private final int pool;
+    private final long heapBytes;
+    private final Consumer<String> news;
+
+    /** The name of the row of a model with memory planning. */
+    static final String PLANNED = "djl-plan";
+
+    /**
+     * @param pool number of predictions at once
+     * @param heapBytes the application's heap
+     * @param news receives a description of each step
+     */
+    SizeProbe(RunOptions options, int pool, long heapBytes, Consumer<String> news) {
+        this.options = options;
+        this.pool = pool;
+        this.heapBytes = heapBytes;
+        this.news = news;
+    }
+
+    /**
+     * The memory that a model needs in one configuration.
+     *
+     * @param name of the mode
+     * @param size empty if the model does not run in this configuration
+     * @param checked whether the model ran in a control group of that size
+     * @param refusal why the model does not run; empty if it does
+     * @param leastBudgetBytes the smallest possible budget according to the model
+     * @param report the model's report on its budget; empty if it has none
+     */
+    record Row(
+            String name,
+            Optional<ContainerSize> size,
+            boolean checked,
+            Optional<String> refusal,
+            OptionalLong leastBudgetBytes,
+            Optional<BudgetReport> report) {
+
+        /** Returns the predicted need for inputs that were not run. */
+        static Row predicted(String inputs, ContainerSize size) {
+            return new Row(
+                    PLANNED + " " + inputs,
+                    Optional.of(size),
+                    false,
+                    Optional.empty(),
+                    OptionalLong.empty(),
+                    Optional.empty());
+        }
+
+        JsonObject toJson() {
+            JsonObject json = size.map(ContainerSize::toJson).orElseGet(JsonObject::new);
+            json.addProperty("name", name);
+            json.addProperty("measuredInGroup", checked);
+            refusal.ifPresent(why -> json.addProperty("refused", why));
+            report.ifPresent(budget -> json.add("budget", BudgetFacts.toJson(budget)));
+            return json;
+        }
+    }
+
+    /** A measurement without a limit. */
+    private record Measured(ContainerSize size, Optional<BudgetReport> report) {}
+
+    /**
+     * Measures the stock engine, the model with memory planning, and the model with each budget.
+     *
+     * @throws Failure if the stock engine cannot run the model
+     */
+    List<Row> run(List<Wanted> budgets) throws IOException {
+        List<Row> rows = new ArrayList<>();
+        Measured stock = measure(RunMode.STOCK, options);
+        rows.add(checked(RunMode.STOCK.label(), RunMode.STOCK, options, stock));
+        rows.add(row(PLANNED, options));
+        for (Wanted wanted : budgets) {
+            String bytes = Long.toString(wanted.bytes(stock.size().modelBytes()));
+            rows.add(row("budget " + wanted.name(), options.with(OptionKey.BUDGET, bytes)));
+        }
+        OptionalLong least =
+                rows.stream().flatMapToLong(row -> row.leastBudgetBytes().stream()).min();
+        if (least.isPresent()) {
+            String bytes = Long.toString(least.getAsLong());
+            rows.add(row("least budget", options.with(OptionKey.BUDGET, bytes)));
+        }
+        return rows;
+    }
+
+    private Row row(String name, RunOptions inside) throws IOException {
+        try {
+            news.accept(name + ": loading");
+            // Slices the model if the budget requires it, and stores the result.
+            Measured unused = measure(RunMode.PLANNED, inside);
+            return checked(name, RunMode.PLANNED, inside, measure(RunMode.PLANNED, inside));
+        } catch (Failure.TooSmall e) {
+            return refused(name, e, OptionalLong.of(e.leastBytes()));
+        } catch (Failure e) {
+            return refused(name, e, OptionalLong.empty());
+        }
+    }
+
+    private static Row refused(String name, Failure why, OptionalLong leastBudgetBytes) {
+        return new Row(
+                name,
+                Optional.empty(),
+                false,
+                Optional.of(Failure.describe(why)),
+                leastBudgetBytes,
+                Optional.empty());
+    }
+
+    private Measured measure(RunMode mode, RunOptions inside) {
+        try (WorkerProcess worker = start(mode, inside, List.of())) {
+            worker.awaitIdle();
+            RunFigures figures = serve(worker);
+            OptionalDouble peak = figures.get(Figure.PEAK);
+            OptionalDouble above = figures.get(Figure.PEAK_ABOVE_IDLE);
+            if (peak.isEmpty() || above.isEmpty()) {
+                throw new Failure("peaks of memory cannot be measured here");
+            }
+            long modelBytes = (long) above.getAsDouble();
+            long runtimeBytes = (long) peak.getAsDouble() - modelBytes - WORKER_HEAP_BYTES;
+            worker.finish();
+            return new Measured(
+                    ContainerSize.of(Math.max(0, runtimeBytes), heapBytes, modelBytes),
+                    figures.budget());
+        }
+    }
+
+    private RunFigures serve(WorkerProcess worker) {
+        worker.load();
+        worker.runAtOnce(pool, PREDICTIONS);
+        return worker.figures();
+    }
+
+    private Row checked(String name, RunMode mode, RunOptions inside, Measured measured)
+            throws IOException {
+        ContainerSize size = measured.size();
+        for (int i = 0; i < MOST_SIZES; i++) {
+            news.accept(name + ": in a control group of " + size.kubernetes());
+            Optional<Boolean> fits = fits(mode, inside, size);
+            if (fits.isEmpty() || fits.get()) {
+                return new Row(
+                        name,
+                        Optional.of(size),
+                        fits.isPresent(),
+                        Optional.empty(),
+                        least(measured),
+                        measured.report());
+            }
+            size = size.larger();
+        }
+        return new Row(
+                name,
+                Optional.empty(),
+                true,
+                Optional.of("killed in a control group of " + size.kubernetes()),
+                least(measured),
+                measured.report());
+    }
+
+    private static OptionalLong least(Measured measured) {
+        return measured.report().stream().mapToLong(BudgetReport::leastBudgetBytes).min();
+    }
+
+    /** Returns whether the model runs in a container of a size; empty if that cannot be tested. */
+    private Optional<Boolean> fits(RunMode mode, RunOptions inside, ContainerSize size)
+            throws IOException {
+        Optional<MemoryGroup> made = MemoryGroup.make();
+        if (made.isEmpty()) {
+            return Optional.empty();
+        }
+        ModelPages.drop(options.model());
+        try (MemoryGroup group = made.get();
+                WorkerProcess worker = start(mode, inside, group.starter())) {
+            worker.awaitIdle();
+            group.limit(size.limitBytes() - size.heapBytes() + WORKER_HEAP_BYTES);
+            RunFigures unused = serve(worker);
+            return Optional.of(true);
+        } catch (Failure.OutOfMemory e) {
+            return Optional.of(false);
+        }
+    }
+
+    private static WorkerProcess start(RunMode mode, RunOptions inside, List<String> starter) {
+        return WorkerProcess.start(
+                new WorkerProcess.Contestant(mode.label(), mode, Map.of()),
+                inside,
+                StepNews.ofWorker(),
+                starter,
+                inside.engine() == EngineKind.TFLITE);
+    }
+}

@@ -1,0 +1,384 @@
+package org.djlplan.cli;
+
+import ai.djl.util.Progress;
+import com.google.common.collect.EvictingQueue;
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.Streams;
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Queue;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+import org.djlplan.memplan.internal.budget.ResidentWeights;
+import org.djlplan.memplan.internal.child.ChildProcess;
+import org.djlplan.memplan.internal.child.ChildProcess.Answer;
+import org.djlplan.memplan.internal.child.JavaCommand;
+import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
+import org.djlplan.memplan.internal.runtime.ProcessMemory;
+import org.djlplan.memplan.internal.runtime.torch.OperatorNames;
+
+/**
+ * A child process that runs one model in one mode ({@link WorkerCommand}). So its memory figures
+ * contain only that model, and a crash of native code becomes an error message in this process.
+ *
+ * <p>It loads its engine when it starts, and the model on request. It can then, in any order, warm
+ * up, write outputs and time predictions, and finally return its figures. It never outlives this
+ * process, because it ends as soon as the pipe to it is closed.
+ */
+final class WorkerProcess implements AutoCloseable {
+
+    private final String name;
+    private final Duration timeout;
+    private final ChildProcess process;
+    private final Errors errors;
+
+    /**
+     * Starts a child process that loads the engine.
+     *
+     * @param progress receives the progress of measuring delegation
+     */
+    static WorkerProcess start(Contestant contestant, RunOptions options, Progress progress) {
+        return start(
+                contestant, options, progress, List.of(), options.engine() == EngineKind.TFLITE);
+    }
+
+    /**
+     * The same with a command prefix that starts the child process.
+     *
+     * @param starter prefix of the command
+     * @param optimizing whether the JVM's optimizing compiler, whose memory fluctuates, is on
+     */
+    static WorkerProcess start(
+            Contestant contestant,
+            RunOptions options,
+            Progress progress,
+            List<String> starter,
+            boolean optimizing) {
+        ImmutableList.Builder<String> command =
+                ImmutableList.<String>builder()
+                        .addAll(starter)
+                        .addAll(Jvm.command(options, optimizing, contestant.classPath()))
+                        .add(DjlPlan.class.getName(), "worker")
+                        .add("--way", contestant.mode().label());
+        command.addAll(options.toArguments());
+        ProcessBuilder builder = new ProcessBuilder(command.build());
+        builder.environment().putAll(contestant.environment());
+        Errors errors = new Errors(progress);
+        try {
+            return new WorkerProcess(
+                    contestant.name(),
+                    options.effort().timeout(),
+                    ChildProcess.start(builder, errors),
+                    errors);
+        } catch (IOException e) {
+            throw new Failure("cannot start a process for the " + contestant.name() + " model", e);
+        }
+    }
+
+    private WorkerProcess(String name, Duration timeout, ChildProcess process, Errors errors) {
+        this.name = name;
+        this.timeout = timeout;
+        this.process = process;
+        this.errors = errors;
+    }
+
+    /** Waits until the engine is loaded and has run a small model. */
+    void awaitIdle() {
+        JsonElement unused = waiting("starting", () -> process.await(timeout));
+    }
+
+    /**
+     * Loads the model.
+     *
+     * @throws Failure.TooSmall if the model cannot run in its budget
+     */
+    void load() {
+        if (ask("loading", request("load")) instanceof JsonObject refusal) {
+            throw new Failure.TooSmall(
+                    refusal.get("message").getAsString(), refusal.get("leastBytes").getAsLong());
+        }
+    }
+
+    /** Waits until the engine is loaded, and loads the model. */
+    void awaitLoaded() {
+        awaitIdle();
+        load();
+    }
+
+    /** Runs the untimed predictions. */
+    void warmUp() {
+        JsonElement unused = ask("warming up", request("warmUp"));
+    }
+
+    /** Writes the outputs of the fixed inputs into a file; returns type and bytes of each. */
+    JsonArray writeOutputs(Path file) {
+        JsonObject request = request("outputs");
+        request.addProperty("file", file.toAbsolutePath().toString());
+        return ask("predicting", request).getAsJsonArray();
+    }
+
+    /** Times predictions; returns the duration of each in nanoseconds. */
+    long[] time(int count) {
+        JsonObject request = request("time");
+        request.addProperty("count", count);
+        return Streams.stream(ask("timing", request).getAsJsonArray())
+                .mapToLong(JsonElement::getAsLong)
+                .toArray();
+    }
+
+    /** Runs a number of untimed predictions on each of several threads at once. */
+    void runAtOnce(int threads, int count) {
+        JsonObject request = request("atOnce");
+        request.addProperty("threads", threads);
+        request.addProperty("count", count);
+        JsonElement unused = ask("predicting on several threads", request);
+    }
+
+    /** The same, observed by a {@link PoolWatch}; returns its result. */
+    JsonObject watchAtOnce(int threads, int count) {
+        JsonObject request = request("pool");
+        request.addProperty("threads", threads);
+        request.addProperty("count", count);
+        return ask("predicting on several threads", request).getAsJsonObject();
+    }
+
+    /** Returns the figures of everything that was timed. */
+    RunFigures figures() {
+        return RunFigures.fromJson(ask("reporting", request("figures")).getAsJsonObject());
+    }
+
+    /** Returns the plan of a PyTorch model's allocations, if a plan is in use. */
+    Optional<EvaluatedPlan> allocations() {
+        JsonElement answer = ask("reporting", request("allocations"));
+        return answer.isJsonNull()
+                ? Optional.empty()
+                : Optional.of(AllocationFacts.fromJson(answer.getAsJsonObject()));
+    }
+
+    /**
+     * Runs one more prediction of a PyTorch model; returns its allocations in order, each with its
+     * operator and shape.
+     *
+     * @throws Failure if operators are unknown
+     */
+    List<OperatorNames.Named> namedAllocations() {
+        JsonElement answer = ask("naming the operators of", request("operators"));
+        if (answer.isJsonPrimitive()) {
+            throw new Failure(answer.getAsString());
+        }
+        return AllocationFacts.named(answer.getAsJsonArray());
+    }
+
+    /** Returns which weights are in memory at which time; empty if all are always in memory. */
+    Optional<ResidentWeights> residentWeights() {
+        JsonElement answer = ask("reporting", request("weights"));
+        return answer.isJsonNull()
+                ? Optional.empty()
+                : Optional.of(WeightFacts.fromJson(answer.getAsJsonObject()));
+    }
+
+    /** Returns the resident bytes of the process; empty if they are unknown. */
+    OptionalLong residentBytes() {
+        return ProcessMemory.of(process.pid()).residentBytes();
+    }
+
+    /** Closes the model and waits until that is done; no request is possible afterwards. */
+    void finish() {
+        JsonElement unused = ask("closing", request("finish"));
+    }
+
+    /** Returns the last lines for the user that the child wrote to its error stream. */
+    ImmutableList<String> lastErrorLines() {
+        return errors.lines();
+    }
+
+    /** Ends the child. */
+    @Override
+    public void close() {
+        process.close();
+        // The child may have died in the middle of a progress line.
+        errors.end();
+    }
+
+    private static JsonObject request(String step) {
+        JsonObject request = new JsonObject();
+        request.addProperty("step", step);
+        return request;
+    }
+
+    private JsonElement ask(String doing, JsonObject request) {
+        return waiting(doing, () -> process.ask(request, timeout));
+    }
+
+    private interface Question {
+        Answer ask() throws InterruptedException;
+    }
+
+    private JsonElement waiting(String doing, Question question) {
+        Answer answer;
+        try {
+            answer = question.ask();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new Failure("interrupted while " + doing + " the " + name + " model");
+        }
+        if (answer instanceof Answer.Result result) {
+            return result.value();
+        }
+        if (answer instanceof Answer.Failure failure) {
+            throw new Failure(name + ": " + failure.message());
+        }
+        if (answer instanceof Answer.Lost lost) {
+            String message = "%s: while %s, the process %s".formatted(name, doing, lost.how());
+            throw lost.end() == ChildProcess.End.OUT_OF_MEMORY
+                    ? new Failure.OutOfMemory(message)
+                    : new Failure(message);
+        }
+        throw new Failure(
+                "%s: %s took more than %d s (see --timeout)"
+                        .formatted(name, doing, timeout.toSeconds()));
+    }
+
+    /**
+     * The last few lines of a worker's error stream that are meant for the user, without progress
+     * and without messages of native code, such as which delegate it created. The parent prints
+     * them before its results, never between them. Thread-safe.
+     */
+    static final class Errors implements Consumer<String> {
+
+        private static final int LINES = 8;
+
+        /**
+         * Prefix of the engine's informational messages; warnings and errors have other prefixes.
+         */
+        private static final String NATIVE_NEWS = "INFO: ";
+
+        /** Prefix of a JVM's crash message; the exit code already reports the crash. */
+        private static final String CRASH = "#";
+
+        private final Progress progress;
+        private final Queue<String> lines = EvictingQueue.create(LINES);
+
+        /**
+         * @param progress receives the progress of the worker's measuring
+         */
+        Errors(Progress progress) {
+            this.progress = progress;
+        }
+
+        @Override
+        public void accept(String line) {
+            if (ProgressLine.ToParent.read(line, progress)) {
+                return;
+            }
+            String text = line.strip();
+            if (!text.isEmpty() && !text.startsWith(NATIVE_NEWS) && !text.startsWith(CRASH)) {
+                synchronized (lines) {
+                    lines.add(text);
+                }
+            }
+        }
+
+        /** Ends the progress display. */
+        void end() {
+            progress.end();
+        }
+
+        /** Returns the last lines. */
+        ImmutableList<String> lines() {
+            synchronized (lines) {
+                return ImmutableList.copyOf(lines);
+            }
+        }
+    }
+
+    /**
+     * A configuration in which a model runs in a separate process.
+     *
+     * @param name in messages and tables
+     * @param mode in which the model runs
+     * @param environment additional environment variables of the process
+     * @param classPath of the process
+     */
+    record Contestant(
+            String name, RunMode mode, Map<String, String> environment, String classPath) {
+
+        /** Runs planned, to make and store the plan. */
+        static final Contestant RECORDING = new Contestant("recording", RunMode.PLANNED, Map.of());
+
+        /** Runs delegated, to measure delegation and store the result. */
+        static final Contestant MEASURING =
+                new Contestant("measuring", RunMode.DELEGATED, Map.of());
+
+        Contestant {
+            environment = ImmutableMap.copyOf(environment);
+        }
+
+        /** Creates a contestant with this process's class path. */
+        Contestant(String name, RunMode mode, Map<String, String> environment) {
+            this(name, mode, environment, System.getProperty("java.class.path"));
+        }
+
+        static Contestant of(RunMode mode) {
+            return new Contestant(mode.label(), mode, Map.of());
+        }
+    }
+
+    /**
+     * Builds the command line of a child's JVM: like this JVM's, but with a heap that does not grow
+     * while measuring.
+     */
+    static final class Jvm {
+
+        /** Size of the heap, which is in memory completely. */
+        static final int HEAP_MEBIBYTES = 128;
+
+        /**
+         * The heap is fixed and touched at the start, so that garbage collection never affects
+         * memory figures.
+         */
+        private static final ImmutableList<String> QUIET =
+                ImmutableList.of(
+                        "-Xms" + HEAP_MEBIBYTES + "m",
+                        "-Xmx1g",
+                        "-XX:+AlwaysPreTouch",
+                        "-XX:+UseSerialGC",
+                        "-XX:+DisplayVMOutputToStderr");
+
+        /**
+         * The optimizing compiler takes 5 MB from time to time, which would be visible next to an
+         * arena of 10 MB; on PyTorch there is little Java code to optimize.
+         */
+        private static final String NO_OPTIMIZING_COMPILER = "-XX:TieredStopAtLevel=1";
+
+        private Jvm() {}
+
+        /** Returns the command line up to and including the class path. */
+        static ImmutableList<String> command(
+                RunOptions options, boolean optimizing, String classPath) {
+            Map<String, String> properties = new TreeMap<>();
+            properties.put("ai.djl.offline", "true");
+            if (options.engine() == EngineKind.PYTORCH && options.threads().isPresent()) {
+                // The same for stock and planned, because DJL cannot set the threads of a single
+                // model.
+                String threads = Integer.toString(options.threads().getAsInt());
+                properties.put("ai.djl.pytorch.num_threads", threads);
+                properties.put("ai.djl.pytorch.num_interop_threads", "1");
+            }
+            ImmutableList.Builder<String> flags = ImmutableList.<String>builder().addAll(QUIET);
+            if (!optimizing) {
+                flags.add(NO_OPTIMIZING_COMPILER);
+            }
+            return JavaCommand.of(JavaCommand.ofThisJvm(), flags.build(), properties, classPath);
+        }
+    }
+}

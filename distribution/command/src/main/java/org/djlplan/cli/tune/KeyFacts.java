@@ -1,0 +1,117 @@
+package org.djlplan.cli.tune;
+
+import com.google.common.base.Joiner;
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.ImmutableSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.djlplan.delegation.internal.DelegationKey;
+import org.djlplan.delegation.internal.DelegationOptions;
+import org.djlplan.memplan.internal.config.OptionKey;
+import org.djlplan.memplan.internal.config.PlanOptions;
+import org.djlplan.memplan.internal.config.Threads;
+
+/** The machine and the settings that measurements depend on, for people. */
+final class KeyFacts {
+
+    /** The facts that distinguish two tables of one model on one machine. */
+    static final ImmutableSet<String> SHOWN =
+            ImmutableSet.of(
+                    "cores",
+                    "delegate",
+                    "engine",
+                    "exclude",
+                    "maxMemoryBytes",
+                    "native",
+                    "objective",
+                    "threads",
+                    "tolerance");
+
+    /** The options that are part of a table's key. */
+    static final ImmutableSet<String> KEYS =
+            ImmutableSet.of(
+                    OptionKey.THREADS.key(),
+                    DelegationKey.OBJECTIVE.key(),
+                    DelegationKey.MAX_MEMORY.key(),
+                    DelegationKey.TOLERANCE.key(),
+                    DelegationKey.EXCLUDE.key(),
+                    DelegationKey.DELEGATE.key());
+
+    private KeyFacts() {}
+
+    /**
+     * Returns the options with which a load finds the table with these facts; all other options
+     * must have their default values. Empty for loads without options.
+     */
+    static ImmutableMap<String, String> loads(Map<String, String> facts) {
+        // If cores are not part of the key, the number of threads was set.
+        String usualThreads =
+                Optional.ofNullable(facts.get("cores"))
+                        .map(Integer::parseInt)
+                        .map(cores -> DelegationOptions.threadCandidates(Threads.DEFAULT, cores))
+                        .map(Joiner.on(',')::join)
+                        .orElse("");
+        ImmutableMap<DelegationKey, String> usual =
+                ImmutableMap.of(
+                        DelegationKey.OBJECTIVE,
+                        "latency",
+                        DelegationKey.TOLERANCE,
+                        "auto",
+                        DelegationKey.DELEGATE,
+                        "xnnpack");
+        ImmutableMap.Builder<String, String> options = ImmutableMap.builder();
+        String threads = facts.get("threads");
+        if (threads != null && !threads.equals(usualThreads)) {
+            options.put(OptionKey.THREADS.key(), threads);
+        }
+        for (DelegationKey key : DelegationKey.values()) {
+            String value = facts.get(factOf(key));
+            if (value != null && !value.equals(usual.get(key))) {
+                // Removes the size and modification time that follow the path of a delegate's
+                // library.
+                options.put(key.key(), value.replaceFirst(", \\d+ bytes of .*", ""));
+            }
+        }
+        return options.buildOrThrow();
+    }
+
+    /** A fact that is an option has the option's name. */
+    private static String factOf(DelegationKey key) {
+        return key == DelegationKey.MAX_MEMORY
+                ? "maxMemoryBytes"
+                : key.key().substring(PlanOptions.DELEGATION_PREFIX.length());
+    }
+
+    /**
+     * Returns the options, for people, with which loads find the table with these facts; empty if
+     * loads without options find it.
+     */
+    static ImmutableList<String> loadsOptions(Map<String, String> facts) {
+        return loads(facts).entrySet().stream()
+                .map(option -> option.getKey() + "=" + option.getValue())
+                .collect(ImmutableList.toImmutableList());
+    }
+
+    /** Returns a sentence that says which loads find the table with these facts. */
+    static String loadsText(Map<String, String> facts) {
+        List<String> options = loadsOptions(facts);
+        return "found by loads %s; other values of %s ask for a measurement of their own"
+                .formatted(
+                        options.isEmpty()
+                                ? "without options"
+                                : "with " + String.join(", ", options),
+                        String.join(", ", KEYS));
+    }
+
+    static String text(Map.Entry<String, String> fact) {
+        String value = fact.getValue();
+        return switch (fact.getKey()) {
+            case "maxMemoryBytes" -> "at most " + Figures.mebibytes(Long.parseLong(value));
+            case "native" -> "library " + value;
+            case "threads" -> "threads: " + (value.equals("-1") ? Figures.threads(-1) : value);
+            default -> fact.getKey() + " " + value;
+        };
+    }
+}

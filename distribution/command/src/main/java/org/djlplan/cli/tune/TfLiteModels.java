@@ -1,0 +1,72 @@
+package org.djlplan.cli.tune;
+
+import ai.djl.engine.Engine;
+import ai.djl.engine.EngineException;
+import java.io.IOException;
+import java.nio.file.Path;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.internal.config.PlanOptions;
+import org.djlplan.memplan.internal.djl.ModelDelegation;
+import org.djlplan.memplan.internal.runtime.tflite.OpenModel;
+import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
+import org.djlplan.memplan.internal.source.tflite.TfLiteGraphs;
+import org.djlplan.memplan.internal.source.tflite.TfLiteReader;
+import org.djlplan.memplan.internal.store.CacheFolder;
+import org.djlplan.memplan.spi.DelegableModel;
+
+/** Loads TensorFlow Lite models for measuring. */
+final class TfLiteModels {
+
+    private static final String ENGINE = "TFLite";
+
+    private TfLiteModels() {}
+
+    /** Returns the folder for measurements that cannot be stored next to the model. */
+    static Path cacheFolder() {
+        return CacheFolder.get();
+    }
+
+    /**
+     * Returns the graph of a model.
+     *
+     * @throws IOException if the file cannot be read or is not a model
+     */
+    static Graph graph(Path file) throws IOException {
+        return TfLiteGraphs.toGraph(TfLiteReader.read(file), file.getFileName().toString());
+    }
+
+    /**
+     * Loads the engine and returns a model that runs as models loaded with these options do.
+     *
+     * @throws IOException if the file cannot be read or is not a model
+     * @throws IllegalStateException if the engine is not available, or cannot allocate the model
+     *     for the shapes in its file
+     */
+    static DelegableModel open(Path file, PlanOptions options) throws IOException {
+        // Read the graph first, so that a file that is not a model loads no engine.
+        Graph unused = graph(file);
+        if (!Engine.hasEngine(ENGINE)) {
+            throw new IllegalStateException(
+                    "the TFLite engine is not on the class path (ai.djl.tflite:tflite-engine)");
+        }
+        try {
+            Engine.getEngine(ENGINE).newBaseManager().close();
+            requireShapes(file);
+            return ModelDelegation.measurable(file, options);
+        } catch (EngineException | UnplannableException e) {
+            throw new IllegalStateException(
+                    "the TFLite engine cannot be used: " + e.getMessage(), e);
+        }
+    }
+
+    private static void requireShapes(Path file) throws IOException, UnplannableException {
+        try (OpenModel model = OpenModel.of(file)) {
+            if (model.waitsForShapes()) {
+                throw new IllegalStateException(
+                        "the shapes in the file are placeholders of %s: such a model is not delegated"
+                                        .formatted(model.inputSignatures())
+                                + ", so there is nothing to measure");
+            }
+        }
+    }
+}

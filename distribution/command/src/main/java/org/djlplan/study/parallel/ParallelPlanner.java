@@ -1,0 +1,58 @@
+package org.djlplan.study.parallel;
+
+import com.google.common.collect.ImmutableList;
+import java.util.List;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.internal.plan.OffsetStrategy;
+import org.djlplan.memplan.internal.plan.greedy.Naive;
+import org.djlplan.memplan.internal.plan.portfolio.Attempt;
+import org.djlplan.memplan.internal.plan.portfolio.Portfolio;
+import org.djlplan.memplan.internal.usage.InPlace;
+import org.djlplan.memplan.internal.usage.UsageRecords;
+
+/**
+ * Plans graphs for engines that run independent branches at once. TensorFlow Lite and TorchScript
+ * run operators one after another, and do not need it.
+ */
+public final class ParallelPlanner {
+
+    /**
+     * In order of preference. TVM's two strategies hardly ever have the only smallest plan; they
+     * are included so that the result is never larger than TVM's.
+     */
+    private static final ImmutableList<OffsetStrategy> STRATEGIES =
+            ImmutableList.of(
+                    ConflictGreedy.BY_SIZE,
+                    ConflictGreedy.BY_CONFLICTS,
+                    ConflictGreedy.TVM_BY_SIZE,
+                    ConflictGreedy.TVM_BY_CONFLICTS,
+                    new Naive());
+
+    private ParallelPlanner() {}
+
+    /** Returns the strategies for problems with conflicts, in order of preference. */
+    public static ImmutableList<OffsetStrategy> strategies() {
+        return STRATEGIES;
+    }
+
+    /**
+     * Returns a small valid plan in which tensors share memory only if the graph's data
+     * dependencies order them, see {@link ParallelUse}.
+     *
+     * @param graph the model
+     * @param inPlace when operators may overwrite their inputs
+     * @throws IllegalArgumentException if the graph exceeds a limit of {@link ParallelUse}
+     * @throws ArithmeticException if the sum of sizes does not fit into a long
+     */
+    public static Attempt plan(Graph graph, InPlace inPlace) {
+        Portfolio portfolio = new Portfolio(STRATEGIES, UsageRecords.ALIGNMENT_BYTES);
+        ParallelUse use = ParallelUse.of(graph);
+        Attempt plain = portfolio.best(List.of(use.problem()));
+        if (inPlace.leastSavingBytes().isEmpty()) {
+            return plain;
+        }
+        Attempt aliased = portfolio.best(List.of(use.aliasedProblem()));
+        long savedBytes = plain.plan().totalBytes() - aliased.plan().totalBytes();
+        return savedBytes >= inPlace.leastSavingBytes().orElseThrow() ? aliased : plain;
+    }
+}

@@ -1,0 +1,157 @@
+package org.djlplan.study.shared;
+
+import com.google.common.collect.ImmutableMap;
+import java.util.Arrays;
+import java.util.List;
+import org.djlplan.memplan.internal.usage.PlanningProblem;
+import org.djlplan.memplan.internal.usage.UsageRecord;
+import org.djlplan.memplan.internal.usage.UsageRecords;
+
+/**
+ * Min-cost Flow (Lee et al. 2019, on the memory manager): every unit either follows a finished unit
+ * in its object, at the cost of the bytes by which it is larger, or gets a new object at the cost
+ * of its size; at most one unit follows each unit. The choice with the smallest sum of costs is a
+ * minimum-cost flow. The sum overstates the objects' sizes: an object that holds a large, a small
+ * and a large unit in turn grows once but is charged twice.
+ *
+ * <p>The flow is on a bipartite graph, so it is found as an assignment: unit by unit, by the
+ * shortest path in reduced costs that gives it a predecessor or a new object (Kuhn 1955, Munkres
+ * 1957). The O(n²) edges are not stored but computed from the records: O(n) memory, O(n³) time in
+ * the worst case. Of equally short paths the one to the unit that starts first is taken.
+ */
+public final class MinCostFlow implements SharedObjectsStrategy {
+
+    /**
+     * One search, with the units in execution order as columns (predecessors) and rows
+     * (successors).
+     */
+    private static final class Assignment {
+
+        private final int[] first;
+        private final int[] last;
+        private final long[] bytes;
+
+        /** The column of new objects, which any number of rows may use. */
+        private final int newObject;
+
+        private final long[] rowPotential;
+        private final long[] columnPotential;
+
+        /** The row that uses each column, or −1. */
+        private final int[] follower;
+
+        Assignment(List<UsageRecord> units) {
+            first = units.stream().mapToInt(UsageRecord::first).toArray();
+            last = units.stream().mapToInt(UsageRecord::last).toArray();
+            bytes = units.stream().mapToLong(UsageRecord::bytes).toArray();
+            newObject = units.size();
+            rowPotential = new long[units.size()];
+            columnPotential = new long[units.size() + 1];
+            follower = new int[units.size() + 1];
+            Arrays.fill(follower, -1);
+        }
+
+        private boolean isEdge(int column, int row) {
+            return column == newObject || last[column] < first[row];
+        }
+
+        private long reducedCost(int column, int row) {
+            long held = column == newObject ? 0 : bytes[column];
+            return Math.max(0, bytes[row] - held) - rowPotential[row] - columnPotential[column];
+        }
+
+        /** Gives {@code row} a column, along the shortest path. */
+        void add(int row) {
+            long[] distance = new long[newObject + 1];
+            int[] previous = new int[newObject + 1];
+            boolean[] reached = new boolean[newObject + 1];
+            boolean[] done = new boolean[newObject + 1];
+            int at = row;
+            int from = -1;
+            long travelled = 0;
+            while (true) {
+                int next = -1;
+                for (int i = 0; i <= row; i++) {
+                    // No unit that starts later is finished before this row or an earlier one
+                    // starts.
+                    int column = i < row ? i : newObject;
+                    if (done[column]) {
+                        continue;
+                    }
+                    if (isEdge(column, at)) {
+                        long through = travelled + reducedCost(column, at);
+                        if (!reached[column] || through < distance[column]) {
+                            reached[column] = true;
+                            distance[column] = through;
+                            previous[column] = from;
+                        }
+                    }
+                    if (reached[column] && (next < 0 || distance[column] < distance[next])) {
+                        next = column;
+                    }
+                }
+                travelled = distance[next];
+                from = next;
+                if (next == newObject || follower[next] < 0) {
+                    break;
+                }
+                done[next] = true;
+                at = follower[next];
+            }
+            rowPotential[row] += travelled;
+            for (int column = 0; column < newObject; column++) {
+                if (done[column]) {
+                    rowPotential[follower[column]] += travelled - distance[column];
+                    columnPotential[column] -= travelled - distance[column];
+                }
+            }
+            for (int column = from; column >= 0; column = previous[column]) {
+                int before = previous[column];
+                follower[column] = before < 0 ? row : follower[before];
+            }
+            follower[newObject] = -1;
+        }
+    }
+
+    @Override
+    public String name() {
+        return "shared-min-cost-flow";
+    }
+
+    @Override
+    public int largestProblem() {
+        return 1_500;
+    }
+
+    /**
+     * {@inheritDoc}
+     *
+     * @throws ArithmeticException if the sizes add up to more than a long holds
+     */
+    @Override
+    public SharedObjectsPlan plan(PlanningProblem problem) {
+        List<UsageRecord> units = ObjectsInUse.inOrder(problem.units());
+        // No potential and no distance exceeds this sum.
+        UsageRecords.naiveBytes(units);
+        Assignment assignment = new Assignment(units);
+        for (int row = 0; row < units.size(); row++) {
+            assignment.add(row);
+        }
+        int[] objects = new int[units.size()];
+        boolean[] follows = new boolean[units.size()];
+        int opened = 0;
+        ImmutableMap.Builder<Integer, Integer> byTensor = ImmutableMap.builder();
+        for (int i = 0; i < units.size(); i++) {
+            if (!follows[i]) {
+                objects[i] = opened++;
+            }
+            byTensor.put(units.get(i).tensor(), objects[i]);
+            int follower = assignment.follower[i];
+            if (follower >= 0) {
+                follows[follower] = true;
+                objects[follower] = objects[i];
+            }
+        }
+        return new SharedObjectsPlan(name(), problem, byTensor.buildOrThrow());
+    }
+}

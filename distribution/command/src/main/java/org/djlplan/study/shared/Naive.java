@@ -1,0 +1,29 @@
+package org.djlplan.study.shared;
+
+import com.google.common.collect.ImmutableMap;
+import org.djlplan.memplan.internal.usage.PlanningProblem;
+import org.djlplan.memplan.internal.usage.UsageRecord;
+
+/** Gives every unit its own object, by tensor id; valid for any problem. O(n). */
+public final class Naive implements SharedObjectsStrategy {
+
+    @Override
+    public String name() {
+        return "shared-naive";
+    }
+
+    @Override
+    public int largestProblem() {
+        return Integer.MAX_VALUE;
+    }
+
+    @Override
+    public SharedObjectsPlan plan(PlanningProblem problem) {
+        ImmutableMap.Builder<Integer, Integer> objects = ImmutableMap.builder();
+        int next = 0;
+        for (UsageRecord unit : problem.units()) {
+            objects.put(unit.tensor(), next++);
+        }
+        return new SharedObjectsPlan(name(), problem, objects.buildOrThrow());
+    }
+}

@@ -1,0 +1,81 @@
+package org.djlplan;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+
+/** Holds the packages to their one job and the arrows between them to one direction. */
+@AnalyzeClasses(
+        packages = {"org.djlplan.cli", "org.djlplan.study"},
+        importOptions = {ImportOption.DoNotIncludeTests.class, ImportOption.DoNotIncludeJars.class})
+class ArchitectureTest {
+
+    private static final String STUDY = "org.djlplan.study";
+
+    @ArchTest
+    static final ArchRule studiesKnowNoCommand =
+            noClasses()
+                    .that()
+                    .resideInAPackage(STUDY + "..")
+                    .should()
+                    .dependOnClassesThat()
+                    .resideInAPackage("org.djlplan.cli..");
+
+    @ArchTest
+    static final ArchRule reportsKnowNoCommand =
+            noClasses()
+                    .that()
+                    .resideInAPackage("org.djlplan.cli.report..")
+                    .should()
+                    .dependOnClassesThat()
+                    .resideInAnyPackage("org.djlplan.cli", "picocli..");
+
+    @ArchTest
+    static final ArchRule studiedStrategiesArePure =
+            classes()
+                    .that()
+                    .resideInAnyPackage(STUDY + ".parallel..", STUDY + ".shared..")
+                    .should()
+                    .onlyDependOnClassesThat()
+                    .resideInAnyPackage(
+                            "java.lang..",
+                            "java.time..",
+                            "java.util..",
+                            "com.google.common..",
+                            "com.google.errorprone..",
+                            STUDY + ".parallel..",
+                            STUDY + ".shared..",
+                            "org.djlplan.memplan.graph..",
+                            "org.djlplan.memplan.internal.budget",
+                            "org.djlplan.memplan.internal.config..",
+                            "org.djlplan.memplan.internal.plan..",
+                            "org.djlplan.memplan.internal.usage..");
+
+    @ArchTest
+    static final ArchRule explanationsArePure =
+            classes()
+                    .that()
+                    .resideInAPackage(STUDY + ".delegation..")
+                    .should()
+                    .onlyDependOnClassesThat()
+                    .resideInAnyPackage(
+                            "java.lang..",
+                            "java.util..",
+                            "com.google.common..",
+                            "com.google.errorprone..",
+                            STUDY + ".delegation..",
+                            "org.djlplan.delegation.internal.choice..",
+                            "org.djlplan.delegation.internal.partition..",
+                            "org.djlplan.delegation.internal.table..",
+                            "org.djlplan.memplan.graph..",
+                            "org.djlplan.memplan.spi..");
+
+    @ArchTest
+    static final ArchRule noCycles =
+            slices().matching("org.djlplan.(**)").should().beFreeOfCycles();
+}

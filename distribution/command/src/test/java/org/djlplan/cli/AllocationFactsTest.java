@@ -1,0 +1,51 @@
+package org.djlplan.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import com.google.gson.JsonParser;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.djlplan.memplan.internal.runtime.torch.OperatorNames.Named;
+import org.djlplan.memplan.internal.usage.PlanningProblem;
+import org.djlplan.memplan.internal.usage.UsageRecord;
+import org.junit.jupiter.api.Test;
+
+class AllocationFactsTest {
+
+    /** Of three allocations the second is left to the engine. */
+    private static final PlanningProblem PLANNED =
+            new PlanningProblem(
+                    List.of(new UsageRecord(0, 0, 2, 128), new UsageRecord(2, 3, 4, 64)));
+
+    private static Named named(long bytes, String operator, Integer... shape) {
+        return new Named(bytes, operator, Optional.of(List.of(shape)));
+    }
+
+    @Test
+    void planned_samePrediction_areThoseOfPlannedAllocations() {
+        List<Named> allocations =
+                List.of(
+                        named(100, "aten::conv2d", 1, 25),
+                        new Named(4000, "aten::linear", Optional.empty()),
+                        named(64, ""));
+        assertEquals(
+                Map.of(0, allocations.get(0), 2, allocations.get(2)),
+                AllocationFacts.planned(PLANNED, allocations));
+        assertEquals(
+                allocations,
+                AllocationFacts.named(
+                        JsonParser.parseString(AllocationFacts.toJson(allocations).toString())
+                                .getAsJsonArray()));
+    }
+
+    @Test
+    void planned_anotherPrediction_isNotGuessed() {
+        List<Named> fewer = List.of(named(100, "a"), named(4000, "b"));
+        List<Named> larger = List.of(named(100, "a"), named(4000, "b"), named(65, "c"));
+        for (List<Named> others : List.of(fewer, larger)) {
+            assertThrows(Failure.class, () -> AllocationFacts.planned(PLANNED, others));
+        }
+    }
+}

@@ -1,0 +1,153 @@
+package org.djlplan.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.gson.JsonArray;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+import java.util.List;
+import org.djlplan.cli.OutputDifference.Limit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class OutputDifferenceTest {
+
+    @TempDir Path folder;
+
+    private record Written(Path file, JsonArray layout, String sha256) {}
+
+    @Test
+    void between_equalBytes_isIdentical() throws IOException {
+        OutputDifference difference = between(write("a", floats(1, 2)), write("b", floats(1, 2)));
+        assertTrue(difference.identical());
+        assertEquals(0, difference.maxRelativeError().getAsDouble());
+        assertTrue(difference.within(0));
+    }
+
+    @Test
+    void between_oneElementOff_isRelativeToTheLargestElement() throws IOException {
+        OutputDifference difference =
+                between(write("a", floats(1, -4)), write("b", floats(1.5f, -4)));
+        assertFalse(difference.identical());
+        assertEquals(0.125, difference.maxRelativeError().getAsDouble());
+        assertTrue(difference.within(0.125));
+        assertFalse(difference.within(0.124));
+    }
+
+    @Test
+    void between_zerosOfBothSigns_differInBytesOnly() throws IOException {
+        OutputDifference difference =
+                between(write("a", floats(0f, 1)), write("b", floats(-0f, 1)));
+        assertFalse(difference.identical());
+        assertTrue(difference.within(0));
+    }
+
+    @Test
+    void between_undefinedOnOneSide_isNeverWithin() throws IOException {
+        OutputDifference difference =
+                between(write("a", floats(1, 1)), write("b", floats(Float.NaN, 1)));
+        assertTrue(difference.maxRelativeError().isEmpty());
+        assertFalse(difference.within(Double.MAX_VALUE));
+    }
+
+    @Test
+    void between_otherSizes_isNeverWithin() throws IOException {
+        OutputDifference difference = between(write("a", floats(1)), write("b", floats(1, 1)));
+        assertFalse(difference.identical());
+        assertFalse(difference.within(Double.MAX_VALUE));
+    }
+
+    @Test
+    void between_unsignedBytes_readsThemUnsigned() throws IOException {
+        OutputDifference difference =
+                between(
+                        write("a", "uint8", ByteBuffer.wrap(new byte[] {(byte) 200})),
+                        write("b", "uint8", ByteBuffer.wrap(new byte[] {100})));
+        assertEquals(0.5, difference.maxRelativeError().getAsDouble());
+    }
+
+    @Test
+    void between_zerosExpected_isRelativeToOne() throws IOException {
+        OutputDifference difference =
+                between(write("a", floats(0, 0)), write("b", floats(0.25f, 0)));
+        assertEquals(0.25, difference.maxRelativeError().getAsDouble());
+    }
+
+    @Test
+    void agrees_floats_byTheLimit() throws IOException {
+        OutputDifference difference = between(write("a", floats(1)), write("b", floats(1.5f)));
+        assertTrue(difference.agrees(List.of(new Limit(0.5, 1))));
+        assertFalse(difference.agrees(List.of(new Limit(0.49, 1))));
+        assertEquals("5e-1", difference.text());
+        assertFalse(
+                between(write("a", floats(1)), write("b", floats(Float.NaN)))
+                        .agrees(List.of(new Limit(1e9, 1))));
+        assertFalse(
+                between(write("a", floats(1)), write("b", floats(1, 1)))
+                        .agrees(List.of(new Limit(1e9, 1))));
+    }
+
+    @Test
+    void agrees_quantized_acceptsOneStepForAnyLimit() throws IOException {
+        OutputDifference one = between(bytes(3), bytes(4));
+        assertTrue(one.agrees(List.of(new Limit(0, 1))));
+        assertEquals("1 step", one.text());
+        OutputDifference two = between(bytes(3), bytes(5));
+        assertFalse(two.agrees(List.of(new Limit(1e9, 1))));
+        assertTrue(two.agrees(List.of(new Limit(0, 2))));
+        assertEquals("2 steps", two.text());
+    }
+
+    @Test
+    void agrees_otherIntegers_onlyIfEqual() throws IOException {
+        OutputDifference difference = between(ids(100_000), ids(100_001));
+        assertFalse(difference.agrees(List.of(new Limit(1, 1))));
+    }
+
+    private Written bytes(int value) throws IOException {
+        return write("bytes" + value, "int8", ByteBuffer.wrap(new byte[] {(byte) value}));
+    }
+
+    private Written ids(int value) throws IOException {
+        ByteBuffer buffer = ByteBuffer.allocate(Integer.BYTES).order(ByteOrder.nativeOrder());
+        return write("ids" + value, "int32", buffer.putInt(value).flip());
+    }
+
+    @Test
+    void sha256_emptyAndKnownBytes_isTheStandardsValue() throws IOException {
+        byte[] abc = {'a', 'b', 'c'};
+        assertEquals(
+                // FIPS 180-2, appendix B.1
+                "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+                write("a", "uint8", ByteBuffer.wrap(abc)).sha256());
+    }
+
+    private static OutputDifference between(Written a, Written b) throws IOException {
+        return OutputDifference.between(a.file(), a.layout(), b.file(), b.layout());
+    }
+
+    private Written write(String name, ByteBuffer floats) throws IOException {
+        return write(name, "float32", floats);
+    }
+
+    private Written write(String name, String type, ByteBuffer values) throws IOException {
+        Path file = folder.resolve(name);
+        try (ModelRun.OutputFile out = new ModelRun.OutputFile(file)) {
+            out.accept(type, values);
+            return new Written(file, out.layout(), out.sha256());
+        }
+    }
+
+    private static ByteBuffer floats(float... values) {
+        ByteBuffer buffer =
+                ByteBuffer.allocate(values.length * Float.BYTES).order(ByteOrder.nativeOrder());
+        for (float value : values) {
+            buffer.putFloat(value);
+        }
+        return buffer.flip();
+    }
+}

@@ -1,0 +1,178 @@
+package org.djlplan.study.parallel;
+
+import static org.djlplan.memplan.testing.Vectors.records;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+import org.djlplan.memplan.internal.plan.OffsetPlan;
+import org.djlplan.memplan.internal.plan.OffsetStrategy;
+import org.djlplan.memplan.internal.plan.PlanValidator;
+import org.djlplan.memplan.internal.plan.greedy.GreedyBySize;
+import org.djlplan.memplan.internal.plan.greedy.Naive;
+import org.djlplan.memplan.internal.usage.Conflicts;
+import org.djlplan.memplan.internal.usage.PlanningProblem;
+import org.djlplan.memplan.internal.usage.UsageRecord;
+import org.djlplan.memplan.testing.Problems;
+import org.junit.jupiter.api.Test;
+
+class ConflictGreedyTest {
+
+    private static final List<OffsetStrategy> ALL =
+            List.of(
+                    ConflictGreedy.BY_SIZE,
+                    ConflictGreedy.BY_CONFLICTS,
+                    ConflictGreedy.TVM_BY_SIZE,
+                    ConflictGreedy.TVM_BY_CONFLICTS);
+
+    private static List<Long> offsets(OffsetStrategy strategy, PlanningProblem problem) {
+        OffsetPlan plan = strategy.plan(problem);
+        return problem.records().stream().map(r -> plan.offsetOf(r.tensor())).toList();
+    }
+
+    private static long total(OffsetStrategy strategy, PlanningProblem problem) {
+        return strategy.plan(problem).totalBytes();
+    }
+
+    @Test
+    void tvm_fanout_givesItsTotals() {
+        assertEquals(7_920_256, total(ConflictGreedy.TVM_BY_SIZE, TvmVectors.FANOUT));
+        assertEquals(7_200_256, total(ConflictGreedy.TVM_BY_CONFLICTS, TvmVectors.FANOUT));
+    }
+
+    @Test
+    void smallestGap_fanout_isNoWorseInEitherOrder() {
+        // sid_2, sid_6, PaddedInput_3 (or _2) and a Conv2dOutput are in conflict with each other.
+        assertEquals(7_200_256, total(ConflictGreedy.BY_SIZE, TvmVectors.FANOUT));
+        assertEquals(7_200_256, total(ConflictGreedy.BY_CONFLICTS, TvmVectors.FANOUT));
+    }
+
+    /**
+     * TVM has two pools here: a fast one that takes what fits into its 200,704 bytes (tensor_2 and
+     * Conv2dOutput_7, which are not in conflict), and a slow one of any size. Our arena is one pool
+     * of any size; its total is that of the slow pool, with the two tensors in it or without. Only
+     * by size, though: TVM counts conflicts across pools, so without the two its other order would
+     * be another. TVM aligns offsets to 16 bytes, we align sizes: PaddedInput_7 has 314,646 there.
+     */
+    @Test
+    void tvm_linearInOnePool_givesItsTotalOfTheSlowPool() {
+        assertEquals(1_418_528, total(ConflictGreedy.TVM_BY_SIZE, TvmVectors.LINEAR));
+        assertEquals(1_418_528, total(ConflictGreedy.TVM_BY_CONFLICTS, TvmVectors.LINEAR));
+        assertEquals(1_418_528, total(ConflictGreedy.TVM_BY_SIZE, TvmVectors.LINEAR_SLOW_POOL));
+    }
+
+    @Test
+    void smallestGap_linear_needsLessInOnePoolThanTvmInTheSlowOne() {
+        // sid_8, PaddedInput_7 and Conv2dOutput_7 are in conflict with each other.
+        assertEquals(1_117_728, total(ConflictGreedy.BY_SIZE, TvmVectors.LINEAR));
+        assertEquals(1_117_728, total(ConflictGreedy.BY_CONFLICTS, TvmVectors.LINEAR));
+    }
+
+    @Test
+    void plan_listedPair_liesApart() {
+        PlanningProblem problem =
+                new PlanningProblem(records(0, 0, 9, 1, 1, 9, 2, 2, 9))
+                        .withConflicts(new Conflicts.Builder().add(0, 2).build());
+        assertEquals(List.of(0L, 0L, 9L), offsets(ConflictGreedy.BY_SIZE, problem));
+        assertEquals(List.of(0L, 0L, 9L), offsets(ConflictGreedy.BY_CONFLICTS, problem));
+    }
+
+    @Test
+    void behindLast_gapBeforeIt_staysEmpty() {
+        // Tensor 1 ends before 3 begins and leaves a gap between 0 and 2.
+        PlanningProblem problem =
+                new PlanningProblem(records(0, 9, 50, 0, 0, 40, 0, 9, 30, 5, 9, 20));
+        assertEquals(List.of(0L, 50L, 90L, 50L), offsets(ConflictGreedy.BY_SIZE, problem));
+        assertEquals(List.of(0L, 50L, 90L, 120L), offsets(ConflictGreedy.TVM_BY_SIZE, problem));
+    }
+
+    @Test
+    void byConflicts_manyNeighbours_comeFirst() {
+        // Tensor 2 is small but overlaps all others.
+        PlanningProblem problem = new PlanningProblem(records(0, 1, 50, 2, 3, 40, 0, 3, 10));
+        assertEquals(List.of(10L, 10L, 0L), offsets(ConflictGreedy.BY_CONFLICTS, problem));
+        assertEquals(List.of(0L, 0L, 50L), offsets(ConflictGreedy.BY_SIZE, problem));
+    }
+
+    @Test
+    void admits_conflicts_onlyWhoReadsThem() {
+        PlanningProblem problem = TvmVectors.FANOUT;
+        assertFalse(new GreedyBySize().admits(problem));
+        assertTrue(new Naive().admits(problem));
+        ALL.forEach(strategy -> assertTrue(strategy.admits(problem)));
+        assertTrue(new GreedyBySize().admits(new PlanningProblem(problem.records())));
+    }
+
+    @Test
+    void admits_tooLargeAProblem_isFalse() {
+        List<UsageRecord> many = new ArrayList<>();
+        for (int i = 0; i <= ConflictGreedy.LARGEST_PROBLEM; i++) {
+            many.add(new UsageRecord(i, i, i, 1));
+        }
+        PlanningProblem problem = new PlanningProblem(many);
+        ALL.forEach(strategy -> assertFalse(strategy.admits(problem)));
+    }
+
+    @Test
+    void plan_arenaOverflows_isAnError() {
+        PlanningProblem huge =
+                new PlanningProblem(
+                                List.of(
+                                        new UsageRecord(0, 0, 1, Long.MAX_VALUE),
+                                        new UsageRecord(1, 2, 3, Long.MAX_VALUE)))
+                        .withConflicts(new Conflicts.Builder().add(0, 1).build());
+        for (OffsetStrategy strategy : ALL) {
+            assertThrows(ArithmeticException.class, () -> strategy.plan(huge));
+        }
+    }
+
+    @Property(tries = 300)
+    void plan_anyProblem_isValidAndNotBelowTheBound(@ForAll("problems") PlanningProblem problem) {
+        for (OffsetStrategy strategy : ALL) {
+            OffsetPlan plan = strategy.plan(problem);
+            assertEquals(List.of(), PlanValidator.violations(plan, 1), strategy::name);
+            assertTrue(plan.totalBytes() >= AntichainBound.bytes(problem));
+            assertEquals(plan, strategy.plan(problem));
+        }
+    }
+
+    @Property(tries = 100)
+    void plan_recordsInAnyOrder_isTheSame(
+            @ForAll("problems") PlanningProblem problem, @ForAll Random random) {
+        List<UsageRecord> shuffled = new ArrayList<>(problem.records());
+        Collections.shuffle(shuffled, random);
+        PlanningProblem again =
+                new PlanningProblem(shuffled, problem.aliasClasses())
+                        .withConflicts(problem.conflicts());
+        for (OffsetStrategy strategy : ALL) {
+            assertEquals(strategy.plan(problem).unitOffsets(), strategy.plan(again).unitOffsets());
+        }
+    }
+
+    @Property(tries = 300)
+    void bySizeOverConflicts_serialProblem_isGreedyBySize(
+            @ForAll("serial") PlanningProblem problem) {
+        assertEquals(
+                new GreedyBySize().plan(problem).unitOffsets(),
+                ConflictGreedy.BY_SIZE.plan(problem).unitOffsets());
+    }
+
+    @Provide
+    Arbitrary<PlanningProblem> problems() {
+        return Problems.withConflicts();
+    }
+
+    @Provide
+    Arbitrary<PlanningProblem> serial() {
+        return Problems.aliased();
+    }
+}

@@ -1,0 +1,260 @@
+package org.djlplan.delegation.internal;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import com.google.common.base.Splitter;
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableSortedSet;
+import java.math.BigDecimal;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.function.Function;
+import java.util.regex.Pattern;
+import org.djlplan.delegation.internal.table.Goal;
+import org.djlplan.delegation.internal.table.Goal.Objective;
+import org.djlplan.memplan.internal.config.Masked;
+import org.djlplan.memplan.internal.config.Nearest;
+import org.djlplan.memplan.internal.config.Quantities;
+import org.djlplan.memplan.internal.config.Threads;
+import org.djlplan.memplan.spi.Tolerance;
+
+/**
+ * The delegation options of one model.
+ *
+ * @param enabled whether anything may be delegated
+ * @param goal of the choice
+ * @param profile when candidates are measured
+ * @param profileFrom the folder or archive that is read first; empty for none
+ * @param onMissing what to do if no result is stored for this hardware
+ * @param profileBudget time limit of measuring; empty for one that depends on the model's latency
+ * @param tolerance of the outputs, compared with the CPU kernels'
+ * @param exclude operators that stay in the CPU kernels
+ */
+public record DelegationOptions(
+        boolean enabled,
+        Goal goal,
+        ProfileMode profile,
+        Optional<Path> profileFrom,
+        OnMissing onMissing,
+        Optional<Duration> profileBudget,
+        Tolerance tolerance,
+        Exclusion exclude) {
+
+    private static final String AUTO = "auto";
+    private static final String EVERY_SHAPE = "every-shape";
+    private static final String NONE = "none";
+
+    /** The longest time limit of measuring that users may set. */
+    public static final Duration LONGEST_BUDGET = Duration.ofHours(24);
+
+    private static final Pattern URL =
+            Pattern.compile("(?i)(file|https?):.*|[a-z][a-z0-9+.-]*://.*");
+
+    public DelegationOptions {
+        checkArgument(
+                profileBudget.isEmpty() || !profileBudget.get().isNegative(),
+                "profileBudget: %s",
+                profileBudget);
+    }
+
+    /**
+     * Reads the options.
+     *
+     * @param options by key
+     * @throws IllegalArgumentException if a key is unknown (the message names the nearest), or a
+     *     value is invalid (the message lists valid values)
+     */
+    public static DelegationOptions parse(Map<String, String> options) {
+        List<String> known = Arrays.stream(DelegationKey.values()).map(DelegationKey::key).toList();
+        for (String key : options.keySet()) {
+            if (!known.contains(key)) {
+                throw new IllegalArgumentException(
+                        "unknown option "
+                                + key
+                                + "; the nearest known one is "
+                                + Nearest.of(key, known));
+            }
+        }
+        Objective objective =
+                value(
+                        options,
+                        DelegationKey.OBJECTIVE,
+                        "latency",
+                        text -> constant(Objective.values(), text),
+                        "latency, memory or balanced");
+        OptionalLong maxMemoryBytes =
+                options.containsKey(DelegationKey.MAX_MEMORY.key())
+                        ? OptionalLong.of(
+                                value(
+                                        options,
+                                        DelegationKey.MAX_MEMORY,
+                                        "",
+                                        Quantities::bytes,
+                                        "a size such as 64MB, 64MiB or 1GB"))
+                        : OptionalLong.empty();
+        Profile profile =
+                value(
+                        options,
+                        DelegationKey.PROFILE,
+                        DelegationKey.PROFILE.defaultValue(),
+                        Profile::parse,
+                        "background, blocking or off, the first two also with a duration of at most"
+                                + " 24h, such as blocking:10s");
+        return new DelegationOptions(
+                value(
+                        options,
+                        DelegationKey.ENABLED,
+                        "true",
+                        DelegationOptions::enabled,
+                        "true, false or every-shape"),
+                new Goal(objective, maxMemoryBytes),
+                profile.mode(),
+                value(
+                        options,
+                        DelegationKey.PROFILE_FROM,
+                        NONE,
+                        DelegationOptions::location,
+                        "the path of a folder or an archive, not a URL; put the result of "
+                                + "`djlplan tune` into the model's folder or archive"),
+                value(
+                        options,
+                        DelegationKey.ON_MISSING,
+                        "measure",
+                        text -> constant(OnMissing.values(), text),
+                        "fail, cpu or measure"),
+                profile.budget(),
+                value(
+                        options,
+                        DelegationKey.TOLERANCE,
+                        AUTO,
+                        DelegationOptions::tolerance,
+                        "auto or a number from 0 to 1, such as 1e-4"),
+                value(options, DelegationKey.EXCLUDE, "", Exclusion::parse, Exclusion.ALLOWED));
+    }
+
+    private static <T> T value(
+            Map<String, String> options,
+            DelegationKey key,
+            String otherwise,
+            Function<String, Optional<T>> parser,
+            String allowed) {
+        String text = options.getOrDefault(key.key(), otherwise);
+        return parser.apply(text.trim())
+                .orElseThrow(
+                        () ->
+                                new IllegalArgumentException(
+                                        key.key()
+                                                + "="
+                                                + Masked.text(text)
+                                                + ": must be "
+                                                + allowed));
+    }
+
+    private static <E extends Enum<E>> Optional<E> constant(E[] constants, String text) {
+        return Arrays.stream(constants)
+                .filter(constant -> constant.name().equals(text.toUpperCase(Locale.ROOT)))
+                .findFirst();
+    }
+
+    private static Optional<Boolean> enabled(String text) {
+        return switch (text.toLowerCase(Locale.ROOT)) {
+            case "true", EVERY_SHAPE -> Optional.of(true);
+            case "false" -> Optional.of(false);
+            default -> Optional.empty();
+        };
+    }
+
+    private static Optional<Optional<Path>> location(String text) {
+        if (text.equals(NONE)) {
+            return Optional.of(Optional.empty());
+        }
+        if (text.isEmpty() || URL.matcher(text).matches()) {
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(Optional.of(Path.of(text)));
+        } catch (InvalidPathException e) {
+            return Optional.empty();
+        }
+    }
+
+    private static Optional<Tolerance> tolerance(String text) {
+        return text.toLowerCase(Locale.ROOT).equals(AUTO)
+                ? Optional.of(Tolerance.AUTO)
+                : Quantities.number(text)
+                        .map(BigDecimal::doubleValue)
+                        .filter(number -> number >= 0 && number <= 1)
+                        .map(Tolerance::of);
+    }
+
+    /** Returns whether the first choice stays as long as the model is open. */
+    public boolean pinned() {
+        return profileFrom.isPresent() || onMissing != OnMissing.MEASURE;
+    }
+
+    /** What to do if no result is stored for this hardware. */
+    public enum OnMissing {
+        /** The model does not load. */
+        FAIL,
+        /** The CPU kernels serve, and nothing is measured. */
+        CPU,
+        /** Measures as {@link ProfileMode} says. */
+        MEASURE
+    }
+
+    /** The time at which candidates are measured. */
+    public enum ProfileMode {
+        /** While the application runs, starting after the load. */
+        BACKGROUND,
+        /** Before the model is ready. */
+        BLOCKING,
+        /** Never. */
+        OFF
+    }
+
+    /**
+     * When to measure, and the time limit.
+     *
+     * @param budget empty for a limit that depends on the model's latency
+     */
+    private record Profile(ProfileMode mode, Optional<Duration> budget) {
+
+        static Optional<Profile> parse(String text) {
+            List<String> parts = Splitter.on(':').limit(2).trimResults().splitToList(text);
+            Optional<ProfileMode> mode = constant(ProfileMode.values(), parts.get(0));
+            if (parts.size() == 1) {
+                return mode.map(when -> new Profile(when, Optional.empty()));
+            }
+            return mode.filter(when -> when != ProfileMode.OFF)
+                    .flatMap(
+                            when ->
+                                    Quantities.duration(parts.get(1), LONGEST_BUDGET)
+                                            .map(time -> new Profile(when, Optional.of(time))));
+        }
+    }
+
+    /**
+     * Returns the numbers of threads per prediction to choose from, ascending: the given number, or
+     * the powers of two below the number of cores, and the number of cores.
+     *
+     * @param given value of {@code memplan.threads}, −1 for none
+     * @param cores of this machine
+     */
+    public static ImmutableList<Integer> threadCandidates(int given, int cores) {
+        if (given != Threads.DEFAULT) {
+            return ImmutableList.of(given);
+        }
+        ImmutableSortedSet.Builder<Integer> numbers = ImmutableSortedSet.naturalOrder();
+        for (int number = 1; number < cores; number *= 2) {
+            numbers.add(number);
+        }
+        return numbers.add(cores).build().asList();
+    }
+}

@@ -1,0 +1,198 @@
+package org.djlplan.delegation.internal;
+
+import ai.djl.util.Progress;
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.djlplan.delegation.internal.DelegationOptions.OnMissing;
+import org.djlplan.delegation.internal.DelegationOptions.ProfileMode;
+import org.djlplan.delegation.internal.Measurement.Profiling;
+import org.djlplan.delegation.internal.Measurement.UnmeasurableException;
+import org.djlplan.delegation.internal.table.Goal;
+import org.djlplan.delegation.internal.table.ProfileTable;
+import org.djlplan.memplan.internal.store.StoreKey;
+import org.djlplan.memplan.spi.DelegableModel;
+import org.djlplan.memplan.spi.DelegableModel.Urgency;
+import org.djlplan.memplan.spi.DelegationChoice;
+import org.djlplan.memplan.spi.DelegationProvider;
+import org.djlplan.memplan.spi.Option;
+import org.djlplan.memplan.spi.UnusableOptionException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Delegates the set of operators that was measured to be the best. Results are stored next to the
+ * model, and used at once by later loads; until a set is verified, the CPU kernels run everything.
+ */
+public final class MeasuredDelegation implements DelegationProvider {
+
+    private static final Logger logger = LoggerFactory.getLogger(MeasuredDelegation.class);
+
+    private final Profiling profiling;
+    private final Patience patience;
+
+    /** Called by ServiceLoader. */
+    public MeasuredDelegation() {
+        this(Profiling.of(false), Patience.DEFAULT);
+    }
+
+    MeasuredDelegation(Profiling profiling, Patience patience) {
+        this.profiling = profiling;
+        this.patience = patience;
+    }
+
+    @Override
+    public List<Option> options() {
+        return List.of(DelegationKey.values());
+    }
+
+    @Override
+    public void check(Map<String, String> options) {
+        DelegationOptions unused = DelegationOptions.parse(options);
+    }
+
+    @Override
+    public Choosing choose(
+            DelegableModel model,
+            Map<String, String> options,
+            Optional<Progress> progress,
+            Consumer<DelegationChoice> better) {
+        DelegationOptions parsed = DelegationOptions.parse(options);
+        Request request = Request.of(model, parsed);
+        if (!parsed.enabled()) {
+            return new Settled(request.cpu(DelegationKey.ENABLED.key() + "=false"));
+        }
+        Measurement measurement;
+        Optional<ProfileTable> kept = Optional.empty();
+        try {
+            measurement = new Measurement(request, profiling, progress);
+            if (parsed.pinned()) {
+                StoreKey unused = measurement.key();
+            } else {
+                kept = measurement.kept();
+            }
+        } catch (IOException | RuntimeException e) {
+            logger.warn("The stored results of {} cannot be read", model.file(), e);
+            if (parsed.onMissing() == OnMissing.FAIL) {
+                throw new UnusableOptionException(
+                        DelegationKey.ON_MISSING.key() + "=fail: nothing can be looked up: " + e);
+            }
+            return new Settled(request.cpu("stored results cannot be read"));
+        }
+        if (parsed.pinned()) {
+            Optional<DelegationChoice> stays =
+                    new Pinned(request, parsed, measurement.tables()).choice();
+            if (stays.isPresent()) {
+                return new Settled(stays.get());
+            }
+        }
+        boolean measured = parsed.profile() != ProfileMode.OFF;
+        if (kept.isPresent()) {
+            return Background.confirming(
+                    kept.get(), measured, request, measurement, patience, better);
+        }
+        if (measured) {
+            try {
+                measurement.requireMeasurable();
+            } catch (UnmeasurableException e) {
+                return new Settled(measurement.unmeasured(e));
+            }
+        }
+        return switch (parsed.profile()) {
+            case OFF -> new Settled(request.cpu("nothing was measured"));
+            case BLOCKING -> {
+                DelegationChoice choice = measure(request, measurement);
+                yield new Settled(parsed.pinned() ? choice.only(choice.lightest()) : choice);
+            }
+            // A result measured beside a pinned job is used by the next job.
+            case BACKGROUND ->
+                    Background.measuring(
+                            request, measurement, patience, parsed.pinned() ? later -> {} : better);
+        };
+    }
+
+    /** A job that is pinned to what it begins with runs other shapes in CPU kernels. */
+    @Override
+    public Optional<Choosing> chooseAtShapes(
+            DelegableModel model, Map<String, String> options, Consumer<DelegationChoice> better) {
+        DelegationOptions parsed = DelegationOptions.parse(options);
+        if (!parsed.enabled() || parsed.pinned() || parsed.profile() == ProfileMode.OFF) {
+            return Optional.empty();
+        }
+        Request request = Request.of(model, parsed);
+        try {
+            Measurement measurement = new Measurement(request, profiling, Optional.empty());
+            Optional<ProfileTable> kept = measurement.kept();
+            if (kept.isPresent()) {
+                return Optional.of(
+                        Background.confirming(
+                                kept.get(), true, request, measurement, patience, better));
+            }
+            measurement.requireMeasurable();
+            return Optional.of(Background.measuring(request, measurement, patience, better));
+        } catch (UnmeasurableException | IOException | RuntimeException e) {
+            logger.info("{} is not measured at other shapes: {}", model.file(), e.getMessage());
+            return Optional.empty();
+        }
+    }
+
+    /**
+     * With excluded operators, the goal of least memory, or a pinned job, the CPU kernels serve in
+     * a budget, because the choice there is made again in every process and for every budget.
+     */
+    @Override
+    public Optional<Terms> insideBudget(Map<String, String> options) {
+        DelegationOptions parsed = DelegationOptions.parse(options);
+        boolean wanted =
+                parsed.enabled()
+                        && parsed.profile() != ProfileMode.OFF
+                        && !parsed.pinned()
+                        && parsed.goal().objective() != Goal.Objective.MEMORY
+                        && parsed.exclude().parts().isEmpty();
+        return wanted
+                ? Optional.of(
+                        new Terms(
+                                parsed.tolerance(),
+                                parsed.goal().maxMemoryBytes(),
+                                parsed.profile() == ProfileMode.BLOCKING))
+                : Optional.empty();
+    }
+
+    /** Measures, or waits for another JVM that does. */
+    private DelegationChoice measure(Request request, Measurement measurement) {
+        try {
+            Optional<DelegationChoice> choice =
+                    patience.attempts(
+                                    request.longest(),
+                                    leftNanos ->
+                                            measurement.attempt(
+                                                    leftNanos, Urgency.AWAITED, verified -> {}))
+                            .untilDone();
+            if (choice.isPresent()) {
+                return choice.get();
+            }
+            logger.warn("Another process measures {} for long", request.model().file());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return request.cpu("measuring was interrupted");
+        } catch (UnmeasurableException e) {
+            return measurement.unmeasured(e);
+        } catch (IOException | RuntimeException | LinkageError e) {
+            logger.warn("{} could not be measured", request.model().file(), e);
+        }
+        return request.cpu("it could not be measured");
+    }
+
+    /** A choice that stays. */
+    private record Settled(DelegationChoice first) implements Choosing {
+        @Override
+        public boolean isSettled() {
+            return true;
+        }
+
+        @Override
+        public void close() {}
+    }
+}

@@ -1,0 +1,418 @@
+package org.djlplan.delegation.internal;
+
+import ai.djl.util.Progress;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import org.djlplan.delegation.internal.profile.Profiler;
+import org.djlplan.delegation.internal.store.AttemptStore;
+import org.djlplan.delegation.internal.store.AttemptStore.Mark;
+import org.djlplan.delegation.internal.store.AttemptStore.PartialResult;
+import org.djlplan.delegation.internal.store.ProfileStore;
+import org.djlplan.delegation.internal.table.Entry;
+import org.djlplan.delegation.internal.table.ProfileTable;
+import org.djlplan.memplan.internal.machine.Machine;
+import org.djlplan.memplan.internal.store.FolderStore;
+import org.djlplan.memplan.internal.store.StoreKey;
+import org.djlplan.memplan.internal.store.StoreLock;
+import org.djlplan.memplan.spi.CandidateException;
+import org.djlplan.memplan.spi.CandidateRunner;
+import org.djlplan.memplan.spi.DelegableModel.Urgency;
+import org.djlplan.memplan.spi.DelegationChoice;
+import org.djlplan.memplan.spi.NoRoomException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Provides the table of measurements for one request: loads the stored one, or measures and stores
+ * it. A JVM measures one model at a time, and each model is measured by one JVM at a time.
+ */
+final class Measurement {
+
+    private static final Logger logger = LoggerFactory.getLogger(Measurement.class);
+
+    /** Two models that are measured at once would disturb each other. */
+    private static final Semaphore QUIET = new Semaphore(1, true);
+
+    /** Models for which the reason for not measuring was already logged. */
+    private static final Set<Path> TOLD = ConcurrentHashMap.newKeySet();
+
+    /** Limit of unexplained failures if no container limit can be the cause. */
+    private static final int MOST_ATTEMPTS = 3;
+
+    /** How often results are stored, because an application may end at any time. */
+    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
+    /** Denominator of the fraction of a container's memory that must stay free in addition. */
+    private static final int SPARE_PART = 20;
+
+    private final Request request;
+    private final Profiling profiling;
+    private final Optional<Progress> progress;
+    private final Machine machine;
+    private final KeptTables tables;
+    private final FolderStore<Mark> marks;
+    private final FolderStore<PartialResult> partialResults;
+
+    /**
+     * @throws IOException if the model has no file
+     */
+    Measurement(Request request, Profiling profiling, Optional<Progress> progress)
+            throws IOException {
+        this(request, profiling, progress, new Machine());
+    }
+
+    /**
+     * @param machine whose memory is checked
+     * @throws IOException if the model has no file
+     */
+    Measurement(Request request, Profiling profiling, Optional<Progress> progress, Machine machine)
+            throws IOException {
+        this.request = request;
+        this.profiling = profiling;
+        this.progress = progress;
+        this.machine = machine;
+        tables = new KeptTables(request);
+        marks = AttemptStore.marks(request.model());
+        partialResults = AttemptStore.partialResults(request.model(), tables.wanted());
+    }
+
+    /** Returns the stored tables. */
+    KeptTables tables() {
+        return tables;
+    }
+
+    /**
+     * Returns the key of the table.
+     *
+     * @throws UncheckedIOException as in {@link KeptTables#key}
+     */
+    StoreKey key() {
+        return tables.key();
+    }
+
+    /** Returns the table stored next to the model, if there is one. */
+    Optional<ProfileTable> kept() {
+        return tables.besideModel();
+    }
+
+    /** Returns the choice of a stored table. */
+    DelegationChoice stored(ProfileTable table) {
+        return request.choice(table, DelegationChoice.Origin.STORED);
+    }
+
+    /**
+     * Returns {@link KeptTables#confirms}; a table that does not match is removed from next to the
+     * model, with one warning.
+     *
+     * @throws CandidateException if the delegate cannot inspect the model now
+     */
+    boolean confirms(ProfileTable table) throws CandidateException {
+        boolean confirmed = tables.confirms(table);
+        if (!confirmed) {
+            tables.removeRejected();
+        }
+        return confirmed;
+    }
+
+    /**
+     * Checks that a measuring process may be started.
+     *
+     * @throws UnmeasurableException if none can be started, there is not enough memory for it, or
+     *     the last one caused the kill of an earlier process
+     */
+    void requireMeasurable() throws UnmeasurableException {
+        Optional<String> obstacle = request.model().obstacle();
+        if (obstacle.isPresent()) {
+            throw new UnmeasurableException(obstacle.get());
+        }
+        Optional<Mark> mark = failedAttempts();
+        if (mark.isPresent() && mark.get().attempts() >= mostAttempts()) {
+            throw new UnmeasurableException(
+                    "an earlier measurement was killed, as happens when a container runs "
+                            + "out of memory; `djlplan tune` measures it anyway");
+        }
+        long needed =
+                request.model().neededBytes()
+                        + machine.containerLimitBytes().orElse(0) / SPARE_PART;
+        OptionalLong free = machine.headroomBytes();
+        if (free.isPresent() && free.getAsLong() < needed) {
+            throw new UnmeasurableException(
+                    "%d MB of memory are left here, a process to measure in may need %d"
+                            .formatted(free.getAsLong() >> 20, needed >> 20));
+        }
+    }
+
+    /** Returns the mark of attempts that were killed in the same circumstances. */
+    private Optional<Mark> failedAttempts() {
+        // The model is not read at each load for a mark that almost never exists.
+        return marks.hasAny(ProfileStore.nameOf(request.model().file()))
+                ? marks.load(key()).filter(mark -> mark.circumstances().equals(circumstances()))
+                : Optional.empty();
+    }
+
+    private int mostAttempts() {
+        return machine.containerLimitBytes().isPresent() ? 1 : MOST_ATTEMPTS;
+    }
+
+    private String circumstances() {
+        String version = Measurement.class.getPackage().getImplementationVersion();
+        OptionalLong limit = machine.containerLimitBytes();
+        return "version %s, memory limit %s"
+                .formatted(
+                        version == null ? "unknown" : version,
+                        limit.isPresent() ? Long.toString(limit.getAsLong()) : "none");
+    }
+
+    /** Returns the choice without measurements, and logs once why nothing is measured. */
+    DelegationChoice unmeasured(UnmeasurableException why) {
+        if (TOLD.add(request.model().file())) {
+            logger.warn(
+                    "{} is not measured and runs in the CPU kernels: {}",
+                    request.model().file(),
+                    why.getMessage());
+        }
+        return request.cpu(why.getMessage());
+    }
+
+    /**
+     * Measures, unless the table exists by now.
+     *
+     * @param patienceNanos how long to wait while this JVM measures other models
+     * @param verified receives a verified and clearly better set, before the best is found
+     * @return empty if another JVM measures the model, or this one is busy for longer
+     * @throws UnmeasurableException if measuring is impossible here
+     * @throws InterruptedException if the thread was interrupted; partial results are stored for
+     *     the next time
+     */
+    Optional<DelegationChoice> attempt(
+            long patienceNanos, Urgency urgency, Consumer<DelegationChoice> verified)
+            throws IOException, InterruptedException, UnmeasurableException {
+        return attempt(patienceNanos, urgency, verified, kept -> true);
+    }
+
+    /**
+     * Measures, unless a sufficient table exists by now.
+     *
+     * @param sufficient whether a table is sufficient; another table stays unless the new one is
+     *     better
+     */
+    Optional<DelegationChoice> attempt(
+            long patienceNanos,
+            Urgency urgency,
+            Consumer<DelegationChoice> verified,
+            Predicate<ProfileTable> sufficient)
+            throws IOException, InterruptedException, UnmeasurableException {
+        return runExclusively(
+                patienceNanos,
+                () -> {
+                    Optional<ProfileTable> kept = kept();
+                    if (kept.filter(sufficient).isPresent()) {
+                        return stored(kept.get());
+                    }
+                    requireMeasurable();
+                    // While the model is measured again, the stored choice serves.
+                    Consumer<DelegationChoice> early = kept.isEmpty() ? verified : unused -> {};
+                    ProfileTable table =
+                            attemptMarked(
+                                    urgency, early, t -> kept.isEmpty() || sufficient.test(t));
+                    return kept.isPresent() && !sufficient.test(table)
+                            ? stored(kept.get())
+                            : request.choice(table, DelegationChoice.Origin.MEASURED);
+                });
+    }
+
+    /** If this process is killed, the mark remains, so that not every start is killed. */
+    private ProfileTable attemptMarked(
+            Urgency urgency, Consumer<DelegationChoice> verified, Predicate<ProfileTable> keep)
+            throws InterruptedException, UnmeasurableException {
+        int before = failedAttempts().map(Mark::attempts).orElse(0);
+        marks.save(key(), new Mark(circumstances(), before + 1));
+        Thread farewell = new Thread(() -> marks.remove(key()), "djl-delegation-mark");
+        Runtime.getRuntime().addShutdownHook(farewell);
+        boolean outOfMemory = false;
+        try {
+            return measure(keep, urgency, partialResults.load(key()), verified);
+        } catch (NoRoomException e) {
+            outOfMemory = e.killed();
+            if (outOfMemory) {
+                marks.save(key(), new Mark(circumstances(), MOST_ATTEMPTS));
+            }
+            throw new UnmeasurableException(e.getMessage());
+        } catch (IOException e) {
+            if (Thread.interrupted()) {
+                // Cancelled while the process was starting.
+                throw new InterruptedException();
+            }
+            throw new UnmeasurableException("no process to measure in: " + e.getMessage());
+        } catch (RuntimeException e) {
+            // The next attempt must not fail in the same way because of the same answers.
+            partialResults.remove(key());
+            throw e;
+        } finally {
+            if (!outOfMemory) {
+                marks.remove(key());
+            }
+            removeHook(farewell);
+        }
+    }
+
+    private static void removeHook(Thread hook) {
+        try {
+            Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (IllegalStateException e) {
+            logger.debug("the JVM is ending", e);
+        }
+    }
+
+    /**
+     * Measures on the user's request, even if a table exists.
+     *
+     * @param patienceNanos how long to wait while this JVM measures other models
+     * @param keep whether the table replaces an existing one
+     * @return empty if another JVM measures the model, or this one is busy for longer
+     * @throws IOException if no measuring process can be started
+     * @throws InterruptedException if the thread was interrupted; nothing is stored then
+     */
+    Optional<ProfileTable> renew(long patienceNanos, Predicate<ProfileTable> keep)
+            throws IOException, InterruptedException, UnmeasurableException {
+        return runExclusively(
+                patienceNanos,
+                () -> {
+                    ProfileTable table =
+                            measure(keep, Urgency.AWAITED, Optional.empty(), early -> {});
+                    marks.remove(key());
+                    return table;
+                });
+    }
+
+    private interface Step<T> {
+        T run() throws IOException, InterruptedException, UnmeasurableException;
+    }
+
+    /** Runs a step while no other thread or process measures; empty if one does. */
+    private <T> Optional<T> runExclusively(long patienceNanos, Step<T> step)
+            throws IOException, InterruptedException, UnmeasurableException {
+        if (!QUIET.tryAcquire(patienceNanos, TimeUnit.NANOSECONDS)) {
+            return Optional.empty();
+        }
+        try {
+            Optional<StoreLock> lock = tables.tryLock();
+            if (lock.isEmpty()) {
+                return Optional.empty();
+            }
+            try {
+                return Optional.of(step.run());
+            } finally {
+                lock.get().close();
+            }
+        } finally {
+            QUIET.release();
+        }
+    }
+
+    private ProfileTable measure(
+            Predicate<ProfileTable> keep,
+            Urgency urgency,
+            Optional<PartialResult> before,
+            Consumer<DelegationChoice> verified)
+            throws IOException, InterruptedException {
+        ProfileTable table;
+        KeptAnswers answers =
+                new KeptAnswers(
+                        request.model().newProcess(urgency, request.tolerance()),
+                        request.model().file(),
+                        before.orElse(PartialResult.NONE),
+                        PAUSE_NANOS,
+                        known -> partialResults.save(key(), known));
+        try (answers) {
+            table =
+                    profiling.profile(
+                            request,
+                            answers,
+                            progress,
+                            entry -> verified.accept(request.verified(entry)));
+        }
+        if (keep.test(table)) {
+            tables.keep(table);
+        }
+        partialResults.remove(key());
+        warnOfUseless(table);
+        return table;
+    }
+
+    private void warnOfUseless(ProfileTable table) {
+        List<Entry> useless =
+                table.entries().stream().filter(e -> !(e instanceof Entry.Measured)).toList();
+        if (!useless.isEmpty()) {
+            logger.warn(
+                    "{} of {} candidates of {} failed or computed something else and are not used;"
+                            + " the first: {}",
+                    useless.size(),
+                    table.entries().size(),
+                    request.model().file(),
+                    describe(useless.get(0)));
+        }
+    }
+
+    private static String describe(Entry entry) {
+        int operators = entry.candidate().operators().size();
+        return operators
+                + " operators delegated: "
+                + (entry instanceof Entry.Failed failed
+                        ? failed.kind() + ", " + failed.message()
+                        : "outputs outside the tolerance");
+    }
+
+    /** Signals that measuring is impossible now; the one-line message says why. */
+    static final class UnmeasurableException extends Exception {
+
+        private static final long serialVersionUID = 1L;
+
+        UnmeasurableException(String message) {
+            super(message);
+        }
+    }
+
+    /** Measures candidates. */
+    @FunctionalInterface
+    interface Profiling {
+
+        /**
+         * Returns the measurements; failing candidates are entries of the table.
+         *
+         * @param verified receives a verified and clearly better set, before the best is found
+         */
+        ProfileTable profile(
+                Request request,
+                CandidateRunner runner,
+                Optional<Progress> progress,
+                Consumer<Entry.Measured> verified)
+                throws InterruptedException;
+
+        /**
+         * Returns the standard way of measuring.
+         *
+         * @param exhaustive whether to measure all unions of whole partitions instead of promising
+         *     ones
+         */
+        static Profiling of(boolean exhaustive) {
+            return (request, runner, progress, verified) ->
+                    Profiler.profile(
+                            request.model().graph(),
+                            runner,
+                            request.settings(exhaustive),
+                            progress,
+                            verified);
+        }
+    }
+}

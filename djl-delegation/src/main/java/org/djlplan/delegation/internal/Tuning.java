@@ -1,0 +1,89 @@
+package org.djlplan.delegation.internal;
+
+import ai.djl.util.Progress;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Predicate;
+import org.djlplan.delegation.internal.Measurement.Profiling;
+import org.djlplan.delegation.internal.Measurement.UnmeasurableException;
+import org.djlplan.delegation.internal.table.ProfileTable;
+import org.djlplan.memplan.internal.store.StoreKey;
+import org.djlplan.memplan.spi.DelegableModel;
+
+/**
+ * A measurement on the user's request: the same as a load of the model with the same options would
+ * make, even if there is a stored result.
+ */
+public final class Tuning {
+
+    private final Request request;
+    private final Measurement measurement;
+
+    private Tuning(Request request, Measurement measurement) {
+        this.request = request;
+        this.measurement = measurement;
+    }
+
+    /**
+     * Returns the measurement of a model, without starting it.
+     *
+     * @param options with which the model will be loaded
+     * @param exhaustive whether to measure all unions of whole partitions
+     * @param progress receives the progress
+     * @throws IOException if the model's file cannot be read
+     */
+    public static Tuning of(
+            DelegableModel model,
+            DelegationOptions options,
+            boolean exhaustive,
+            Optional<Progress> progress)
+            throws IOException {
+        Request request = Request.of(model, options);
+        return new Tuning(request, new Measurement(request, Profiling.of(exhaustive), progress));
+    }
+
+    /** Returns the key of the table. */
+    public StoreKey key() {
+        return measurement.key();
+    }
+
+    /** Returns the numbers of threads to choose from. */
+    public List<Integer> threads() {
+        return request.threads();
+    }
+
+    /** Returns the table that loads currently use. */
+    public Optional<ProfileTable> kept() {
+        return measurement.kept();
+    }
+
+    /**
+     * Measures, and replaces the stored table. Waits while another process measures the same.
+     *
+     * @param keep whether to store a table
+     * @return the measurements; empty if another process has been measuring for a long time
+     * @throws IOException if no measuring process can be started
+     * @throws InterruptedException if the thread was interrupted; nothing is stored then
+     */
+    public Optional<ProfileTable> measure(Predicate<ProfileTable> keep)
+            throws IOException, InterruptedException {
+        try {
+            return Patience.DEFAULT
+                    .attempts(request.longest(), leftNanos -> measurement.renew(leftNanos, keep))
+                    .untilDone();
+        } catch (UnmeasurableException e) {
+            throw new IOException(e.getMessage(), e);
+        }
+    }
+
+    /**
+     * Writes a table into a folder for {@code delegation.profileFrom}.
+     *
+     * @throws IOException if the folder does not exist or is not writable
+     */
+    public void copyTo(Path folder, ProfileTable table) throws IOException {
+        measurement.tables().copyTo(folder, table);
+    }
+}

@@ -1,0 +1,216 @@
+package org.djlplan.delegation.internal.partition;
+
+import com.google.common.collect.ImmutableSet;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.Operator;
+import org.djlplan.memplan.graph.Storage;
+import org.djlplan.memplan.graph.Tensor;
+
+/**
+ * The data flow of a graph: writers and readers of each tensor, and constants.
+ *
+ * <p>A <em>constant operator</em> is a {@code DEQUANTIZE} or {@code DENSIFY} of a constant, or of
+ * another constant operator's output: it unpacks weights once and does not run again. Its output is
+ * as constant as its input.
+ */
+public final class Dataflow {
+
+    private static final ImmutableSet<String> UNPACKING = ImmutableSet.of("DEQUANTIZE", "DENSIFY");
+
+    private final Graph graph;
+    private final BitSet constantTensors = new BitSet();
+    private final BitSet constantOperators = new BitSet();
+    private final BitSet results = new BitSet();
+    private final int[][] reads;
+    private final int[][] writes;
+    private final int[][] readers;
+    private final int[][] writers;
+
+    private Dataflow(Graph graph) {
+        this.graph = graph;
+        for (Tensor tensor : graph.tensors()) {
+            constantTensors.set(tensor.id(), tensor.storage() == Storage.CONSTANT);
+        }
+        graph.outputs().forEach(results::set);
+        reads = distinct(graph.operators().stream().map(Operator::inputs));
+        writes = distinct(graph.operators().stream().map(Operator::outputs));
+        readers = inverse(reads, graph.tensors().size());
+        writers = inverse(writes, graph.tensors().size());
+        for (Operator operator : graph.operators()) {
+            if (unpacks(operator, constantTensors)) {
+                constantOperators.set(operator.index());
+                operator.outputs().forEach(constantTensors::set);
+            }
+        }
+    }
+
+    /** Returns the data flow of a graph. */
+    public static Dataflow of(Graph graph) {
+        return new Dataflow(graph);
+    }
+
+    private static boolean unpacks(Operator operator, BitSet constants) {
+        return UNPACKING.contains(operator.type())
+                && !operator.inputs().isEmpty()
+                && operator.inputs().stream().allMatch(constants::get);
+    }
+
+    /**
+     * Returns whether some operators include a constant operator whose output other operators, or
+     * the caller, read, too. Takes microseconds.
+     */
+    public static boolean splitsConstants(Graph graph, Set<Integer> operators) {
+        if (operators.size() == graph.operators().size()) {
+            return false;
+        }
+        BitSet constants = new BitSet();
+        for (Tensor tensor : graph.tensors()) {
+            constants.set(tensor.id(), tensor.storage() == Storage.CONSTANT);
+        }
+        BitSet unpacked = new BitSet();
+        for (Operator operator : graph.operators()) {
+            if (unpacks(operator, constants)) {
+                operator.outputs().forEach(constants::set);
+                if (operators.contains(operator.index())) {
+                    operator.outputs().forEach(unpacked::set);
+                }
+            }
+        }
+        if (unpacked.isEmpty()) {
+            return false;
+        }
+        for (Operator operator : graph.operators()) {
+            if (!operators.contains(operator.index())
+                    && operator.inputs().stream().anyMatch(unpacked::get)) {
+                return true;
+            }
+        }
+        return graph.outputs().stream().anyMatch(unpacked::get);
+    }
+
+    private static int[][] distinct(Stream<List<Integer>> ids) {
+        return ids.map(each -> each.stream().mapToInt(Integer::intValue).distinct().toArray())
+                .toArray(int[][]::new);
+    }
+
+    private static int[][] inverse(int[][] tensorsOf, int tensors) {
+        IntStream.Builder[] operators = new IntStream.Builder[tensors];
+        for (int operator = 0; operator < tensorsOf.length; operator++) {
+            for (int id : tensorsOf[operator]) {
+                operators[id] = operators[id] == null ? IntStream.builder() : operators[id];
+                operators[id].add(operator);
+            }
+        }
+        return Stream.of(operators)
+                .map(each -> each == null ? new int[0] : each.build().toArray())
+                .toArray(int[][]::new);
+    }
+
+    /** Returns the graph. */
+    public Graph graph() {
+        return graph;
+    }
+
+    /** Returns whether an operator is a constant one. */
+    public boolean isConstantOperator(int operator) {
+        return constantOperators.get(operator);
+    }
+
+    /** Returns whether a tensor has the same content in every inference. */
+    public boolean isConstantTensor(int tensor) {
+        return constantTensors.get(tensor);
+    }
+
+    /** Returns whether the caller reads a tensor. */
+    public boolean isResult(int tensor) {
+        return results.get(tensor);
+    }
+
+    /**
+     * Returns whether the output of an operator is read by at least one of some operators, by no
+     * others, and not by the caller.
+     */
+    public boolean isOnlyReadBy(int operator, BitSet some) {
+        boolean read = false;
+        for (int id : writes[operator]) {
+            if (results.get(id)) {
+                return false;
+            }
+            for (int reader : readers[id]) {
+                if (!some.get(reader)) {
+                    return false;
+                }
+                read = true;
+            }
+        }
+        return read;
+    }
+
+    /** Returns the tensors that an operator reads, each once. The array must not be modified. */
+    public int[] reads(int operator) {
+        return reads[operator];
+    }
+
+    /** Returns the tensors that an operator writes, each once. The array must not be modified. */
+    public int[] writes(int operator) {
+        return writes[operator];
+    }
+
+    /** Returns the operators that read a tensor, ascending. The array must not be modified. */
+    public int[] readers(int tensor) {
+        return readers[tensor];
+    }
+
+    /** Returns the operators that write a tensor, ascending. The array must not be modified. */
+    public int[] writers(int tensor) {
+        return writers[tensor];
+    }
+
+    /** Returns the bytes of a tensor, 0 if unknown. */
+    public long bytes(int tensor) {
+        return graph.tensors().get(tensor).bytes();
+    }
+
+    /** Returns the bytes of the constants that some operators read, each counted once. */
+    public long weightBytes(BitSet operators) {
+        return operators.stream()
+                .flatMap(operator -> IntStream.of(reads[operator]))
+                .filter(constantTensors::get)
+                .distinct()
+                .mapToLong(this::bytes)
+                .sum();
+    }
+
+    /**
+     * Returns the bytes that enter and leave a kernel of some operators: tensors that it reads and
+     * does not write, and tensors that it writes for the caller or other operators. No constants.
+     */
+    public long crossingBytes(BitSet operators) {
+        long entering =
+                operators.stream()
+                        .flatMap(operator -> IntStream.of(reads[operator]))
+                        .distinct()
+                        .filter(id -> !constantTensors.get(id))
+                        .filter(id -> IntStream.of(writers[id]).noneMatch(operators::get))
+                        .mapToLong(this::bytes)
+                        .sum();
+        long leaving =
+                operators.stream()
+                        .flatMap(operator -> IntStream.of(writes[operator]))
+                        .distinct()
+                        .filter(id -> !constantTensors.get(id))
+                        .filter(
+                                id ->
+                                        results.get(id)
+                                                || !IntStream.of(readers[id])
+                                                        .allMatch(operators::get))
+                        .mapToLong(this::bytes)
+                        .sum();
+        return entering + leaving;
+    }
+}

@@ -1,0 +1,287 @@
+package org.djlplan.delegation.internal.profile;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableSet;
+import com.google.common.collect.Sets;
+import com.google.common.math.Quantiles;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.function.Consumer;
+import org.djlplan.delegation.internal.choice.LatencyModel;
+import org.djlplan.delegation.internal.choice.MemoryModel;
+import org.djlplan.delegation.internal.choice.Preference;
+import org.djlplan.delegation.internal.choice.Race.Contender;
+import org.djlplan.delegation.internal.choice.Unions;
+import org.djlplan.delegation.internal.partition.DelegatedGraph;
+import org.djlplan.delegation.internal.partition.Piece;
+import org.djlplan.delegation.internal.partition.PieceGraph;
+import org.djlplan.delegation.internal.profile.Shortlist.Forecast;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
+
+/**
+ * Measures with few runs the time of pieces in the delegate and in the CPU kernels.
+ *
+ * <ol>
+ *   <li>Nothing delegated, and everything. If that is clearly better, and one partition, exploring
+ *       ends.
+ *   <li>If the wrong operator is known, everything except that operator. If everything fails, or is
+ *       wrong for another reason, each partition alone; if one of these fails, its pieces alone.
+ *       Failing parts are left out from then on.
+ *   <li>Node times of both give the time of each partition on both sides.
+ *   <li>Partitions are cut if that can matter: all of them if memory counts, otherwise those with a
+ *       significant time that are not clearly better in the delegate.
+ *   <li>Unless there are few pieces, every other piece, and the rest: these give the cost of
+ *       neighbours on different sides.
+ * </ol>
+ */
+final class Explorer {
+
+    /** A partition that takes less than this fraction of its CPU time is best delegated whole. */
+    private static final double CLEARLY_BETTER = 0.8;
+
+    /** Less than this fraction of the total does not matter. */
+    private static final double NEGLIGIBLE = 0.03;
+
+    /** With fewer pieces, most unions are raced anyway. */
+    private static final int FEW = 5;
+
+    /** If more operators than this are wrong, the delegate counts as wrong. */
+    private static final int MOST_LEFT_OUT = 8;
+
+    /** After this fraction there is no time to measure neighbours. */
+    private static final double PART_OF_BUDGET = 0.25;
+
+    private final Graph graph;
+    private final Trials trials;
+    private final TimeBudget budget;
+    private final Preference preference;
+    private final Consumer<Contender> verified;
+    private final Set<Integer> constants;
+    private List<SortedSet<Integer>> parts;
+    private boolean sound;
+
+    /**
+     * @param partitions that may be delegated
+     * @param verified receives a verified set that is clearly better than the CPU kernels, before
+     *     the best is found
+     */
+    Explorer(
+            Graph graph,
+            List<? extends Set<Integer>> partitions,
+            Trials trials,
+            Preference preference,
+            TimeBudget budget,
+            Consumer<Contender> verified) {
+        this.graph = graph;
+        this.budget = budget;
+        this.trials = trials;
+        this.preference = preference;
+        this.verified = verified;
+        parts = operators(PieceGraph.of(graph, partitions, 1));
+        // Constant operators belong to no piece, so they are added when pieces are made of parts.
+        Set<Integer> rest = new HashSet<>();
+        partitions.forEach(rest::addAll);
+        parts.forEach(rest::removeAll);
+        constants = ImmutableSet.copyOf(rest);
+    }
+
+    /**
+     * Returns the forecasts for one number of threads; empty if none could be made.
+     *
+     * @param transientBuffers whether to forecast also for sets whose buffers are built for each
+     *     prediction
+     */
+    List<Forecast> explore(int threads, boolean transientBuffers) throws InterruptedException {
+        Optional<Contender> cpu = trials.prove(Candidate.cpu(threads));
+        if (cpu.isEmpty()) {
+            return List.of();
+        }
+        double cpuNanos = nanos(cpu.get());
+        budget.inferenceTakes(cpuNanos);
+        if (parts.isEmpty()) {
+            return List.of();
+        }
+        Optional<Contender> all = all(threads);
+        if (all.isEmpty() || !all.get().candidate().delegates()) {
+            return List.of();
+        }
+        boolean clear = nanos(all.get()) < CLEARLY_BETTER * cpuNanos;
+        if (clear && preference.admits(all.get())) {
+            verified.accept(all.get());
+        }
+        if (clear && parts.size() == 1 && !preference.asksForMemory()) {
+            return List.of();
+        }
+        Optional<List<NodeTime>> cpuTimes = trials.profile(cpu.get());
+        Optional<List<NodeTime>> allTimes = trials.profile(all.get());
+        if (cpuTimes.isEmpty() || allTimes.isEmpty()) {
+            return List.of();
+        }
+        PieceGraph pieces = pieces(parts, 1);
+        List<LatencyModel.Run> runs = runs(pieces, cpuTimes.get(), allTimes.get());
+        pieces = cut(new LatencyModel(pieces.pieces(), runs));
+        runs = runs(pieces, cpuTimes.get(), allTimes.get());
+        MemoryModel memory = new MemoryModel(pieces.pieces(), cpu.get().memoryBytes());
+        memory.measured(pieces.indices(), all.get().kernels(), all.get().memoryBytes());
+        boolean many = pieces.pieces().size() >= FEW || pieces.pieces().size() > parts.size();
+        if (many && budget.spent() < PART_OF_BUDGET) {
+            Set<Integer> even = Sets.filter(pieces.indices(), piece -> piece % 2 == 0);
+            for (Set<Integer> union : List.of(even, Sets.difference(pieces.indices(), even))) {
+                alternating(pieces, union, threads, memory).ifPresent(runs::add);
+            }
+        }
+        List<Forecast> forecasts = new ArrayList<>();
+        LatencyModel latency = new LatencyModel(pieces.pieces(), runs);
+        forecasts.add(new Forecast(pieces, threads, false, latency, memory));
+        if (transientBuffers) {
+            transientForecast(pieces, all.get(), cpu.get(), cpuTimes.get())
+                    .ifPresent(forecasts::add);
+        }
+        return forecasts;
+    }
+
+    /** Returns the forecast for buffers that are built for each prediction; empty if they fail. */
+    private Optional<Forecast> transientForecast(
+            PieceGraph pieces, Contender kept, Contender cpu, List<NodeTime> cpuTimes)
+            throws InterruptedException {
+        Optional<Contender> all = trials.prove(kept.candidate().withTransientBuffers());
+        if (all.isEmpty()) {
+            return Optional.empty();
+        }
+        Optional<List<NodeTime>> allTimes = trials.profile(all.get());
+        if (allTimes.isEmpty()) {
+            return Optional.empty();
+        }
+        MemoryModel memory = new MemoryModel(pieces.pieces(), cpu.memoryBytes());
+        memory.measured(pieces.indices(), all.get().kernels(), all.get().memoryBytes());
+        LatencyModel latency =
+                new LatencyModel(pieces.pieces(), runs(pieces, cpuTimes, allTimes.get()));
+        return Optional.of(new Forecast(pieces, kept.candidate().threads(), true, latency, memory));
+    }
+
+    /** Returns the median time of some inferences; the largest possible value if they failed. */
+    private double nanos(Contender contender) throws InterruptedException {
+        return trials.turn(contender, Profiler.PER_TURN)
+                .map(nanos -> Math.max(1, Quantiles.median().compute(nanos)))
+                .orElse(Double.MAX_VALUE);
+    }
+
+    private Optional<LatencyModel.Run> alternating(
+            PieceGraph pieces, Set<Integer> union, int threads, MemoryModel memory)
+            throws InterruptedException {
+        Optional<Contender> proven = trials.prove(new Candidate(pieces.operators(union), threads));
+        if (proven.isEmpty()) {
+            return Optional.empty();
+        }
+        memory.measured(union, proven.get().kernels(), proven.get().memoryBytes());
+        return trials.profile(proven.get()).map(nodes -> new LatencyModel.Run(union, nodes));
+    }
+
+    private static List<LatencyModel.Run> runs(
+            PieceGraph pieces, List<NodeTime> cpu, List<NodeTime> all) {
+        List<LatencyModel.Run> runs = new ArrayList<>();
+        runs.add(new LatencyModel.Run(Set.of(), cpu));
+        runs.add(new LatencyModel.Run(pieces.indices(), all));
+        return runs;
+    }
+
+    /** Returns everything delegated, as one contender. */
+    private Optional<Contender> all(int threads) throws InterruptedException {
+        Optional<Contender> all = trials.prove(union(threads, parts));
+        if (all.isEmpty() && !sound) {
+            sound = true;
+            all = allButWrong(threads);
+            if (all.isEmpty()) {
+                parts = soundParts(threads);
+                all = trials.prove(union(threads, parts));
+            }
+        }
+        return all;
+    }
+
+    /** Leaves out one operator after another, as long as the wrong operator is known. */
+    private Optional<Contender> allButWrong(int threads) throws InterruptedException {
+        Optional<Contender> all = Optional.empty();
+        for (int leftOut = 0; all.isEmpty() && leftOut < MOST_LEFT_OUT; leftOut++) {
+            OptionalInt wrong = trials.wrongOperator(union(threads, parts));
+            if (wrong.isEmpty()) {
+                return all;
+            }
+            List<Set<Integer>> partitions =
+                    DelegatedGraph.partitionsWithout(
+                            graph, withConstants(parts), Set.of(wrong.getAsInt()));
+            parts = operators(PieceGraph.of(graph, partitions, 1));
+            all = trials.prove(union(threads, parts));
+        }
+        return all;
+    }
+
+    private List<SortedSet<Integer>> soundParts(int threads) throws InterruptedException {
+        List<SortedSet<Integer>> found = new ArrayList<>();
+        for (SortedSet<Integer> part : parts) {
+            if (parts.size() > 1 && trials.prove(union(threads, List.of(part))).isPresent()) {
+                found.add(part);
+                continue;
+            }
+            List<SortedSet<Integer>> pieces =
+                    operators(pieces(List.of(part), Unions.ENUMERATED / 2));
+            for (SortedSet<Integer> piece : pieces) {
+                if (pieces.size() > 1 && trials.prove(union(threads, List.of(piece))).isPresent()) {
+                    found.add(piece);
+                }
+            }
+        }
+        return found;
+    }
+
+    /** Returns the parts as pieces, cut where that can matter. */
+    private PieceGraph cut(LatencyModel latency) {
+        if (preference.asksForMemory()) {
+            return pieces(parts, Unions.ENUMERATED);
+        }
+        double best = 0;
+        for (int part = 0; part < parts.size(); part++) {
+            best += Math.min(latency.cpuNanos(part), latency.delegateNanos(part));
+        }
+        List<SortedSet<Integer>> kept = new ArrayList<>();
+        List<SortedSet<Integer>> open = new ArrayList<>();
+        for (int part = 0; part < parts.size(); part++) {
+            double nanos = latency.cpuNanos(part);
+            boolean counts = nanos > NEGLIGIBLE * best;
+            boolean clear = latency.delegateNanos(part) < CLEARLY_BETTER * nanos;
+            (counts && !clear ? open : kept).add(parts.get(part));
+        }
+        if (!open.isEmpty()) {
+            kept.addAll(operators(pieces(open, Unions.ENUMERATED - kept.size())));
+        }
+        kept.sort(Comparator.comparing(set -> set.first()));
+        return pieces(kept, 1);
+    }
+
+    /** Returns sets of operators as pieces, cut into up to a number of pieces. */
+    private PieceGraph pieces(List<SortedSet<Integer>> sets, int maxPieces) {
+        return PieceGraph.of(graph, withConstants(sets), maxPieces);
+    }
+
+    private List<Set<Integer>> withConstants(List<SortedSet<Integer>> sets) {
+        return ImmutableList.<Set<Integer>>builder().addAll(sets).add(constants).build();
+    }
+
+    /** Returns the candidate that delegates some sets of operators. */
+    private Candidate union(int threads, List<SortedSet<Integer>> sets) {
+        PieceGraph pieces = pieces(sets, 1);
+        return new Candidate(pieces.operators(pieces.indices()), threads);
+    }
+
+    private static List<SortedSet<Integer>> operators(PieceGraph pieces) {
+        return pieces.pieces().stream().map(Piece::operators).toList();
+    }
+}

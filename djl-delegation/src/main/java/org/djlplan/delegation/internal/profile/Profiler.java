@@ -1,0 +1,361 @@
+package org.djlplan.delegation.internal.profile;
+
+import ai.djl.util.Progress;
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableSortedSet;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.SortedSet;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.djlplan.delegation.internal.choice.Preference;
+import org.djlplan.delegation.internal.choice.Race;
+import org.djlplan.delegation.internal.choice.Race.Contender;
+import org.djlplan.delegation.internal.profile.Shortlist.Forecast;
+import org.djlplan.delegation.internal.table.Entry;
+import org.djlplan.delegation.internal.table.ProfileTable;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.CandidateException;
+import org.djlplan.memplan.spi.CandidateRunner;
+
+/**
+ * Finds with few runs which operators of a model to delegate.
+ *
+ * <ol>
+ *   <li>Explore: nothing and everything delegated; if that is not decisive, node times of two to
+ *       four candidates predict the time of any union of pieces ({@link Explorer}).
+ *   <li>If memory counts, the same for a delegate that builds its buffers for each prediction, if
+ *       there is one.
+ *   <li>Verify: the candidates with the best predictions are run and their outputs compared with
+ *       the CPU kernels' ({@link Shortlist}).
+ *   <li>Race: they, nothing and everything delegated are timed in turns, until one is left or no
+ *       difference can be found ({@link org.djlplan.delegation.internal.choice.Race}). The simplest
+ *       of the remaining ones wins.
+ *   <li>More threads: the best few of the smallest number of threads race with each other number;
+ *       then the winners of all numbers race.
+ * </ol>
+ */
+public final class Profiler {
+
+    /** A tenth of the effort of measuring each union of partitions a hundred times. */
+    private static final double INFERENCES_PER_UNION = 10;
+
+    /** An eighth of that effort for three partitions; the limit for fewer partitions. */
+    private static final double FEWEST_INFERENCES = 100;
+
+    /** Number of sets that are tried with each further number of threads. */
+    private static final int SETS_TRIED_AGAIN = 4;
+
+    /**
+     * If the quartiles of the choice differ by this fraction of the median, the machine was not
+     * quiet.
+     */
+    private static final double RESTLESS = .3;
+
+    /** With fewer samples, quartiles are not reliable. */
+    private static final int ENOUGH_SAMPLES = 9;
+
+    /** A difference that is not found in this many rounds does not matter. */
+    private static final int MOST_ROUNDS = 40;
+
+    /** Minimum number of inferences per turn; fast candidates run more. */
+    static final int PER_TURN = 3;
+
+    /**
+     * After this many rounds turns get longer by one inference per round, because the remaining
+     * contenders are hard to distinguish.
+     */
+    private static final int ROUNDS_BEFORE_LONGER = 10;
+
+    /** Minimum number of rounds, even if time is up; each has one inference then. */
+    private static final int LEAST_ROUNDS = 3;
+
+    /** When time is up, contenders that seem this many times as slow as the leader are dropped. */
+    private static final double GIVEN_UP = 1.25;
+
+    private final Graph graph;
+    private final CandidateRunner runner;
+    private final ProfileSettings settings;
+    private final TimeBudget budget;
+    private final Preference preference;
+    private final Trials trials;
+    private final Shortlist shortlist;
+    private final Consumer<Entry.Measured> verified;
+    private final List<Forecast> forecasts = new ArrayList<>();
+
+    private Profiler(
+            Graph graph,
+            CandidateRunner runner,
+            ProfileSettings settings,
+            TimeBudget budget,
+            Consumer<Entry.Measured> verified) {
+        this.graph = graph;
+        this.runner = runner;
+        this.settings = settings;
+        this.budget = budget;
+        this.verified = verified;
+        this.preference = new Preference(settings.goal());
+        this.trials = new Trials(runner, settings.tolerance(), budget);
+        this.shortlist = new Shortlist(trials, preference, budget);
+    }
+
+    /**
+     * Measures and chooses. Failures are entries of the table; if nothing can be measured, the CPU
+     * kernels are chosen.
+     *
+     * @param graph of the model
+     * @param runner of its candidates; not closed
+     * @param settings of the measurement
+     * @param progress receives the spent percentage of the budget
+     * @param verified receives a verified set that is clearly faster than the CPU kernels, before
+     *     the best is found
+     * @throws InterruptedException if the thread is interrupted
+     */
+    public static ProfileTable profile(
+            Graph graph,
+            CandidateRunner runner,
+            ProfileSettings settings,
+            Optional<Progress> progress,
+            Consumer<Entry.Measured> verified)
+            throws InterruptedException {
+        return profile(graph, runner, settings, progress, verified, runner::workedNanos);
+    }
+
+    static ProfileTable profile(
+            Graph graph,
+            CandidateRunner runner,
+            ProfileSettings settings,
+            Optional<Progress> progress,
+            Consumer<Entry.Measured> verified,
+            LongSupplier clock)
+            throws InterruptedException {
+        TimeBudget budget = new TimeBudget(clock, settings.budget(), progress);
+        budget.begin("Profiling " + graph.name());
+        try {
+            return new Profiler(graph, runner, settings, budget, verified).table();
+        } finally {
+            budget.end();
+        }
+    }
+
+    private ProfileTable table() throws InterruptedException {
+        List<SortedSet<Integer>> partitions;
+        try {
+            partitions =
+                    runner.partitions().stream()
+                            .<SortedSet<Integer>>map(ImmutableSortedSet::copyOf)
+                            .collect(ImmutableList.toImmutableList());
+        } catch (CandidateException e) {
+            return cpu(
+                    List.of(), "the CPU kernels: the delegate cannot be asked: " + e.getMessage());
+        }
+        if (partitions.isEmpty() && settings.threads().size() == 1) {
+            return cpu(
+                    partitions, "the CPU kernels: the delegate supports no operator of the model");
+        }
+        List<Contender> winners = new ArrayList<>();
+        for (int threads : settings.threads()) {
+            List<Contender> contenders = contenders(partitions, threads);
+            if (!memoryIsKnown(contenders)) {
+                return cpu(partitions, "the CPU kernels: memory cannot be measured here");
+            }
+            best(threads, contenders).ifPresent(winners::add);
+        }
+        return choose(partitions, winners);
+    }
+
+    private boolean memoryIsKnown(List<Contender> contenders) {
+        return preference.goal().maxMemoryBytes().isEmpty()
+                || contenders.isEmpty()
+                || contenders.stream().anyMatch(c -> c.memoryBytes() > 0);
+    }
+
+    private List<Contender> contenders(List<SortedSet<Integer>> partitions, int threads)
+            throws InterruptedException {
+        if (settings.exhaustive()) {
+            return new Exhaustive(trials, preference, budget, settings.triesTransientBuffers())
+                    .measure(graph, partitions, List.of(threads));
+        }
+        if (threads != settings.threads().get(0)) {
+            return tried(threads);
+        }
+        Explorer explorer =
+                new Explorer(graph, partitions, trials, preference, budget, this::verified);
+        explorer.explore(threads, settings.triesTransientBuffers()).forEach(forecasts::add);
+        double unions =
+                forecasts.stream().mapToDouble(f -> Math.pow(2, f.pieces().pieces().size())).sum();
+        budget.allow(
+                settings.threads().size()
+                        * Math.max(FEWEST_INFERENCES, INFERENCES_PER_UNION * unions));
+        shortlist.prove(forecasts);
+        return trials.proven();
+    }
+
+    private void verified(Contender contender) {
+        if (!preference.asksForMemory()) {
+            trials.measured(contender.candidate()).ifPresent(verified);
+        }
+    }
+
+    /** Returns the best sets of the smallest number of threads, with more threads. */
+    private List<Contender> tried(int threads) throws InterruptedException {
+        List<Entry.Measured> before =
+                trials.entries().stream()
+                        .filter(Entry.Measured.class::isInstance)
+                        .map(Entry.Measured.class::cast)
+                        .filter(e -> e.candidate().threads() == settings.threads().get(0))
+                        .sorted(Comparator.comparingDouble(preference::cost))
+                        .toList();
+        List<Contender> contenders = new ArrayList<>();
+        for (Entry.Measured entry : before) {
+            if (contenders.size() < SETS_TRIED_AGAIN && mayWin(entry, before.get(0), threads)) {
+                trials.prove(entry.candidate().withThreads(threads)).ifPresent(contenders::add);
+            }
+        }
+        return contenders;
+    }
+
+    /** Twice the threads make nothing more than twice as fast. */
+    private boolean mayWin(Entry.Measured entry, Entry.Measured best, int threads) {
+        double times = (double) threads / entry.candidate().threads();
+        return preference.asksForMemory()
+                || entry.latency().medianNanos() <= times * best.latency().medianNanos();
+    }
+
+    private Optional<Contender> best(int threads, List<Contender> contenders)
+            throws InterruptedException {
+        List<Integer> all = settings.threads();
+        // The rest of the time is for the race between different numbers of threads.
+        double part = all.size() == 1 ? 1 : (all.indexOf(threads) + 1.0) / (all.size() + 1);
+        Optional<Contender> winner = race(contenders, part);
+        boolean first = threads == all.get(0);
+        while (first
+                && !settings.exhaustive()
+                && trials.failedWhenTimed()
+                && budget.spent() < part) {
+            // Its failure may have been the reason why others were not tried.
+            shortlist.prove(forecasts);
+            winner = race(trials.proveAgain(), part);
+        }
+        return winner;
+    }
+
+    /**
+     * Races contenders until one is left, or a fraction of the time is spent. Each has at least one
+     * turn; contenders that are not eligible have no more, which is enough for the table.
+     *
+     * @return the winner; empty if none is eligible
+     */
+    private Optional<Contender> race(List<Contender> contenders, double part)
+            throws InterruptedException {
+        Race race = new Race(contenders, preference::weight);
+        round(race, part);
+        List<Contender> eligible = preference.eligible(race.running());
+        contenders.stream().filter(c -> !eligible.contains(c)).forEach(race::withdraw);
+        endRound(race, part);
+        contenders.stream().filter(c -> !race.running().contains(c)).forEach(trials::release);
+        while (race.rounds() < MOST_ROUNDS && !race.settled() && round(race, part)) {
+            List<Contender> before = race.running();
+            endRound(race, part);
+            before.stream().filter(c -> !race.running().contains(c)).forEach(trials::release);
+        }
+        return race.winner();
+    }
+
+    private void endRound(Race race, double part) {
+        race.endRound();
+        if (budget.spent() >= part) {
+            race.hurry(GIVEN_UP);
+        }
+    }
+
+    /** Returns whether all had their turns before time was up; true in the first rounds. */
+    private boolean round(Race race, double part) throws InterruptedException {
+        boolean needed = race.rounds() < LEAST_ROUNDS;
+        for (Contender contender : race.running()) {
+            boolean late = budget.spent() >= part;
+            if (!needed && late) {
+                return false;
+            }
+            int least =
+                    late && race.rounds() > 0 ? 1 : PER_TURN + race.rounds() / ROUNDS_BEFORE_LONGER;
+            Optional<long[]> turn = trials.turn(contender, least);
+            if (turn.isPresent()) {
+                race.turn(contender, turn.get());
+            } else {
+                race.withdraw(contender);
+            }
+        }
+        return true;
+    }
+
+    private ProfileTable choose(List<SortedSet<Integer>> partitions, List<Contender> winners)
+            throws InterruptedException {
+        Optional<Contender> winner = winners.stream().findFirst();
+        if (winners.size() > 1) {
+            for (Contender contender : winners) {
+                trials.prove(contender.candidate());
+            }
+            winner = race(winners, 1);
+        }
+        List<Entry> entries = trials.entries();
+        Reason reason = new Reason(graph, partitions, settings.threads().size() > 1, preference);
+        Optional<Entry.Measured> chosen = winner.flatMap(w -> trials.measured(w.candidate()));
+        if (chosen.isPresent()) {
+            Candidate candidate = chosen.get().candidate();
+            List<Candidate> lighter =
+                    winners.stream()
+                            .map(Contender::candidate)
+                            .filter(c -> c.threads() < candidate.threads())
+                            .filter(c -> trials.measured(c).isPresent())
+                            .sorted(Comparator.comparing(Candidate::threads).reversed())
+                            .toList();
+            return new ProfileTable(
+                    partitions,
+                    entries,
+                    candidate,
+                    lighter,
+                    reason.of(chosen.get(), entries) + leftOut(partitions),
+                    runner.caveat().or(() -> restless(chosen.get())),
+                    budget.inferences(),
+                    budget.elapsedNanos());
+        }
+        boolean ran = entries.stream().anyMatch(Entry.Measured.class::isInstance);
+        return cpu(
+                partitions,
+                ran && trials.proven().stream().noneMatch(preference::admits)
+                        ? "the CPU kernels: nothing keeps to the limit of memory, not even they"
+                        : "the CPU kernels: nothing could be measured" + reason.rejected(entries));
+    }
+
+    private static Optional<String> restless(Entry.Measured chosen) {
+        double apart =
+                (double) (chosen.latency().highNanos() - chosen.latency().lowNanos())
+                        / Math.max(1, chosen.latency().medianNanos());
+        return chosen.latency().samples() >= ENOUGH_SAMPLES && apart > RESTLESS
+                ? Optional.of(
+                        "measured beside other work: half of the times of one set are %.0f %% apart"
+                                .formatted(100 * apart))
+                : Optional.empty();
+    }
+
+    private String leftOut(List<SortedSet<Integer>> partitions) {
+        int most = Exhaustive.MOST_PARTITIONS;
+        return settings.exhaustive() && partitions.size() > most
+                ? "; only the " + most + " largest partitions were tried"
+                : "";
+    }
+
+    private ProfileTable cpu(List<SortedSet<Integer>> partitions, String reason) {
+        return new ProfileTable(
+                partitions,
+                trials.entries(),
+                Candidate.cpu(settings.threads().size() == 1 ? settings.threads().get(0) : -1),
+                reason,
+                budget.inferences(),
+                budget.elapsedNanos());
+    }
+}

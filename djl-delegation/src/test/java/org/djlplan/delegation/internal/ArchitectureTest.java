@@ -1,0 +1,93 @@
+package org.djlplan.delegation.internal;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+
+/** Holds the packages to their one job and the arrows between them to one direction. */
+@AnalyzeClasses(
+        packages = "org.djlplan.delegation.internal",
+        importOptions = {ImportOption.DoNotIncludeTests.class, ImportOption.DoNotIncludeJars.class})
+class ArchitectureTest {
+
+    private static final String ROOT = "org.djlplan.delegation.internal";
+    private static final String MEMPLAN = "org.djlplan.memplan";
+
+    @ArchTest
+    static final ArchRule arrows =
+            layeredArchitecture()
+                    .consideringOnlyDependenciesInAnyPackage(ROOT + "..")
+                    .layer("root")
+                    .definedBy(ROOT)
+                    .layer("profile")
+                    .definedBy(ROOT + ".profile..")
+                    .layer("store")
+                    .definedBy(ROOT + ".store..")
+                    .layer("choice")
+                    .definedBy(ROOT + ".choice..")
+                    .layer("partition")
+                    .definedBy(ROOT + ".partition..")
+                    .layer("table")
+                    .definedBy(ROOT + ".table..")
+                    .whereLayer("root")
+                    .mayNotBeAccessedByAnyLayer()
+                    .whereLayer("profile")
+                    .mayOnlyBeAccessedByLayers("root")
+                    .whereLayer("store")
+                    .mayOnlyBeAccessedByLayers("root")
+                    .whereLayer("choice")
+                    .mayOnlyBeAccessedByLayers("profile")
+                    .whereLayer("partition")
+                    .mayOnlyBeAccessedByLayers("root", "profile", "store", "choice");
+
+    @ArchTest
+    static final ArchRule choosingIsPure =
+            classes()
+                    .that()
+                    .resideInAnyPackage(
+                            ROOT + ".partition..", ROOT + ".table..", ROOT + ".choice..")
+                    .should()
+                    .onlyDependOnClassesThat()
+                    .resideInAnyPackage(
+                            "java.lang..",
+                            "java.util..",
+                            "com.google.common..",
+                            "com.google.errorprone..",
+                            ROOT + ".partition..",
+                            ROOT + ".table..",
+                            ROOT + ".choice..",
+                            MEMPLAN + ".graph..",
+                            MEMPLAN + ".spi..");
+
+    /** How models are planned and run is djl-memplan's: it is asked by its SPI. */
+    @ArchTest
+    static final ArchRule nothingKnowsHowModelsRun =
+            classes()
+                    .that()
+                    .resideInAPackage(ROOT + "..")
+                    .should()
+                    .onlyDependOnClassesThat()
+                    .resideInAnyPackage(
+                            "java..",
+                            "com.google.common..",
+                            "com.google.errorprone..",
+                            "com.google.gson.stream..",
+                            "org.slf4j..",
+                            "ai.djl.util..",
+                            ROOT + "..",
+                            MEMPLAN + ".internal.config..",
+                            MEMPLAN + ".graph..",
+                            MEMPLAN + ".internal.machine..",
+                            MEMPLAN + ".report..",
+                            MEMPLAN + ".spi..",
+                            MEMPLAN + ".internal.store..",
+                            MEMPLAN + ".internal.thread..");
+
+    @ArchTest
+    static final ArchRule noCycles = slices().matching(ROOT + ".(*)..").should().beFreeOfCycles();
+}

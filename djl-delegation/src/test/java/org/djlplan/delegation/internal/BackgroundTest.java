@@ -1,0 +1,511 @@
+package org.djlplan.delegation.internal;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.common.collect.ImmutableSortedSet;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.djlplan.delegation.internal.Measurement.Profiling;
+import org.djlplan.delegation.internal.store.ProfileStore;
+import org.djlplan.delegation.internal.store.SampleTables;
+import org.djlplan.delegation.internal.table.Entry;
+import org.djlplan.delegation.internal.table.Entry.Latency;
+import org.djlplan.delegation.internal.table.Goal;
+import org.djlplan.delegation.internal.table.Goal.Objective;
+import org.djlplan.delegation.internal.table.ProfileTable;
+import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.internal.store.StoreKey;
+import org.djlplan.memplan.internal.store.StoreLock;
+import org.djlplan.memplan.report.OutputAgreement;
+import org.djlplan.memplan.spi.DelegableModel.Urgency;
+import org.djlplan.memplan.spi.DelegationChoice;
+import org.djlplan.memplan.spi.DelegationChoice.Origin;
+import org.djlplan.memplan.spi.DelegationProvider.Choosing;
+import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.OutputError.Deviation;
+import org.djlplan.memplan.spi.Tolerance;
+import org.djlplan.memplan.testing.Await;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Beginning with the CPU kernels and switching over; and waiting for another JVM. */
+@Timeout(60)
+class BackgroundTest extends ProviderFixture {
+
+    private static final Patience NO_DELAY =
+            new Patience(Duration.ZERO, Patience.DEFAULT.grace(), Patience.DEFAULT.poll());
+
+    private StoreKey key() throws IOException {
+        Goal goal = new Goal(Objective.LATENCY, OptionalLong.empty());
+        return ProfileStore.key(model, goal, List.of(2), Tolerance.AUTO);
+    }
+
+    @Test
+    void choose_background_beginsWithCpuKernelsAndSwitchesOver() throws Exception {
+        CountDownLatch go = new CountDownLatch(1);
+        AtomicReference<Thread> thread = new AtomicReference<>();
+        Choosing choosing =
+                choose(
+                        (request, runner, progress, verified) -> {
+                            thread.set(Thread.currentThread());
+                            go.await();
+                            return TABLE;
+                        });
+        assertEquals(CPU, choosing.first().candidate());
+        assertTrue(better.isEmpty());
+        go.countDown();
+        assertEquals(chosen(Origin.MEASURED), nextBetter());
+        assertTrue(thread.get().isDaemon());
+        assertEquals(Optional.of(TABLE), ProfileStore.of(model).load(key()));
+        choosing.close();
+    }
+
+    @Test
+    void choose_verifiedBeforeTheBestIsFound_servesFromThenOn() throws Exception {
+        CountDownLatch go = new CountDownLatch(1);
+        Entry.Measured all =
+                new Entry.Measured(
+                        ALL,
+                        2,
+                        Latency.of(new long[] {1, 2, 3}),
+                        0,
+                        List.of(
+                                new OutputError(
+                                        ElementType.FLOAT32,
+                                        new Deviation(3e-3, 1e-3, 0),
+                                        new Deviation(5e-4, 1e-4, 0),
+                                        1)));
+        Choosing choosing =
+                choose(
+                        (request, runner, progress, verified) -> {
+                            verified.accept(all);
+                            go.await();
+                            return TABLE;
+                        });
+        assertEquals(CPU, choosing.first().candidate());
+        DelegationChoice early = nextBetter();
+        assertEquals(ALL, early.candidate());
+        assertEquals(Origin.VERIFIED, early.origin());
+        assertEquals(
+                List.of(new OutputAgreement("t" + FakeModel.OPERATORS, 3e-3, 5e-4, 4e-3)),
+                early.outputs());
+        go.countDown();
+        assertEquals(chosen(Origin.MEASURED), nextBetter());
+        choosing.close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void choose_keptBesideOtherWork_isMeasuredAgainWhenThereIsNone(boolean quiet) throws Exception {
+        ProfileTable disturbed = TABLE.with(Optional.of("others disturbed it"));
+        ProfileStore.of(model).save(key(), disturbed);
+        Patience patience = new Patience(SHORT.delay(), SHORT.grace(), SHORT.poll(), () -> quiet);
+        Choosing choosing =
+                provider((request, runner, progress, verified) -> TABLE, patience)
+                        .choose(model, Map.of(), Optional.empty(), better::add);
+        assertEquals(TABLE.chosen(), choosing.first().candidate());
+        assertEquals(Origin.STORED, choosing.first().origin());
+        assertTrue(choosing.first().reason().contains("others disturbed it"));
+        if (quiet) {
+            assertEquals(chosen(Origin.MEASURED), nextBetter());
+        }
+        afterwards();
+        assertTrue(better.isEmpty());
+        assertEquals(quiet ? 1 : 0, profiles.get());
+        assertEquals(Optional.of(quiet ? TABLE : disturbed), ProfileStore.of(model).load(key()));
+        choosing.close();
+    }
+
+    @Test
+    void choose_cannotBeMeasuredAgain_keepsStoredChoice() throws Exception {
+        ProfileStore.of(model).save(key(), TABLE.with(Optional.of("others disturbed it")));
+        Patience patience = new Patience(SHORT.delay(), SHORT.grace(), SHORT.poll(), () -> true);
+        model.processes = false;
+        provider((request, runner, progress, verified) -> fail(), patience)
+                .choose(model, Map.of(), Optional.empty(), better::add);
+        afterwards();
+        assertTrue(better.isEmpty(), better::toString);
+        assertEquals(1, model.urgencies.size(), "it was tried");
+    }
+
+    @Test
+    void choose_remeasuredOnBusyMachine_keepsStoredChoice() throws Exception {
+        ProfileTable disturbed = TABLE.with(Optional.of("others disturbed it"));
+        ProfileStore.of(model).save(key(), disturbed);
+        Patience patience = new Patience(SHORT.delay(), SHORT.grace(), SHORT.poll(), () -> true);
+        provider(
+                        (request, runner, progress, verified) ->
+                                SampleTables.cpu(model.reported).with(Optional.of("again")),
+                        patience)
+                .choose(model, Map.of(), Optional.empty(), better::add);
+        afterwards();
+        assertTrue(better.isEmpty());
+        assertEquals(1, profiles.get());
+        assertEquals(Optional.of(disturbed), ProfileStore.of(model).load(key()));
+    }
+
+    @Test
+    void close_whileMeasuring_interruptsAndKeepsNothing() throws Exception {
+        CountDownLatch measuring = new CountDownLatch(1);
+        CountDownLatch interrupted = new CountDownLatch(1);
+        Choosing choosing =
+                choose(
+                        (request, runner, progress, verified) -> {
+                            measuring.countDown();
+                            try {
+                                new CountDownLatch(1).await();
+                            } catch (InterruptedException e) {
+                                interrupted.countDown();
+                                throw e;
+                            }
+                            return TABLE;
+                        });
+        assertTrue(measuring.await(20, TimeUnit.SECONDS));
+        choosing.close();
+        choosing.close();
+        assertTrue(interrupted.await(20, TimeUnit.SECONDS));
+        afterwards();
+        assertTrue(better.isEmpty());
+        assertEquals(Optional.empty(), ProfileStore.of(model).load(key()));
+        assertEquals(0, model.openRunners.get());
+        assertEquals(
+                List.of(), log.lines("WARN").stream().filter(l -> !l.contains("2 of 4")).toList());
+    }
+
+    @Test
+    void close_beforeItsTurn_measuresNothing() throws Exception {
+        CountDownLatch go = new CountDownLatch(1);
+        FakeModel busy = new FakeModel(Files.createDirectory(folder.resolve("busy")));
+        provider(
+                        (request, runner, progress, verified) -> {
+                            go.await();
+                            return TABLE;
+                        })
+                .choose(busy, Map.of(), Optional.empty(), better::add);
+        Choosing waiting = choose((request, runner, progress, verified) -> fail());
+        waiting.close();
+        go.countDown();
+        nextBetter();
+        afterwards();
+        assertEquals(0, model.startedProcesses.get());
+        assertTrue(better.isEmpty());
+    }
+
+    private static boolean waits(Thread thread) {
+        return switch (thread.getState()) {
+            case BLOCKED, WAITING, TIMED_WAITING -> true;
+            default -> false;
+        };
+    }
+
+    @Test
+    void choose_severalModels_areMeasuredOneByOne() throws Exception {
+        AtomicInteger running = new AtomicInteger();
+        AtomicInteger most = new AtomicInteger();
+        CountDownLatch allWait = new CountDownLatch(1);
+        Profiling profiling =
+                (request, runner, progress, verified) -> {
+                    most.accumulateAndGet(running.incrementAndGet(), Math::max);
+                    allWait.await();
+                    running.decrementAndGet();
+                    return TABLE;
+                };
+        List<Thread> blocking = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            FakeModel one = new FakeModel(Files.createDirectory(folder.resolve("a" + i)));
+            FakeModel other = new FakeModel(Files.createDirectory(folder.resolve("b" + i)));
+            provider(profiling, NO_DELAY).choose(one, Map.of(), Optional.empty(), better::add);
+            Thread thread =
+                    new Thread(
+                            () ->
+                                    better.add(
+                                            provider(profiling, NO_DELAY)
+                                                    .choose(
+                                                            other,
+                                                            Map.of(
+                                                                    "delegation.profile",
+                                                                    "blocking"),
+                                                            Optional.empty(),
+                                                            better::add)
+                                                    .first()));
+            thread.start();
+            blocking.add(thread);
+        }
+        for (Thread thread : blocking) {
+            Await.until(() -> waits(thread));
+        }
+        allWait.countDown();
+        for (int i = 0; i < 6; i++) {
+            assertEquals(Origin.MEASURED, nextBetter().origin());
+        }
+        for (Thread thread : blocking) {
+            thread.join();
+        }
+        assertEquals(1, most.get());
+    }
+
+    @Test
+    void choose_sameModelTwice_measuresOnce() throws Exception {
+        CountDownLatch bothChose = new CountDownLatch(1);
+        Profiling slow =
+                (request, runner, progress, verified) -> {
+                    bothChose.await();
+                    return TABLE;
+                };
+        choose(slow);
+        choose(slow);
+        bothChose.countDown();
+        assertEquals(Origin.MEASURED, nextBetter().origin());
+        assertEquals(Origin.STORED, nextBetter().origin());
+        assertEquals(1, profiles.get());
+    }
+
+    /** A table that is consistent in itself, of partitions that the delegate does not report. */
+    private void keepForged() throws IOException {
+        ProfileStore.of(model).save(key(), TABLE);
+        model.reported = List.of(ImmutableSortedSet.of(0, 1), ImmutableSortedSet.of(5, 6));
+    }
+
+    @Test
+    void choose_keptOfOtherPartitions_isDroppedAndMeasuredAnewWithOneWarning() throws Exception {
+        for (String mode : List.of("background", "blocking")) {
+            keepForged();
+            Choosing choosing =
+                    choose(
+                            (request, runner, progress, verified) ->
+                                    SampleTables.cpu(model.reported),
+                            mode);
+            assertEquals(TABLE.chosen(), choosing.first().candidate());
+            assertEquals(CPU, nextBetter().candidate());
+            assertEquals(Origin.MEASURED, nextBetter().origin());
+            choosing.close();
+            assertEquals(
+                    SampleTables.cpu(model.reported),
+                    ProfileStore.of(model).load(key()).orElseThrow());
+        }
+        assertEquals(2, log.lines("WARN").size(), log.lines()::toString);
+        assertTrue(log.lines("WARN").get(0).contains("other partitions than the delegate reports"));
+    }
+
+    @Test
+    void choose_keptOfOtherPartitionsAndNotMeasured_isDropped() throws Exception {
+        keepForged();
+        choose((request, runner, progress, verified) -> fail(), "off");
+        assertEquals(Origin.UNVERIFIED, nextBetter().origin());
+        assertEquals(Optional.empty(), ProfileStore.of(model).load(key()));
+        assertEquals(1, log.lines("WARN").size(), log.lines()::toString);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void choose_keptOfThesePartitions_staysAndNothingIsTold(boolean trusted) throws Exception {
+        model.trusted = trusted;
+        ProfileStore.of(model).save(key(), TABLE);
+        choose((request, runner, progress, verified) -> fail());
+        afterwards();
+        assertEquals(1, model.askedInThisProcess.get());
+        assertTrue(better.isEmpty());
+        String file = model.file().toString();
+        assertEquals(List.of(), log.lines().stream().filter(l -> l.contains(file)).toList());
+        assertEquals(0, model.startedProcesses.get());
+    }
+
+    /** Nothing of it has run here. */
+    @Test
+    void choose_unusedUntrustedDelegate_isNotQueried() throws Exception {
+        model.trusted = false;
+        ProfileStore.of(model).save(key(), SampleTables.cpu(model.reported));
+        choose((request, runner, progress, verified) -> fail());
+        afterwards();
+        assertEquals(0, model.askedInThisProcess.get());
+        assertTrue(better.isEmpty());
+    }
+
+    @Test
+    void close_beforeTheDelegateIsAsked_doesNotAsk() throws Exception {
+        keepForged();
+        Patience delayed = new Patience(Duration.ofHours(1), Duration.ZERO, Duration.ofMillis(10));
+        Choosing choosing =
+                provider((request, runner, progress, verified) -> fail(), delayed)
+                        .choose(model, Map.of(), Optional.empty(), better::add);
+        afterwards();
+        choosing.close();
+        assertEquals(0, model.askedInThisProcess.get());
+    }
+
+    @Test
+    void choose_measuringFails_staysWithOneWarning() throws Exception {
+        Choosing choosing =
+                choose(
+                        (request, runner, progress, verified) -> {
+                            throw new IllegalStateException("broken");
+                        });
+        afterwards();
+        assertEquals(CPU, choosing.first().candidate());
+        assertTrue(better.isEmpty());
+        assertEquals(1, log.lines("WARN").stream().filter(l -> l.contains("could not be")).count());
+    }
+
+    @Test
+    void choose_noProcess_staysWithCpuKernels() throws Exception {
+        model.processes = false;
+        Choosing choosing = choose((request, runner, progress, verified) -> fail());
+        assertEquals(CPU, choosing.first().candidate());
+        afterwards();
+        assertTrue(better.isEmpty());
+        assertEquals(
+                1, log.lines("WARN").stream().filter(l -> l.contains("is not measured")).count());
+        choosing.close();
+    }
+
+    @Test
+    void choose_background_givesWayToOthers() throws Exception {
+        choose((request, runner, progress, verified) -> TABLE);
+        nextBetter();
+        assertEquals(List.of(Urgency.IN_BACKGROUND), model.urgencies);
+    }
+
+    @Test
+    void choose_delay_measuresNothingBefore() throws Exception {
+        Patience delayed = new Patience(Duration.ofHours(1), Duration.ZERO, Duration.ofMillis(10));
+        Choosing choosing =
+                provider((request, runner, progress, verified) -> fail(), delayed)
+                        .choose(model, Map.of(), Optional.empty(), better::add);
+        afterwards();
+        assertEquals(0, model.startedProcesses.get());
+        choosing.close();
+    }
+
+    @Test
+    void choose_anotherHoldsTheLock_getsItsResult() throws Exception {
+        StoreLock other = ProfileStore.of(model).tryLock(key()).orElseThrow();
+        provider((request, runner, progress, verified) -> fail(), NO_DELAY)
+                .choose(model, Map.of(), Optional.empty(), better::add);
+        afterwards();
+        assertTrue(better.isEmpty());
+        ProfileStore.of(model).save(key(), TABLE);
+        other.close();
+        assertEquals(Origin.STORED, nextBetter().origin());
+    }
+
+    @Test
+    void choose_anotherHoldsTheLockForLong_stays() throws Exception {
+        StoreLock other = ProfileStore.of(model).tryLock(key()).orElseThrow();
+        Choosing background = choose((request, runner, progress, verified) -> fail());
+        DelegationChoice blocking =
+                choose((request, runner, progress, verified) -> fail(), "blocking").first();
+        assertEquals(CPU, blocking.candidate());
+        assertEquals(CPU, background.first().candidate());
+        assertEquals(1, log.lines("WARN").size());
+        background.close();
+        other.close();
+    }
+
+    /** Measures in a JVM of its own: prints a line when it begins, and ends with its input. */
+    static final class OtherJvm {
+
+        private OtherJvm() {}
+
+        public static void main(String[] folders) {
+            DelegationChoice choice =
+                    new MeasuredDelegation(
+                                    (request, runner, progress, verified) -> {
+                                        System.out.println("measuring");
+                                        awaitEndOfInput();
+                                        return TABLE;
+                                    },
+                                    NO_DELAY)
+                            .choose(
+                                    new FakeModel(Path.of(folders[0])),
+                                    Map.of("delegation.profile", "blocking"),
+                                    Optional.empty(),
+                                    better -> {})
+                            .first();
+            System.out.println(choice.origin());
+        }
+
+        private static void awaitEndOfInput() {
+            try {
+                long unused = System.in.transferTo(OutputStream.nullOutputStream());
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+
+    private Process otherJvm() throws IOException {
+        Process process =
+                new ProcessBuilder(
+                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                                "-cp",
+                                System.getProperty("java.class.path"),
+                                OtherJvm.class.getName(),
+                                folder.toString())
+                        .redirectError(ProcessBuilder.Redirect.DISCARD)
+                        .start();
+        assertEquals("measuring", process.inputReader().readLine());
+        return process;
+    }
+
+    /** Returns a choice that waits for another JVM. */
+    private FutureTask<DelegationChoice> chooseBlocking(Profiling profiling) {
+        FutureTask<DelegationChoice> choice =
+                new FutureTask<>(
+                        () ->
+                                provider(profiling, NO_DELAY)
+                                        .choose(
+                                                model,
+                                                Map.of("delegation.profile", "blocking"),
+                                                Optional.empty(),
+                                                better::add)
+                                        .first());
+        Thread thread = new Thread(choice);
+        thread.start();
+        Await.until(() -> choice.isDone() || thread.getState() == Thread.State.TIMED_WAITING);
+        assertFalse(choice.isDone());
+        return choice;
+    }
+
+    @Test
+    void choose_anotherJvmMeasures_waitsForItsResult() throws Exception {
+        Process other = otherJvm();
+        provider((request, runner, progress, verified) -> fail(), NO_DELAY)
+                .choose(model, Map.of(), Optional.empty(), better::add);
+        FutureTask<DelegationChoice> waiting =
+                chooseBlocking((request, runner, progress, verified) -> fail());
+        other.getOutputStream().close();
+        DelegationChoice blocking = waiting.get();
+        assertEquals(chosen(Origin.STORED), blocking);
+        assertEquals(blocking, nextBetter());
+        assertEquals("MEASURED", other.inputReader().readLine());
+        assertEquals(0, other.waitFor());
+    }
+
+    @Test
+    void choose_anotherJvmDiesMeasuring_measuresItself() throws Exception {
+        Process other = otherJvm();
+        FutureTask<DelegationChoice> choice =
+                chooseBlocking((request, runner, progress, verified) -> TABLE);
+        other.destroyForcibly();
+        assertEquals(Origin.MEASURED, choice.get().origin());
+        assertEquals(Optional.of(TABLE), ProfileStore.of(model).load(key()));
+    }
+}

@@ -1,0 +1,218 @@
+package org.djlplan.delegation.internal;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.common.collect.ImmutableSortedSet;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.djlplan.delegation.internal.store.AttemptStore;
+import org.djlplan.delegation.internal.store.AttemptStore.PartialResult;
+import org.djlplan.delegation.internal.store.Wanted;
+import org.djlplan.delegation.internal.table.Goal;
+import org.djlplan.delegation.internal.table.Goal.Objective;
+import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.internal.store.FolderStore;
+import org.djlplan.memplan.internal.store.StoreKey;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.CandidateException;
+import org.djlplan.memplan.spi.CandidateRunner;
+import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
+import org.djlplan.memplan.spi.CandidateRunner.Trial;
+import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.Tolerance;
+import org.djlplan.memplan.testing.LogCapture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A measurement that was interrupted goes on where it was, also through a file. */
+class KeptAnswersTest {
+
+    private static final Candidate CPU = Candidate.cpu(1);
+    private static final Candidate ALL = new Candidate(ImmutableSortedSet.of(0, 1, 2, 5, 6), 1);
+    private static final Candidate BAD = new Candidate(ImmutableSortedSet.of(5), 1);
+    private static final StoreKey KEY = new StoreKey("net", Map.of("threads", "1"));
+
+    @TempDir private Path folder;
+
+    /** Notes each step; the times that it gives are numbered. Each step takes 1000 ns. */
+    private static final class NotingRunner implements CandidateRunner {
+
+        private final List<String> steps = new ArrayList<>();
+        private List<Set<Integer>> reported = List.of(Set.of(0, 1, 2), Set.of(5, 6));
+        private long nanos;
+
+        private void step(String step, Candidate candidate) {
+            steps.add(step + " " + candidate.operators().size());
+            nanos += 1000;
+        }
+
+        @Override
+        public List<Set<Integer>> partitions() {
+            steps.add("partitions");
+            return reported;
+        }
+
+        @Override
+        public Trial prepare(Candidate candidate) throws CandidateException {
+            step("prepare", candidate);
+            if (candidate.equals(BAD)) {
+                throw new CandidateException(CandidateException.Kind.CRASHED, "SIGSEGV");
+            }
+            return new Trial(
+                    candidate.delegates() ? 1 : 0,
+                    List.of(new OutputError(ElementType.FLOAT32, Double.POSITIVE_INFINITY)),
+                    4096,
+                    5);
+        }
+
+        @Override
+        public long[] time(Candidate candidate, int inferences) {
+            step("time", candidate);
+            long[] times = new long[inferences];
+            for (int i = 0; i < inferences; i++) {
+                times[i] = 100L * steps.size() + i;
+            }
+            return times;
+        }
+
+        @Override
+        public List<NodeTime> profile(Candidate candidate, int inferences) {
+            step("profile", candidate);
+            return List.of(new NodeTime(ImmutableSortedSet.of(7), false, 9));
+        }
+
+        @Override
+        public long workedNanos() {
+            return nanos;
+        }
+
+        @Override
+        public void release(Candidate candidate) {
+            steps.add("release " + candidate.operators().size());
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    private FolderStore<PartialResult> store() {
+        FakeModel model = new FakeModel(folder);
+        Goal goal = new Goal(Objective.LATENCY, OptionalLong.empty());
+        return AttemptStore.partialResults(
+                model,
+                new Wanted(model.graph(), List.of(1), goal, Tolerance.AUTO, Optional.empty()));
+    }
+
+    /** Each answer is kept at once, as if it had taken long. */
+    private static PartialResult answered(NotingRunner inner) throws Exception {
+        PartialResult[] last = {PartialResult.NONE};
+        try (KeptAnswers runner =
+                new KeptAnswers(
+                        inner, Path.of("net"), PartialResult.NONE, 0, known -> last[0] = known)) {
+            runner.partitions();
+            runner.prepare(CPU);
+            runner.profile(CPU, 3);
+            runner.time(CPU, 2);
+            runner.time(CPU, 3);
+            runner.prepare(ALL);
+            assertThrows(CandidateException.class, () -> runner.prepare(BAD));
+        }
+        return last[0];
+    }
+
+    @Test
+    void interrupted_throughAFile_givesTheSameAnswersAndRunsNothingAgain() throws Exception {
+        PartialResult kept = answered(new NotingRunner());
+        store().save(KEY, kept);
+        PartialResult loaded = store().load(KEY).orElseThrow();
+        assertEquals(kept, loaded);
+
+        NotingRunner inner = new NotingRunner();
+        try (KeptAnswers runner = new KeptAnswers(inner, Path.of("net"), loaded, 0, known -> {})) {
+            assertEquals(inner.reported, runner.partitions());
+            assertEquals(List.of("partitions"), inner.steps);
+            inner.steps.clear();
+            assertEquals(1, runner.prepare(CPU).errors().size());
+            assertEquals(9, runner.profile(CPU, 3).get(0).nanos());
+            assertArrayEquals(new long[] {400, 401}, runner.time(CPU, 2));
+            assertArrayEquals(new long[] {500, 501, 502}, runner.time(CPU, 3));
+            runner.release(CPU);
+            assertEquals(4096, runner.prepare(ALL).memoryBytes());
+            CandidateException e =
+                    assertThrows(CandidateException.class, () -> runner.prepare(BAD));
+            assertEquals(CandidateException.Kind.CRASHED, e.kind());
+            assertEquals("SIGSEGV", e.getMessage());
+            assertEquals(List.of(), inner.steps);
+            // What was answered took time when it was found out.
+            assertTrue(runner.workedNanos() >= 3000, () -> "" + runner.workedNanos());
+
+            runner.time(ALL, 2);
+            assertEquals(List.of("prepare 5", "time 5"), inner.steps);
+            runner.time(CPU, 1);
+            assertEquals(List.of("prepare 0", "time 0"), inner.steps.subList(2, 4));
+            runner.release(ALL);
+            assertEquals("release 5", inner.steps.get(4));
+        }
+    }
+
+    @Test
+    void partitions_othersThanWereKept_nothingKeptIsGivenAndOneWarning() throws Exception {
+        PartialResult kept = answered(new NotingRunner());
+        NotingRunner inner = new NotingRunner();
+        inner.reported = List.of(Set.of(0, 1, 2), Set.of(6));
+        try (LogCapture log = new LogCapture();
+                KeptAnswers runner = new KeptAnswers(inner, Path.of("net"), kept, 0, known -> {})) {
+            assertEquals(inner.reported, runner.partitions());
+            assertEquals(inner.reported, runner.partitions());
+            runner.prepare(CPU);
+            runner.profile(CPU, 3);
+            runner.time(CPU, 2);
+            assertEquals(List.of("partitions", "prepare 0", "profile 0", "time 0"), inner.steps);
+            assertEquals(1, log.lines("WARN").size(), log.lines()::toString);
+        }
+    }
+
+    @Test
+    void prepare_beforeTheDelegateWasAsked_givesNothingKept() throws Exception {
+        NotingRunner inner = new NotingRunner();
+        try (KeptAnswers runner =
+                new KeptAnswers(
+                        inner, Path.of("net"), answered(new NotingRunner()), 0, known -> {})) {
+            runner.prepare(CPU);
+            assertEquals(List.of("prepare 0"), inner.steps);
+        }
+    }
+
+    @Test
+    void load_damagedFile_isNothing() throws Exception {
+        store().save(KEY, answered(new NotingRunner()));
+        Path file;
+        try (Stream<Path> files =
+                Files.list(new FakeModel(folder).file().resolveSibling(".djlplan"))) {
+            file = files.findFirst().orElseThrow();
+        }
+        Files.writeString(file, Files.readString(file).replace("4096", "4097"));
+        try (LogCapture log = new LogCapture()) {
+            assertEquals(Optional.empty(), store().load(KEY));
+            assertEquals(1, log.lines("WARN").size());
+        }
+    }
+
+    @Test
+    void remove_kept_isGone() throws Exception {
+        store().save(KEY, answered(new NotingRunner()));
+        store().remove(KEY);
+        store().remove(KEY);
+        assertEquals(Optional.empty(), store().load(KEY));
+    }
+}

@@ -1,0 +1,427 @@
+package org.djlplan.delegation.internal;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.training.util.ProgressBar;
+import ai.djl.util.Progress;
+import com.google.common.collect.ImmutableSortedSet;
+import com.google.common.io.MoreFiles;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.FileTime;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.ServiceLoader;
+import java.util.concurrent.CountDownLatch;
+import java.util.stream.Stream;
+import org.djlplan.delegation.internal.Measurement.Profiling;
+import org.djlplan.delegation.internal.table.Entry;
+import org.djlplan.delegation.internal.table.ProfileTable;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.DelegationChoice;
+import org.djlplan.memplan.spi.DelegationChoice.Origin;
+import org.djlplan.memplan.spi.DelegationProvider;
+import org.djlplan.memplan.spi.DelegationProvider.Choosing;
+import org.djlplan.memplan.spi.Tolerance;
+import org.djlplan.memplan.testing.Await;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What is chosen at once: kept, measured, or the CPU kernels. */
+@Timeout(60)
+class MeasuredDelegationTest extends ProviderFixture {
+
+    private DelegationChoice first(Profiling profiling, String mode) {
+        try (Choosing choosing = choose(profiling, mode)) {
+            return choosing.first();
+        }
+    }
+
+    private static void assertCpu(DelegationChoice choice) {
+        assertFalse(choice.candidate().delegates());
+        assertEquals(Origin.UNVERIFIED, choice.origin());
+    }
+
+    private long keptTables() throws IOException {
+        Path beside = model.file().resolveSibling(".djlplan");
+        if (!Files.exists(beside)) {
+            return 0;
+        }
+        try (Stream<Path> files = Files.list(beside)) {
+            return files.filter(file -> file.toString().endsWith(".profile.json")).count();
+        }
+    }
+
+    @Test
+    void serviceLoader_findsIt() {
+        List<DelegationProvider> providers =
+                ServiceLoader.load(DelegationProvider.class).stream()
+                        .map(ServiceLoader.Provider::get)
+                        .toList();
+        assertEquals(1, providers.size());
+        assertInstanceOf(MeasuredDelegation.class, providers.get(0));
+        assertEquals(9, providers.get(0).options().size());
+    }
+
+    @Test
+    void choose_blocking_measuresOnceAndKeepsIt() throws IOException {
+        DelegationChoice measured =
+                first((request, runner, progress, verified) -> TABLE, "blocking");
+        assertEquals(chosen(Origin.MEASURED), measured);
+        assertEquals(1, keptTables());
+        assertEquals(0, model.askedInThisProcess.get());
+        for (String mode : List.of("blocking", "background", "off")) {
+            DelegationChoice again = first((request, runner, progress, verified) -> fail(), mode);
+            assertEquals(chosen(Origin.STORED), again);
+        }
+        assertEquals(1, profiles.get());
+        assertEquals(1, model.startedProcesses.get());
+        assertEquals(0, model.openRunners.get());
+    }
+
+    /** The whole content is compared, where there is something to compare it with. */
+    @Test
+    void choose_nothingKept_doesNotReadTheModel() throws IOException {
+        Path fingerprints = model.cacheFolder().resolve("fingerprints");
+        Files.setLastModifiedTime(model.file(), FileTime.fromMillis(0));
+        Await.until(() -> sinceChange() > 2100);
+        assertCpu(first((request, runner, progress, verified) -> fail(), "off"));
+        assertFalse(Files.exists(fingerprints));
+        first((request, runner, progress, verified) -> TABLE, "blocking");
+        assertTrue(Files.exists(fingerprints));
+    }
+
+    private long sinceChange() {
+        try {
+            FileTime change = (FileTime) Files.getAttribute(model.file(), "unix:ctime");
+            return System.currentTimeMillis() - change.toMillis();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Size and time stay, so it is the content that tells. */
+    @Test
+    void choose_otherWeights_isMeasuredAnew() throws IOException {
+        byte[] weights = new byte[1_000_000];
+        Files.write(model.file(), weights);
+        FileTime modified = Files.getLastModifiedTime(model.file());
+        first((request, runner, progress, verified) -> TABLE, "blocking");
+        weights[123_456] = 1;
+        Files.write(model.file(), weights);
+        Files.setLastModifiedTime(model.file(), modified);
+        first((request, runner, progress, verified) -> TABLE, "blocking");
+        assertEquals(2, profiles.get());
+    }
+
+    @Test
+    void choose_modelReplacedWhileMeasured_storesNothing() throws IOException {
+        assertCpu(
+                first(
+                        (request, runner, progress, verified) -> {
+                            replaceModel();
+                            return TABLE;
+                        },
+                        "blocking"));
+        assertEquals(0, keptTables());
+    }
+
+    private void replaceModel() {
+        try {
+            Path other = Files.writeString(model.file().resolveSibling("other"), "other weights");
+            Files.move(other, model.file(), StandardCopyOption.REPLACE_EXISTING);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Test
+    void choose_blocking_passesTheRequestOn() {
+        model.threads = 2;
+        Progress given = new ProgressBar();
+        provider(
+                        (request, runner, progress, verified) -> {
+                            assertSame(model, request.model());
+                            assertEquals(List.of(2), request.threads());
+                            assertEquals(Tolerance.of(1e-3), request.tolerance());
+                            assertSame(given, progress.orElseThrow());
+                            return TABLE;
+                        })
+                .choose(
+                        model,
+                        Map.of("delegation.profile", "blocking", "delegation.tolerance", "1e-3"),
+                        Optional.of(given),
+                        better::add)
+                .close();
+        assertEquals(1, profiles.get());
+        assertEquals(
+                List.of(), log.lines("WARN").stream().filter(l -> !l.contains("2 of 4")).toList());
+    }
+
+    @Test
+    void choose_usefulAndUselessCandidates_warnsOnceWhenMeasured() {
+        first((request, runner, progress, verified) -> TABLE, "blocking");
+        first((request, runner, progress, verified) -> fail(), "blocking");
+        assertEquals(1, log.lines("WARN").size());
+        assertTrue(log.lines("WARN").get(0).contains("2 of 4 candidates"));
+    }
+
+    @Test
+    void choose_profileOff_isCpuAndKeepsNothing() throws IOException {
+        assertCpu(first((request, runner, progress, verified) -> fail(), "off"));
+        assertEquals(0, model.askedInThisProcess.get());
+        assertEquals(0, model.startedProcesses.get());
+        assertEquals(0, model.openRunners.get());
+        assertEquals(0, keptTables());
+        assertEquals(List.of(), log.lines());
+    }
+
+    @Test
+    void choose_untrustedDelegate_isNotRunBeforeItWasMeasured() {
+        model.trusted = false;
+        assertCpu(first((request, runner, progress, verified) -> fail(), "off"));
+        assertEquals(0, model.askedInThisProcess.get());
+        DelegationChoice measured =
+                first((request, runner, progress, verified) -> TABLE, "blocking");
+        assertEquals(Origin.MEASURED, measured.origin());
+        assertEquals(0, model.askedInThisProcess.get());
+    }
+
+    @Test
+    void choose_disabled_isCpu() {
+        DelegationChoice choice =
+                provider((request, runner, progress, verified) -> fail())
+                        .choose(
+                                model,
+                                Map.of("delegation.enabled", "false"),
+                                Optional.empty(),
+                                better::add)
+                        .first();
+        assertCpu(choice);
+        assertTrue(choice.reason().contains("delegation.enabled=false"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void choose_noProcess_isCpuWithOneWarning(boolean trusted) throws IOException {
+        model.processes = false;
+        model.trusted = trusted;
+        assertCpu(first((request, runner, progress, verified) -> fail(), "blocking"));
+        assertCpu(first((request, runner, progress, verified) -> fail(), "blocking"));
+        assertEquals(0, model.askedInThisProcess.get());
+        assertEquals(1, log.lines("WARN").size());
+        assertTrue(log.lines("WARN").get(0).contains("no child process here"));
+        assertEquals(0, keptTables());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"blocking", "background"})
+    void choose_knownThatNoProcessCanBeStarted_isCpuAtOnce(String mode) {
+        model.obstacle = Optional.of("no program java");
+        assertCpu(first((request, runner, progress, verified) -> fail(), mode));
+        assertEquals(0, model.startedProcesses.get());
+        assertEquals(1, log.lines("WARN").size());
+        assertTrue(log.lines("WARN").get(0).contains("no program java"));
+    }
+
+    @Test
+    void choose_processLost_keepsVerifiedChoice() {
+        first((request, runner, progress, verified) -> TABLE, "blocking");
+        model.obstacle = Optional.of("no program java");
+        DelegationChoice choice =
+                first((request, runner, progress, verified) -> fail(), "background");
+        assertEquals(chosen(Origin.STORED), choice);
+        assertEquals(1, log.lines("WARN").size(), "that of measuring");
+    }
+
+    @Test
+    void choose_notEnoughMemory_isCpuAtOnce() {
+        model.neededBytes = Long.MAX_VALUE / 2;
+        assertCpu(first((request, runner, progress, verified) -> fail(), "background"));
+        assertEquals(0, model.startedProcesses.get());
+        assertTrue(log.lines("WARN").get(0).contains("MB of memory are left"));
+    }
+
+    @Test
+    void choose_measuringFails_isCpuWithOneWarning() throws IOException {
+        DelegationChoice choice =
+                first(
+                        (request, runner, progress, verified) -> {
+                            throw new IllegalStateException("broken");
+                        },
+                        "blocking");
+        assertCpu(choice);
+        assertEquals(1, log.lines("WARN").size());
+        assertEquals(0, keptTables());
+        assertEquals(0, model.openRunners.get());
+        assertEquals(
+                Origin.MEASURED,
+                first((request, runner, progress, verified) -> TABLE, "blocking").origin(),
+                "the lock was freed");
+    }
+
+    @Test
+    void choose_everythingFails_isCpu() {
+        DelegationChoice choice =
+                new MeasuredDelegation(
+                                (request, runner, progress, verified) -> {
+                                    throw new UnsatisfiedLinkError("measuring");
+                                },
+                                SHORT)
+                        .choose(
+                                model,
+                                Map.of("delegation.profile", "blocking"),
+                                Optional.empty(),
+                                better::add)
+                        .first();
+        assertCpu(choice);
+        assertEquals(1, log.lines("WARN").size());
+        assertEquals(0, model.openRunners.get());
+    }
+
+    @Test
+    void choose_unreadableModelFile_isCpuWithOneWarning() throws IOException {
+        Files.delete(model.file());
+        assertCpu(first((request, runner, progress, verified) -> fail(), "blocking"));
+        assertEquals(1, log.lines("WARN").size());
+    }
+
+    @Test
+    void choose_interrupted_isCpuAndStaysInterrupted() throws IOException {
+        DelegationChoice choice =
+                first(
+                        (request, runner, progress, verified) -> {
+                            Thread.currentThread().interrupt();
+                            new CountDownLatch(1).await();
+                            return TABLE;
+                        },
+                        "blocking");
+        assertTrue(Thread.interrupted());
+        assertCpu(choice);
+        assertEquals(0, keptTables());
+        assertEquals(List.of(), log.lines("WARN"));
+        assertEquals(0, model.openRunners.get());
+    }
+
+    @Test
+    void choose_interruptedBefore_usesStoredResults() {
+        first((request, runner, progress, verified) -> TABLE, "blocking");
+        Thread.currentThread().interrupt();
+        DelegationChoice choice =
+                first((request, runner, progress, verified) -> fail(), "blocking");
+        assertTrue(Thread.interrupted());
+        assertEquals(Origin.STORED, choice.origin());
+    }
+
+    @Test
+    void choose_damagedTable_warnsOnceAndMeasuresAgain() throws IOException {
+        first((request, runner, progress, verified) -> TABLE, "blocking");
+        try (Stream<Path> files = Files.list(model.file().resolveSibling(".djlplan"))) {
+            Path file = files.filter(f -> f.toString().endsWith("json")).findFirst().orElseThrow();
+            Files.writeString(
+                    file, Files.readString(file).replace("240", "241").replace("237", "2"));
+        }
+        DelegationChoice choice = first((request, runner, progress, verified) -> TABLE, "blocking");
+        assertEquals(Origin.MEASURED, choice.origin());
+        assertEquals(
+                1, log.lines("WARN").stream().filter(l -> l.contains("cannot be used")).count());
+        assertEquals(
+                Origin.STORED,
+                first((request, runner, progress, verified) -> fail(), "off").origin());
+    }
+
+    @Test
+    void choose_otherThreads_isMeasuredAnew() {
+        first((request, runner, progress, verified) -> TABLE, "blocking");
+        model.threads = 1;
+        first((request, runner, progress, verified) -> TABLE, "blocking");
+        assertEquals(2, profiles.get());
+    }
+
+    @Test
+    void choose_modelFolderReadOnly_keepsInCache() throws IOException {
+        Files.createFile(model.file().resolveSibling(".djlplan"));
+        first((request, runner, progress, verified) -> TABLE, "blocking");
+        assertEquals(
+                Origin.STORED,
+                first((request, runner, progress, verified) -> fail(), "off").origin());
+        MoreFiles.deleteRecursively(model.cacheFolder());
+        assertEquals(
+                Origin.MEASURED,
+                first((request, runner, progress, verified) -> TABLE, "blocking").origin());
+    }
+
+    @Test
+    void choose_nothingCouldBeMeasured_isCpuAndRemembered() {
+        ProfileTable nothing =
+                new ProfileTable(
+                        List.of(ImmutableSortedSet.of(0)),
+                        List.<Entry>of(),
+                        Candidate.cpu(2),
+                        "nothing ran",
+                        0,
+                        0);
+        assertFalse(
+                first((request, runner, progress, verified) -> nothing, "blocking")
+                        .candidate()
+                        .delegates());
+        DelegationChoice again = first((request, runner, progress, verified) -> fail(), "blocking");
+        assertEquals(Origin.STORED, again.origin());
+        assertFalse(again.candidate().delegates());
+    }
+
+    @Test
+    void choose_noThreadsAskedFor_isCpuAsWithoutDelegation() {
+        model.threads = -1;
+        DelegationChoice choice = first((request, runner, progress, verified) -> fail(), "off");
+        assertEquals(Candidate.cpu(-1), choice.candidate());
+    }
+
+    private static final Map<String, String> AT_SHAPES =
+            Map.of("delegation.enabled", "every-shape");
+
+    private Optional<Choosing> atShapes(Profiling profiling, Map<String, String> options) {
+        return provider(profiling).chooseAtShapes(model, options, better::add);
+    }
+
+    @Test
+    void chooseAtShapes_nothingKept_isMeasuredInTheBackgroundAndKept() throws Exception {
+        Profiling measures = (request, runner, progress, verified) -> TABLE;
+        try (Choosing choosing = atShapes(measures, AT_SHAPES).orElseThrow()) {
+            assertCpu(choosing.first());
+            assertEquals(chosen(Origin.MEASURED), nextBetter());
+        }
+        Profiling unused = (request, runner, progress, verified) -> fail();
+        try (Choosing choosing = atShapes(unused, AT_SHAPES).orElseThrow()) {
+            assertEquals(chosen(Origin.STORED), choosing.first());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"delegation.enabled=false", "delegation.profile=off"})
+    void chooseAtShapes_nothingIsToBeMeasured_isNothing(String option) {
+        String[] parts = option.split("=", 2);
+        Map<String, String> options = new HashMap<>(AT_SHAPES);
+        options.put(parts[0], parts[1]);
+        Profiling unused = (request, runner, progress, verified) -> fail();
+        assertTrue(atShapes(unused, options).isEmpty());
+    }
+
+    @Test
+    void chooseAtShapes_noProcess_isNothing() {
+        model.obstacle = Optional.of("no processes here");
+        Profiling unused = (request, runner, progress, verified) -> fail();
+        assertTrue(atShapes(unused, AT_SHAPES).isEmpty());
+    }
+}

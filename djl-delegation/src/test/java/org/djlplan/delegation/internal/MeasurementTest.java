@@ -1,0 +1,346 @@
+package org.djlplan.delegation.internal;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
+import org.djlplan.delegation.internal.Measurement.Profiling;
+import org.djlplan.delegation.internal.Measurement.UnmeasurableException;
+import org.djlplan.delegation.internal.store.AttemptStore;
+import org.djlplan.delegation.internal.store.AttemptStore.PartialResult;
+import org.djlplan.delegation.internal.store.ProfileStore;
+import org.djlplan.delegation.internal.store.SampleTables;
+import org.djlplan.delegation.internal.store.Wanted;
+import org.djlplan.delegation.internal.table.Goal;
+import org.djlplan.delegation.internal.table.Goal.Objective;
+import org.djlplan.delegation.internal.table.ProfileTable;
+import org.djlplan.memplan.internal.machine.Machine;
+import org.djlplan.memplan.internal.store.StoreLock;
+import org.djlplan.memplan.spi.CandidateException;
+import org.djlplan.memplan.spi.DelegableModel.Urgency;
+import org.djlplan.memplan.spi.DelegationChoice;
+import org.djlplan.memplan.spi.NoRoomException;
+import org.djlplan.memplan.spi.Tolerance;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class MeasurementTest {
+
+    private static final ProfileTable FIRST = SampleTables.small(2);
+    private static final ProfileTable SECOND =
+            new ProfileTable(
+                    FIRST.partitions(), FIRST.entries(), FIRST.chosen(), "measured anew", 1, 1);
+    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    private static final long LIMIT = 1L << 30;
+
+    @TempDir Path folder;
+    private FakeModel model;
+
+    @BeforeEach
+    void makeModel() {
+        model = new FakeModel(folder);
+    }
+
+    private Measurement measuring(ProfileTable table, Map<String, String> options)
+            throws IOException {
+        return new Measurement(
+                Request.of(model, DelegationOptions.parse(options)),
+                (request, runner, progress, verified) -> table,
+                Optional.empty());
+    }
+
+    private Measurement measuring(ProfileTable table) throws IOException {
+        return measuring(table, Map.of());
+    }
+
+    @Test
+    void renew_tableIsThere_isReplaced() throws Exception {
+        assertEquals(Optional.of(FIRST), measuring(FIRST).renew(PATIENCE_NANOS, table -> true));
+        assertEquals(Optional.of(SECOND), measuring(SECOND).renew(PATIENCE_NANOS, table -> true));
+        assertEquals(Optional.of(SECOND), measuring(FIRST).kept());
+        assertEquals(2, model.startedProcesses.get());
+    }
+
+    @Test
+    void renew_resultNotStored_keepsExistingTable() throws Exception {
+        Measurement measurement = measuring(FIRST);
+        assertEquals(Optional.of(FIRST), measurement.renew(PATIENCE_NANOS, table -> false));
+        assertEquals(Optional.empty(), measurement.kept());
+    }
+
+    @Test
+    void renew_anotherOneMeasures_isEmpty() throws Exception {
+        Measurement measurement = measuring(FIRST);
+        StoreLock lock = ProfileStore.of(model).tryLock(measurement.key()).orElseThrow();
+        assertEquals(Optional.empty(), measurement.renew(PATIENCE_NANOS, table -> true));
+        lock.close();
+        assertEquals(Optional.of(FIRST), measurement.renew(PATIENCE_NANOS, table -> true));
+    }
+
+    @Test
+    void renew_threadsByHand_isFoundByALoadWithAsMany() throws Exception {
+        ProfileTable tuned = SampleTables.small(2);
+        model.threads = 2;
+        assertEquals(Optional.of(tuned), measuring(tuned).renew(PATIENCE_NANOS, table -> true));
+        Measurement found = measuring(FIRST);
+        DelegationChoice choice = found.stored(found.kept().orElseThrow());
+        assertEquals(DelegationChoice.Origin.STORED, choice.origin());
+        assertEquals(2, choice.candidate().threads());
+    }
+
+    /** What is excluded belongs to the question, however it is written. */
+    @Test
+    void kept_excluded_isFoundForTheSameOperatorsOnly() throws Exception {
+        ProfileTable without = SampleTables.cpu(List.of(Set.of(0), Set.of(2), Set.of(5, 6)));
+        Measurement measurement = measuring(without, Map.of("delegation.exclude", "1, 9"));
+        assertEquals(Optional.of(without), measurement.renew(PATIENCE_NANOS, table -> true));
+        assertEquals("1,9", measurement.key().facts().get("exclude"));
+        for (String same : List.of("9,1", "9, name:t2", "t10,1-1")) {
+            assertEquals(
+                    Optional.of(without),
+                    measuring(FIRST, Map.of("delegation.exclude", same)).kept());
+        }
+        for (String other : List.of("", "1", "1,8,9", "ABS")) {
+            assertEquals(
+                    Optional.empty(),
+                    measuring(FIRST, Map.of("delegation.exclude", other)).kept(),
+                    other);
+        }
+        assertTrue(measurement.confirms(without));
+        assertFalse(measurement.confirms(FIRST), "of the delegate's own partitions");
+    }
+
+    /** As a folder's file may say, whatever its key. */
+    @Test
+    void kept_tableWithAnExcludedOperator_isRefused() throws Exception {
+        Measurement measurement = measuring(FIRST, Map.of("delegation.exclude", "1"));
+        ProfileStore.of(model).save(measurement.key(), FIRST);
+        assertEquals(Optional.empty(), measurement.kept());
+    }
+
+    @Test
+    void profile_excludedOperators_offersTheRest() throws Exception {
+        List<List<Set<Integer>>> seen = new ArrayList<>();
+        Measurement measurement =
+                new Measurement(
+                        Request.of(
+                                model,
+                                DelegationOptions.parse(Map.of("delegation.exclude", "1,t7"))),
+                        (request, runner, progress, verified) -> {
+                            try {
+                                seen.add(runner.partitions());
+                            } catch (CandidateException e) {
+                                throw new AssertionError(e);
+                            }
+                            return SampleTables.cpu(seen.get(0));
+                        },
+                        Optional.empty());
+        assertTrue(
+                measurement
+                        .attempt(PATIENCE_NANOS, Urgency.IN_BACKGROUND, early -> {})
+                        .isPresent());
+        assertEquals(List.of(List.of(Set.of(0), Set.of(2), Set.of(5))), seen);
+    }
+
+    /** As where a forged table cannot be removed. */
+    @Test
+    void confirms_tableOfOtherPartitions_isNotBelievedAgain() throws Exception {
+        Measurement measurement = measuring(SampleTables.cpu(List.of(Set.of(5))));
+        ProfileStore.of(model).save(measurement.key(), FIRST);
+        assertTrue(measurement.confirms(FIRST));
+        model.reported = List.of(Set.of(5));
+        assertFalse(measurement.confirms(FIRST));
+        assertEquals(Optional.empty(), ProfileStore.of(model).load(measurement.key()));
+        ProfileStore.of(model).save(measurement.key(), FIRST);
+        assertEquals(Optional.empty(), measurement.kept());
+        assertEquals(
+                DelegationChoice.Origin.MEASURED,
+                measurement
+                        .attempt(PATIENCE_NANOS, Urgency.IN_BACKGROUND, early -> {})
+                        .orElseThrow()
+                        .origin());
+        assertTrue(measurement.kept().isPresent());
+    }
+
+    /** Another one has measured meanwhile. */
+    @Test
+    void confirms_tableThatWasReplaced_leavesTheNewOne() throws Exception {
+        Measurement measurement = measuring(FIRST);
+        ProfileTable replaced = SampleTables.cpu(model.reported);
+        ProfileStore.of(model).save(measurement.key(), replaced);
+        assertFalse(measurement.confirms(SampleTables.cpu(List.of(Set.of(5)))));
+        assertEquals(Optional.of(replaced), measurement.kept());
+    }
+
+    private long partialResults() throws IOException {
+        try (Stream<Path> files = Files.list(model.file().resolveSibling(".djlplan"))) {
+            return files.filter(f -> f.toString().endsWith(".partial.json")).count();
+        }
+    }
+
+    @Test
+    void attempt_endsByItself_doesNotGiveTheSameAnswersAgain() throws Exception {
+        Measurement measurement =
+                new Measurement(
+                        Request.of(model, DelegationOptions.parse(Map.of())),
+                        (request, runner, progress, verified) -> {
+                            throw new IllegalArgumentException("by what was kept");
+                        },
+                        Optional.empty());
+        Wanted wanted =
+                new Wanted(
+                        model.graph(),
+                        List.of(2),
+                        new Goal(Objective.LATENCY, OptionalLong.empty()),
+                        Tolerance.AUTO,
+                        Optional.empty());
+        AttemptStore.partialResults(model, wanted)
+                .save(
+                        measurement.key(),
+                        new PartialResult(Optional.of(model.partitions()), Map.of()));
+        assertEquals(1, partialResults());
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> measurement.attempt(PATIENCE_NANOS, Urgency.IN_BACKGROUND, early -> {}));
+        assertEquals(0, partialResults());
+    }
+
+    /** A control group of version 2, of which a quarter is used. */
+    private Machine container(long limitBytes) throws IOException {
+        Path root = folder.resolve("root");
+        Path self = Files.createDirectories(root.resolve("proc/self"));
+        Path group = Files.createDirectories(root.resolve("sys/fs/cgroup"));
+        Files.writeString(self.resolve("cgroup"), "0::/\n");
+        Files.writeString(
+                self.resolve("mountinfo"), "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+        Files.writeString(group.resolve("memory.max"), Long.toString(limitBytes));
+        Files.writeString(group.resolve("memory.current"), Long.toString(limitBytes / 4));
+        return new Machine(root);
+    }
+
+    private Measurement inContainer(long limitBytes, Profiling profiling) throws IOException {
+        return new Measurement(
+                Request.of(model, DelegationOptions.parse(Map.of())),
+                profiling,
+                Optional.empty(),
+                container(limitBytes));
+    }
+
+    private long marks() throws IOException {
+        Path beside = model.file().resolveSibling(".djlplan");
+        if (!Files.isDirectory(beside)) {
+            return 0;
+        }
+        try (Stream<Path> files = Files.list(beside)) {
+            return files.filter(f -> f.toString().endsWith(".measuring.json")).count();
+        }
+    }
+
+    @Test
+    void attempt_measuring_leavesAMarkOnlyMeanwhile() throws Exception {
+        AtomicLong meanwhile = new AtomicLong();
+        Measurement measurement =
+                inContainer(
+                        LIMIT,
+                        (request, runner, progress, verified) -> {
+                            try {
+                                meanwhile.set(marks());
+                            } catch (IOException e) {
+                                throw new UncheckedIOException(e);
+                            }
+                            return FIRST;
+                        });
+        assertTrue(
+                measurement
+                        .attempt(PATIENCE_NANOS, Urgency.IN_BACKGROUND, early -> {})
+                        .isPresent());
+        assertEquals(1, meanwhile.get());
+        assertEquals(0, marks());
+    }
+
+    @Test
+    void attempt_tooLittleLeft_startsNothing() throws Exception {
+        model.neededBytes = LIMIT * 3 / 4;
+        Measurement measurement =
+                inContainer(LIMIT, (request, runner, progress, verified) -> FIRST);
+        UnmeasurableException e =
+                assertThrows(
+                        UnmeasurableException.class,
+                        () ->
+                                measurement.attempt(
+                                        PATIENCE_NANOS, Urgency.IN_BACKGROUND, early -> {}));
+        // A twentieth of the limit is to stay free.
+        assertEquals(
+                "768 MB of memory are left here, a process to measure in may need 819",
+                e.getMessage());
+        assertEquals(0, model.startedProcesses.get());
+        assertEquals(0, marks());
+    }
+
+    /** As a group that is killed leaves it: the JVM has no time to remove its mark. */
+    private void leaveMark(long limitBytes) throws Exception {
+        Measurement dying =
+                inContainer(
+                        limitBytes,
+                        (request, runner, progress, verified) -> {
+                            throw new NoRoomException("killed", true);
+                        });
+        assertThrows(
+                UnmeasurableException.class,
+                () -> dying.attempt(PATIENCE_NANOS, Urgency.IN_BACKGROUND, early -> {}));
+        assertEquals(1, marks());
+    }
+
+    @Test
+    void attempt_markIsLeft_waitsForAnotherLimit() throws Exception {
+        leaveMark(LIMIT);
+        Measurement same = inContainer(LIMIT, (request, runner, progress, verified) -> FIRST);
+        assertThrows(UnmeasurableException.class, same::requireMeasurable);
+        assertThrows(
+                UnmeasurableException.class,
+                () -> same.attempt(PATIENCE_NANOS, Urgency.IN_BACKGROUND, early -> {}));
+        assertEquals(1, model.startedProcesses.get());
+        Measurement more = inContainer(2 * LIMIT, (request, runner, progress, verified) -> FIRST);
+        assertTrue(more.attempt(PATIENCE_NANOS, Urgency.IN_BACKGROUND, early -> {}).isPresent());
+        assertEquals(0, marks());
+    }
+
+    @Test
+    void renew_markIsLeft_measuresAndRemovesIt() throws Exception {
+        leaveMark(LIMIT);
+        Measurement byHand = inContainer(LIMIT, (request, runner, progress, verified) -> FIRST);
+        assertEquals(Optional.of(FIRST), byHand.renew(PATIENCE_NANOS, table -> true));
+        assertEquals(0, marks());
+        assertEquals(List.of(Urgency.IN_BACKGROUND, Urgency.AWAITED), List.copyOf(model.urgencies));
+    }
+
+    @Test
+    void attempt_noRoomForACandidate_leavesNoMark() throws Exception {
+        Measurement measurement =
+                inContainer(
+                        LIMIT,
+                        (request, runner, progress, verified) -> {
+                            throw new NoRoomException("no room", false);
+                        });
+        assertThrows(
+                UnmeasurableException.class,
+                () -> measurement.attempt(PATIENCE_NANOS, Urgency.IN_BACKGROUND, early -> {}));
+        assertEquals(0, marks());
+    }
+}

@@ -1,0 +1,249 @@
+package org.djlplan.delegation.internal;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.common.collect.ImmutableSortedSet;
+import com.google.common.io.MoreFiles;
+import com.google.common.io.RecursiveDeleteOption;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.djlplan.delegation.internal.store.ProfileStore;
+import org.djlplan.delegation.internal.store.SampleTables;
+import org.djlplan.delegation.internal.table.Entry;
+import org.djlplan.delegation.internal.table.Entry.Latency;
+import org.djlplan.delegation.internal.table.ProfileTable;
+import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.internal.store.StoreKey;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.DelegationChoice;
+import org.djlplan.memplan.spi.DelegationChoice.Origin;
+import org.djlplan.memplan.spi.DelegationProvider.Choosing;
+import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.UnusableOptionException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Jobs that say where their choice is from, and keep to it. */
+@Timeout(60)
+class PinnedTest extends PinnedFixture {
+
+    private static Path place(String form, Path tuned) throws IOException {
+        return switch (form) {
+            case "model's folder" -> tuned;
+            case "folder" -> tuned.resolve(".djlplan");
+            case "link" -> Files.createSymbolicLink(tuned.resolveSibling("link"), tuned);
+            default -> archived(form, tuned);
+        };
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"model's folder", "folder", "link", "zip", "zip with a folder", "tar.gz"})
+    void choose_profileFrom_isWhatServesAndIsNotWritten(String form) throws Exception {
+        Path tuned = keptElsewhere(TABLE, key(List.of(2)));
+        List<Path> before;
+        try (Stream<Path> all = Files.walk(tuned)) {
+            before = all.toList();
+        }
+        FileTime old = FileTime.from(1, TimeUnit.HOURS);
+        for (Path each : before) {
+            Files.setLastModifiedTime(each, old);
+        }
+        Path place = place(form, tuned);
+
+        DelegationChoice choice = from(place).first();
+
+        assertEquals(TABLE.chosen(), choice.candidate());
+        assertEquals(Origin.STORED, choice.origin());
+        assertEquals(List.of(), log.lines("WARN"));
+        afterwards();
+        assertNull(better.poll());
+        for (Path each : before) {
+            assertEquals(old, Files.getLastModifiedTime(each), each::toString);
+        }
+        assertFalse(Files.exists(model.file().resolveSibling(".djlplan")));
+    }
+
+    @Test
+    void choose_profileFromAndBesideTheModel_theFirstCounts() throws IOException {
+        ProfileStore.of(model).save(key(List.of(2)), SampleTables.cpu(model.reported));
+        Path tuned = keptElsewhere(TABLE, key(List.of(2)));
+        assertEquals(TABLE.chosen(), from(tuned).first().candidate());
+    }
+
+    @Test
+    void choose_emptyLocation_usesTableBesideModelWithoutSwitching() throws Exception {
+        ProfileStore.of(model)
+                .save(key(List.of(2)), TABLE.with(Optional.of("others disturbed it")));
+        Path empty = Files.createDirectory(folder.resolve("empty"));
+        DelegationChoice choice = from(empty).first();
+        assertEquals(TABLE.chosen(), choice.candidate());
+        afterwards();
+        assertNull(better.poll(), "a job that is not pinned would measure it again");
+    }
+
+    @Test
+    void choose_onMissingFail_namesMissingResultAndCommand() throws IOException {
+        Path empty = Files.createDirectory(folder.resolve("empty"));
+        String message =
+                assertThrows(
+                                UnusableOptionException.class,
+                                () -> from(empty, "delegation.onMissing", "fail"))
+                        .getMessage();
+        assertTrue(message.contains("delegation.onMissing=fail"), message);
+        assertTrue(message.contains("threads=2"), message);
+        assertTrue(message.contains("cpu="), message);
+        assertTrue(message.contains(empty.toString()), message);
+        assertTrue(message.contains("djlplan tune"), message);
+    }
+
+    @Test
+    void choose_onMissingFailAndKept_loads() throws IOException {
+        ProfileStore.of(model).save(key(List.of(2)), TABLE);
+        Choosing choosing = choose(NEVER, Map.of("delegation.onMissing", "fail"));
+        assertEquals(TABLE.chosen(), choosing.first().candidate());
+    }
+
+    @Test
+    void choose_onMissingCpu_isCpuForGood() throws Exception {
+        Choosing choosing = choose(NEVER, Map.of("delegation.onMissing", "cpu"));
+        assertEquals(CPU, choosing.first().candidate());
+        afterwards();
+        assertNull(better.poll());
+        assertEquals(0, model.startedProcesses.get());
+    }
+
+    @Test
+    void choose_onMissingMeasure_isMeasuredForTheNextJobOnly() throws Exception {
+        Path empty = Files.createDirectory(folder.resolve("empty"));
+        CountDownLatch measured = new CountDownLatch(1);
+        Map<String, String> options = Map.of("delegation.profileFrom", empty.toString());
+        Choosing choosing =
+                choose(
+                        (request, runner, progress, verified) -> {
+                            measured.countDown();
+                            return TABLE;
+                        },
+                        options);
+        assertEquals(CPU, choosing.first().candidate());
+        assertTrue(measured.await(20, TimeUnit.SECONDS));
+        afterwards();
+        assertNull(better.poll(), "a pinned job never switches");
+        assertEquals(TABLE.chosen(), choose(NEVER, options).first().candidate());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"missing", "no archive"})
+    void choose_profileFromCannotBeRead_isAnError(String name) throws IOException {
+        Path place = folder.resolve(name);
+        if (name.equals("no archive")) {
+            Files.writeString(place, "text");
+        }
+        String message =
+                assertThrows(UnusableOptionException.class, () -> from(place)).getMessage();
+        assertTrue(message.startsWith("delegation.profileFrom=" + place), message);
+    }
+
+    @Test
+    void choose_severalThreads_onlyTheFewest() throws IOException {
+        model.threads = -1;
+        List<Integer> threads = List.of(1, Runtime.getRuntime().availableProcessors());
+        Candidate one = new Candidate(ImmutableSortedSet.of(0, 1), 1);
+        Candidate most = new Candidate(ImmutableSortedSet.of(5, 6), threads.get(1));
+        List<OutputError> close = List.of(new OutputError(ElementType.FLOAT32, 2e-6));
+        Latency latency = new Latency(2, 1, 3, 30);
+        ProfileTable table =
+                new ProfileTable(
+                        SampleTables.small(1).partitions(),
+                        List.of(
+                                new Entry.Measured(one, 1, latency, 1, close),
+                                new Entry.Measured(most, 1, latency, 1, close)),
+                        most,
+                        List.of(one),
+                        "fastest",
+                        Optional.empty(),
+                        3,
+                        4);
+        Path tuned =
+                keptElsewhere(
+                        table, key(Request.of(model, DelegationOptions.parse(Map.of())).threads()));
+        DelegationChoice choice = from(tuned).first();
+        assertEquals(one, choice.candidate());
+        assertEquals(List.of(), choice.lighter());
+    }
+
+    /** Of partitions that the delegate does not report: seen before it serves. */
+    @Test
+    void choose_forgedPartitions_areNeverServed() throws IOException {
+        Path tuned = keptElsewhere(TABLE, key(List.of(2)));
+        model.reported = List.of(ImmutableSortedSet.of(0, 1));
+        Choosing choosing = from(tuned, "delegation.onMissing", "cpu");
+        assertEquals(CPU, choosing.first().candidate());
+        assertEquals(1, log.lines("WARN").size(), log.lines()::toString);
+    }
+
+    @Test
+    void choose_damagedArchive_warnsOnceAndCountsAsMissing() throws IOException {
+        Path tuned = keptElsewhere(TABLE, key(List.of(2)));
+        try (Stream<Path> files = Files.list(tuned.resolve(".djlplan"))) {
+            for (Path file : files.filter(f -> f.toString().endsWith(".json")).toList()) {
+                Files.writeString(file, Files.readString(file).replace("237", "2"));
+            }
+        }
+        Path zip = archived("zip", tuned);
+        Choosing choosing = from(zip, "delegation.onMissing", "cpu");
+        assertEquals(CPU, choosing.first().candidate());
+        assertEquals(1, log.lines("WARN").size(), log.lines()::toString);
+        assertTrue(log.lines("WARN").get(0).contains("cannot be used"), log.lines()::toString);
+    }
+
+    /** Where threads are set, the number of cores is no part of the key, and once was. */
+    @Test
+    void choose_keptWithCores_isStillFound() throws IOException {
+        StoreKey key = key(List.of(2));
+        assertFalse(key.facts().containsKey("cores"));
+        assertTrue(key(List.of(1, 2)).facts().containsKey("cores"));
+        assertTrue(key(List.of(-1)).facts().containsKey("cores"));
+        ProfileStore.of(model).save(ProfileStore.withCores(key), TABLE);
+        assertEquals(
+                TABLE.chosen(),
+                choose(NEVER, Map.of("delegation.profile", "off")).first().candidate());
+        MoreFiles.deleteDirectoryContents(
+                model.file().resolveSibling(".djlplan"), RecursiveDeleteOption.ALLOW_INSECURE);
+        assertEquals(CPU, choose(NEVER, Map.of("delegation.profile", "off")).first().candidate());
+    }
+
+    @Test
+    void id_sameChoice_isTheSameWhereverItWasMade() {
+        DelegationChoice kept = chosen(Origin.STORED);
+        String id = kept.id("TFLite 2.21.0", "xnnpack");
+        assertTrue(id.matches("[0-9a-f]{12}"), id);
+        assertEquals(id, chosen(Origin.MEASURED).id("TFLite 2.21.0", "xnnpack"));
+        List<DelegationChoice> others =
+                List.of(
+                        new DelegationChoice(ALL, Origin.STORED, "others"),
+                        new DelegationChoice(
+                                kept.candidate().withThreads(1), Origin.STORED, "threads"),
+                        new DelegationChoice(
+                                kept.candidate().withTransientBuffers(), Origin.STORED, "buffers"));
+        for (DelegationChoice other : others) {
+            assertFalse(id.equals(other.id("TFLite 2.21.0", "xnnpack")), other.reason());
+        }
+        assertFalse(id.equals(kept.id("TFLite 2.20.0", "xnnpack")));
+        assertFalse(id.equals(kept.id("TFLite 2.21.0", "gpu")));
+    }
+}

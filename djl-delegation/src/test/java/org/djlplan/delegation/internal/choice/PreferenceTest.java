@@ -1,0 +1,93 @@
+package org.djlplan.delegation.internal.choice;
+
+import static org.junit.jupiter.api.Assertions.assertAll;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.common.collect.ImmutableSortedSet;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+import org.djlplan.delegation.internal.choice.Race.Contender;
+import org.djlplan.delegation.internal.table.Goal;
+import org.djlplan.delegation.internal.table.Goal.Objective;
+import org.djlplan.memplan.spi.Candidate;
+import org.junit.jupiter.api.Test;
+
+class PreferenceTest {
+
+    private static final long MB = 1 << 20;
+
+    private static Contender contender(int kernels, long bytes) {
+        ImmutableSortedSet<Integer> operators =
+                kernels == 0 ? ImmutableSortedSet.of() : ImmutableSortedSet.of(kernels);
+        return new Contender(new Candidate(operators, 1), kernels, bytes);
+    }
+
+    private static Preference preference(Objective objective, OptionalLong limit) {
+        return new Preference(new Goal(objective, limit));
+    }
+
+    @Test
+    void eligible_withLimit_hasCandidatesWithinIt() {
+        Contender small = contender(0, 10 * MB);
+        Contender large = contender(1, 30 * MB);
+        Preference limited = preference(Objective.LATENCY, OptionalLong.of(20 * MB));
+
+        assertEquals(List.of(small), limited.eligible(List.of(small, large)));
+    }
+
+    @Test
+    void eligible_memoryGoal_hasCandidatesNearTheMinimum() {
+        Contender least = contender(0, 10 * MB);
+        Contender asLittle = contender(1, 10 * MB + 200_000);
+        Contender more = contender(2, 11 * MB);
+        Preference memory = preference(Objective.MEMORY, OptionalLong.empty());
+
+        assertEquals(List.of(least, asLittle), memory.eligible(List.of(least, asLittle, more)));
+    }
+
+    @Test
+    void predicted_byObjective_ordersAsWanted() {
+        Preference latency = preference(Objective.LATENCY, OptionalLong.empty());
+        Preference memory = preference(Objective.MEMORY, OptionalLong.empty());
+        Preference balanced = preference(Objective.BALANCED, OptionalLong.empty());
+        Preference limited = preference(Objective.LATENCY, OptionalLong.of(20 * MB));
+
+        assertAll(
+                () -> assertTrue(latency.predicted(1e6, 9, 1) < latency.predicted(1e6, 9, 2)),
+                () -> assertTrue(latency.predicted(9e5, 9, 9) < latency.predicted(1e6, 9, 1)),
+                () -> assertTrue(memory.predicted(9e6, MB, 3) < memory.predicted(1e6, 2 * MB, 1)),
+                () -> assertTrue(memory.predicted(1e6, MB, 1) < memory.predicted(9e6, MB, 1)),
+                () ->
+                        assertTrue(
+                                balanced.predicted(3e6, MB, 1)
+                                        < balanced.predicted(2e6, 2 * MB, 1)),
+                () ->
+                        assertTrue(
+                                limited.predicted(9e9, 20 * MB, 5)
+                                        < limited.predicted(1, 21 * MB, 1)));
+    }
+
+    @Test
+    void hopeless_farFromTheBest_onlyWhereMemoryIsNotAskedFor() {
+        assertTrue(preference(Objective.LATENCY, OptionalLong.empty()).isTooFarFromBest(1.2, 1));
+        assertFalse(preference(Objective.LATENCY, OptionalLong.empty()).isTooFarFromBest(1.05, 1));
+        assertFalse(preference(Objective.LATENCY, OptionalLong.of(1)).isTooFarFromBest(1.2, 1));
+    }
+
+    @Test
+    void simplest_byPartitionsThenThreadsThenOperators() {
+        Contender one = new Contender(new Candidate(ImmutableSortedSet.of(1), 1), 1, 0);
+        Contender onLarge = new Contender(new Candidate(ImmutableSortedSet.of(1, 2), 1), 1, 0);
+        Contender onTwo = new Contender(new Candidate(ImmutableSortedSet.of(1), 2), 1, 0);
+        Contender onMany = new Contender(new Candidate(ImmutableSortedSet.of(1), -1), 1, 0);
+        Contender cpu = new Contender(Candidate.cpu(-1), 0, 0);
+
+        List<Contender> sorted = new ArrayList<>(List.of(onMany, onTwo, onLarge, cpu, one));
+        sorted.sort(Contender.SIMPLEST);
+
+        assertEquals(List.of(cpu, one, onLarge, onTwo, onMany), sorted);
+    }
+}

@@ -1,0 +1,338 @@
+package org.djlplan.delegation.internal.store;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.common.collect.ImmutableSortedSet;
+import com.google.common.primitives.ImmutableLongArray;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.djlplan.delegation.internal.FakeModel;
+import org.djlplan.delegation.internal.store.AttemptStore.PartialResult;
+import org.djlplan.delegation.internal.store.AttemptStore.PartialResult.Known;
+import org.djlplan.delegation.internal.table.Entry;
+import org.djlplan.delegation.internal.table.Entry.Latency;
+import org.djlplan.delegation.internal.table.Goal;
+import org.djlplan.delegation.internal.table.Goal.Objective;
+import org.djlplan.delegation.internal.table.ProfileTable;
+import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.internal.store.StoreKey;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
+import org.djlplan.memplan.spi.CandidateRunner.Trial;
+import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.Tolerance;
+import org.djlplan.memplan.testing.LogCapture;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Whole tables with a right checksum that no measuring for the request can have made. */
+class ForgedTableTest {
+
+    private static final Goal GOAL = new Goal(Objective.LATENCY, OptionalLong.of(30_000_000));
+
+    private static final List<OutputError> CLOSE =
+            List.of(new OutputError(ElementType.FLOAT32, 2e-6));
+
+    @TempDir Path folder;
+    private FakeModel model;
+    private StoreKey key;
+    private Wanted wanted;
+
+    @BeforeEach
+    void makeModel() throws IOException {
+        model = new FakeModel(folder);
+        key = ProfileStore.key(model, GOAL, List.of(1, 2), Tolerance.AUTO);
+        wanted = new Wanted(model.graph(), List.of(1, 2), GOAL, Tolerance.AUTO, Optional.empty());
+    }
+
+    private static Entry measured(Candidate candidate, long bytes, List<OutputError> errors) {
+        return new Entry.Measured(candidate, 1, new Latency(2, 1, 3, 30), bytes, errors);
+    }
+
+    private static ProfileTable table(Candidate chosen, Entry... entries) {
+        return new ProfileTable(
+                List.of(ImmutableSortedSet.of(0, 1, 2), ImmutableSortedSet.of(5, 6)),
+                List.of(entries),
+                chosen,
+                "forged",
+                3,
+                4);
+    }
+
+    /** Returns the reason why a table is refused, which is told once. */
+    private String refusal(ProfileTable forged) {
+        return refusal(forged, wanted);
+    }
+
+    private String refusal(ProfileTable forged, Wanted by) {
+        ProfileStore.of(model).save(key, forged);
+        assertEquals(Optional.of(forged), ProfileStore.of(model).load(key), "it is intact");
+        try (LogCapture log = new LogCapture()) {
+            var store = ProfileStore.of(model, by);
+            assertEquals(Optional.empty(), store.load(key));
+            assertEquals(Optional.empty(), store.load(key));
+            assertEquals(1, log.lines("WARN").size(), log.lines()::toString);
+            store.save(key, SampleTables.small(2));
+            assertEquals(Optional.of(SampleTables.small(2)), store.load(key));
+            return log.lines("WARN").get(0);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {Integer.MAX_VALUE, 5000, 3, -1})
+    void load_threadsThatWereNotAskedFor_isRefused(int threads) {
+        if (threads != -1) {
+            // The engine's own number is what the CPU kernels run with without delegation.
+            assertTrue(
+                    refusal(table(Candidate.cpu(threads)))
+                            .contains("a set with " + threads + " threads"));
+        }
+        Candidate some = new Candidate(ImmutableSortedSet.of(0, 1), threads);
+        assertTrue(
+                refusal(table(Candidate.cpu(2), measured(some, 1, CLOSE)))
+                        .contains("a set with " + threads + " threads"));
+    }
+
+    @Test
+    void load_operatorsThatTheDelegateDidNotOffer_isRefused() {
+        Candidate some = new Candidate(ImmutableSortedSet.of(0, 3), 2);
+        assertTrue(
+                refusal(table(some, measured(some, 1, CLOSE)))
+                        .contains("operators that the delegate did not offer"));
+    }
+
+    /** Consistent in itself: only the delegate can tell. */
+    @Test
+    void load_forgedPartitions_isRefusedWhereTheDelegateWasAsked() {
+        Candidate some = new Candidate(ImmutableSortedSet.of(0, 3), 2);
+        ProfileTable forged =
+                new ProfileTable(
+                        List.of(ImmutableSortedSet.of(0, 1, 2, 3), ImmutableSortedSet.of(5, 6)),
+                        List.of(measured(some, 1, CLOSE)),
+                        some,
+                        "forged",
+                        3,
+                        4);
+        assertTrue(wanted.admits(forged));
+        assertTrue(
+                refusal(forged, wanted.of(model.partitions()))
+                        .contains("other partitions than the delegate reports"));
+        for (List<SortedSet<Integer>> others :
+                List.<List<SortedSet<Integer>>>of(
+                        List.of(),
+                        List.of(ImmutableSortedSet.of(0, 1, 2)),
+                        List.of(ImmutableSortedSet.of(5, 6), ImmutableSortedSet.of(0, 1, 2)))) {
+            ProfileTable cpu =
+                    new ProfileTable(others, List.of(), Candidate.cpu(2), "forged", 3, 4);
+            assertTrue(wanted.admits(cpu));
+            assertFalse(wanted.of(model.partitions()).admits(cpu), others::toString);
+        }
+    }
+
+    /** Also before the delegate was asked. */
+    @Test
+    void load_operatorThatIsExcluded_isRefused() {
+        Candidate some = new Candidate(ImmutableSortedSet.of(0, 2), 2);
+        ProfileTable forged = table(some, measured(some, 1, CLOSE));
+        for (int operator : new int[] {0, 1, 6}) {
+            Wanted by = wanted.without(Set.of(operator));
+            String message = assertThrows(IOException.class, () -> by.check(forged)).getMessage();
+            assertEquals("an operator that is excluded", message);
+            assertFalse(by.of(model.partitions()).admits(forged));
+        }
+        wanted = wanted.without(Set.of(3));
+        assertTrue(wanted.admits(forged));
+        assertTrue(believes(SOME, PartialResult.UNKNOWN));
+        wanted = wanted.without(Set.of(5));
+        assertFalse(believes(SOME, PartialResult.UNKNOWN));
+    }
+
+    @Test
+    void load_unrequestedTransientBuffers_isRefused() throws IOException {
+        Candidate some = new Candidate(ImmutableSortedSet.of(0, 1), 2).withTransientBuffers();
+        ProfileTable forged = table(some, measured(some, 1, CLOSE));
+        assertTrue(refusal(forged).contains("buffers that nobody asked for"));
+        assertFalse(believes(some, PartialResult.UNKNOWN));
+
+        wanted = wanted.withTransientBuffers(true);
+        assertTrue(wanted.admits(forged));
+        assertTrue(wanted.without(Set.of(3)).of(model.partitions()).admits(forged));
+        assertTrue(believes(some, PartialResult.UNKNOWN));
+
+        Goal latency = new Goal(Objective.LATENCY, OptionalLong.empty());
+        Wanted fastest =
+                new Wanted(
+                                model.graph(),
+                                wanted.threads(),
+                                latency,
+                                wanted.tolerance(),
+                                Optional.empty())
+                        .withTransientBuffers(true);
+        assertFalse(fastest.admits(forged));
+    }
+
+    @Test
+    void load_operatorInTwoPartitions_isRefused() {
+        ProfileTable forged =
+                new ProfileTable(
+                        List.of(ImmutableSortedSet.of(0, 1), ImmutableSortedSet.of(1, 2)),
+                        List.of(),
+                        Candidate.cpu(2),
+                        "forged",
+                        3,
+                        4);
+        assertTrue(refusal(forged).contains("an operator in two partitions"));
+    }
+
+    /** XNNPACK computes something else then. */
+    @Test
+    void load_constantUnpackedForSomeOfItsReaders_isRefused() throws IOException {
+        model.unpacks = true;
+        wanted =
+                new Wanted(
+                        model.graph(),
+                        wanted.threads(),
+                        GOAL,
+                        wanted.tolerance(),
+                        Optional.empty());
+        Candidate some = new Candidate(ImmutableSortedSet.of(1, 2, 5, 6), 2);
+        assertTrue(
+                refusal(table(some, measured(some, 1, CLOSE)))
+                        .contains("a constant that is unpacked for some of its readers"));
+        Candidate without = new Candidate(ImmutableSortedSet.of(1, 2, 6), 2);
+        assertTrue(wanted.admits(table(without, measured(without, 1, CLOSE))));
+    }
+
+    @Test
+    void load_choiceWithoutErrorsOfEachOutput_isRefused() {
+        Candidate some = new Candidate(ImmutableSortedSet.of(0, 1), 2);
+        assertTrue(
+                refusal(table(some, measured(some, 1, List.of())))
+                        .contains("errors of 0 of 1 outputs"));
+    }
+
+    @Test
+    void load_choiceOutsideTheTolerance_isRefused() {
+        Candidate some = new Candidate(ImmutableSortedSet.of(0, 1), 2);
+        for (double difference : new double[] {2e-4, Double.POSITIVE_INFINITY}) {
+            Entry far =
+                    measured(some, 1, List.of(new OutputError(ElementType.FLOAT32, difference)));
+            assertTrue(refusal(table(some, far)).contains("outside the tolerance"));
+        }
+    }
+
+    @Test
+    void load_choiceOverTheLimitOfMemory_isRefused() {
+        Candidate some = new Candidate(ImmutableSortedSet.of(0, 1), 2);
+        assertTrue(
+                refusal(table(some, measured(some, 30_000_001, CLOSE))).contains("over the limit"));
+    }
+
+    @Test
+    void load_tableThatMeasuringMakes_isBelieved() {
+        try (LogCapture log = new LogCapture()) {
+            for (ProfileTable sound :
+                    List.of(
+                            SampleTables.small(1),
+                            SampleTables.small(2),
+                            table(Candidate.cpu(2), measured(Candidate.cpu(2), 1L << 40, CLOSE)))) {
+                ProfileStore.of(model, wanted).save(key, sound);
+                assertEquals(Optional.of(sound), ProfileStore.of(model, wanted).load(key));
+            }
+            assertEquals(List.of(), log.lines());
+        }
+    }
+
+    private static final Candidate SOME = new Candidate(ImmutableSortedSet.of(0, 1), 2);
+
+    private static Known known(List<OutputError> errors, NodeTime... nodes) {
+        return new Known(
+                Optional.of(new Trial(1, errors, 1, 5)),
+                Optional.empty(),
+                1,
+                List.of(nodes),
+                1,
+                ImmutableLongArray.of(1));
+    }
+
+    /** Returns whether answers are given again, of the real partitions if not of others. */
+    private boolean believes(Candidate candidate, Known known, Set<?>... partitions) {
+        List<Set<Integer>> of =
+                partitions.length == 0
+                        ? model.partitions()
+                        : Stream.of(partitions).map(ForgedTableTest::integers).toList();
+        PartialResult kept = new PartialResult(Optional.of(of), Map.of(candidate, known));
+        AttemptStore.partialResults(model, wanted).save(key, kept);
+        try (LogCapture log = new LogCapture()) {
+            var store = AttemptStore.partialResults(model, wanted);
+            Optional<PartialResult> loaded = store.load(key);
+            assertEquals(loaded, store.load(key));
+            assertEquals(loaded.isPresent() ? 0 : 1, log.lines("WARN").size());
+            return loaded.isPresent();
+        }
+    }
+
+    private static Set<Integer> integers(Set<?> set) {
+        return set.stream().map(Integer.class::cast).collect(Collectors.toSet());
+    }
+
+    @Test
+    void loadAnswers_notOfTheRequest_warnsOnceAndReturnsNone() {
+        NodeTime both = new NodeTime(SOME.operators(), true, 3);
+        NodeTime alone = new NodeTime(ImmutableSortedSet.of(3), false, 3);
+        assertTrue(believes(SOME, known(CLOSE, both, alone)));
+        assertTrue(believes(Candidate.cpu(1), PartialResult.UNKNOWN));
+
+        assertFalse(believes(Candidate.cpu(3), PartialResult.UNKNOWN));
+        assertFalse(believes(new Candidate(ImmutableSortedSet.of(3), 1), PartialResult.UNKNOWN));
+        assertFalse(believes(SOME, PartialResult.UNKNOWN, Set.of(0, 1), Set.of(1, 2)));
+        assertFalse(believes(SOME, known(List.of())), "no outputs");
+        assertFalse(believes(SOME, known(CLOSE, both, both)), "a node twice");
+        assertFalse(believes(Candidate.cpu(1), known(CLOSE, alone)), "a kernel of nothing");
+        assertFalse(
+                believes(SOME, known(CLOSE, new NodeTime(ImmutableSortedSet.of(3), true, 3))),
+                "delegated, but not of the set");
+        assertFalse(
+                believes(SOME, known(CLOSE, new NodeTime(ImmutableSortedSet.of(3, 4), false, 3))),
+                "not delegated, but together");
+        assertFalse(believes(SOME, known(CLOSE, new NodeTime(SOME.operators(), true, 1L << 51))));
+    }
+
+    @Test
+    void load_unacceptedLighterSet_isRejected() {
+        Candidate one = new Candidate(SOME.operators(), 1);
+        for (double difference : new double[] {2e-6, 1e-3}) {
+            List<OutputError> errors = List.of(new OutputError(ElementType.FLOAT32, difference));
+            ProfileTable kept =
+                    new ProfileTable(
+                            List.of(ImmutableSortedSet.of(0, 1, 2), ImmutableSortedSet.of(5, 6)),
+                            List.of(measured(SOME, 1, CLOSE), measured(one, 1, errors)),
+                            SOME,
+                            List.of(one),
+                            "forged",
+                            Optional.empty(),
+                            1,
+                            1);
+            ProfileStore.of(model, wanted).save(key, kept);
+            try (LogCapture log = new LogCapture()) {
+                boolean believed = ProfileStore.of(model, wanted).load(key).isPresent();
+                assertEquals(difference < 1e-4, believed);
+                assertEquals(believed ? 0 : 1, log.lines("WARN").size());
+            }
+        }
+    }
+}

@@ -1,2 +1,0 @@
-/** Viewable reports: a self-contained page with its data. */
-package org.djlplan.memplan.cli.report;

@@ -1,2 +1,0 @@
-/** DJL's own networks, which need no file: the catalogue for {@code zoo:NAME}. */
-package org.djlplan.memplan.cli.zoo;

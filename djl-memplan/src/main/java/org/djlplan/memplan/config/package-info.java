@@ -1,2 +1,0 @@
-/** The options of a model: keys, defaults, parsing, and who may set them. */
-package org.djlplan.memplan.config;

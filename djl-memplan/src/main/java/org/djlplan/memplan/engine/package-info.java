@@ -1,6 +1,0 @@
-/**
- * The engine "TFLite" for current DJL, which has no engine of its own since 0.27.0: a provider that
- * DJL finds, the native library of TensorFlow Lite, models, and arrays over buffers. Models run in
- * the engine's own memory here; the translator factory plans them like those of DJL's engine.
- */
-package org.djlplan.memplan.engine;

@@ -1,0 +1,2 @@
+/** Exceptions that applications may catch. */
+package org.djlplan.memplan.errors;

@@ -1,2 +1,0 @@
-/** Events for JDK Flight Recorder: predictions, waits, and delegation. */
-package org.djlplan.memplan.events;

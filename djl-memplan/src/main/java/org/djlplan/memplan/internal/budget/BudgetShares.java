@@ -1,0 +1,76 @@
+package org.djlplan.memplan.internal.budget;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import java.util.List;
+import java.util.Locale;
+import org.djlplan.memplan.errors.BudgetTooSmallException;
+
+/** Divides a budget among models. */
+public final class BudgetShares {
+
+    private static final double MEGA = 1e6;
+
+    private BudgetShares() {}
+
+    /**
+     * The need of a model in a budget.
+     *
+     * @param leastBytes minimum of the model
+     * @param weightBytes size of its weights, which determines its share
+     */
+    public record Claim(long leastBytes, long weightBytes) {
+
+        public Claim {
+            checkArgument(leastBytes >= 0 && weightBytes >= 0, "%s, %s", leastBytes, weightBytes);
+        }
+    }
+
+    /**
+     * Returns a share for each claim: in proportion to its weights, but at least its minimum. The
+     * total is at most the budget.
+     *
+     * @throws BudgetTooSmallException if the budget is smaller than the sum of the minima
+     */
+    public static long[] of(long budgetBytes, List<Claim> claims) throws BudgetTooSmallException {
+        long least = claims.stream().mapToLong(Claim::leastBytes).sum();
+        if (least > budgetBytes) {
+            throw new BudgetTooSmallException(
+                    String.format(
+                            Locale.ROOT,
+                            "%d models need at least %.1f MB, more than %.1f MB",
+                            claims.size(),
+                            least / MEGA,
+                            budgetBytes / MEGA),
+                    least);
+        }
+        boolean[] atLeast = new boolean[claims.size()];
+        while (true) {
+            long left = budgetBytes;
+            double weights = 0;
+            for (int i = 0; i < atLeast.length; i++) {
+                left -= atLeast[i] ? claims.get(i).leastBytes() : 0;
+                weights += atLeast[i] ? 0 : weight(claims.get(i));
+            }
+            long[] shares = new long[claims.size()];
+            boolean all = true;
+            for (int i = 0; i < atLeast.length; i++) {
+                Claim claim = claims.get(i);
+                shares[i] =
+                        atLeast[i] ? claim.leastBytes() : (long) (left * (weight(claim) / weights));
+                if (shares[i] < claim.leastBytes()) {
+                    atLeast[i] = true;
+                    all = false;
+                }
+            }
+            if (all) {
+                return shares;
+            }
+        }
+    }
+
+    /** A claim without weights counts a little, too. */
+    private static double weight(Claim claim) {
+        return claim.weightBytes() + 1.0;
+    }
+}

@@ -1,0 +1,44 @@
+package org.djlplan.memplan.internal.budget;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.primitives.ImmutableIntArray;
+import java.util.List;
+
+/**
+ * The order in which one thread loads and drops pieces with fixed addresses, so that only the
+ * number of bytes in memory matters, not their place.
+ *
+ * @param actions in the order of their execution
+ * @param needs for each step, the number of actions that must be finished before it runs
+ * @param windowBytes largest number of bytes in memory at once
+ * @param pinnedBytes bytes that are always in memory
+ * @param loadedBytes bytes that each prediction loads
+ */
+public record ResidencyPlan(
+        List<Action> actions,
+        ImmutableIntArray needs,
+        long windowBytes,
+        long pinnedBytes,
+        long loadedBytes) {
+
+    /** What happens to a piece. */
+    public enum Kind {
+        DROP,
+        LOAD,
+        /** Loaded once, and never dropped. */
+        PIN,
+        /** Never loaded as a whole; its rows are read on access. */
+        LOOK_UP
+    }
+
+    /**
+     * One action.
+     *
+     * @param after number of steps that must have finished before it
+     */
+    public record Action(Kind kind, int piece, int after) {}
+
+    public ResidencyPlan {
+        actions = ImmutableList.copyOf(actions);
+    }
+}

@@ -1,0 +1,17 @@
+package org.djlplan.memplan.internal.budget;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+/**
+ * A tensor that lies inside another one.
+ *
+ * @param tensor id of the tensor
+ * @param of id of the tensor that owns the memory, which is not a view itself
+ * @param offsetBytes offset in that tensor
+ */
+public record View(int tensor, int of, long offsetBytes) {
+
+    public View {
+        checkArgument(tensor != of && offsetBytes >= 0, "a view of %s at %s", of, offsetBytes);
+    }
+}

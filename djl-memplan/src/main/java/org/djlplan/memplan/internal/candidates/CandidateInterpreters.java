@@ -1,0 +1,372 @@
+package org.djlplan.memplan.internal.candidates;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableSortedSet;
+import com.google.common.math.Quantiles;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.IntStream;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.Tensor;
+import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
+import org.djlplan.memplan.internal.runtime.ArenaPool;
+import org.djlplan.memplan.internal.runtime.ProcessMemory;
+import org.djlplan.memplan.internal.runtime.tflite.Delegates;
+import org.djlplan.memplan.internal.runtime.tflite.EngineSession.LiveNode;
+import org.djlplan.memplan.internal.runtime.tflite.InterpreterFactory;
+import org.djlplan.memplan.internal.runtime.tflite.ModelInterpreter;
+import org.djlplan.memplan.internal.runtime.tflite.OpenModel;
+import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
+import org.djlplan.memplan.internal.runtime.tflite.PlanFinder;
+import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.CandidateException;
+import org.djlplan.memplan.spi.CandidateException.Kind;
+import org.djlplan.memplan.spi.CandidateRunner;
+import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
+import org.djlplan.memplan.spi.CandidateRunner.Trial;
+import org.djlplan.memplan.spi.DelegateFactory;
+import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.OutputError.ByOperator;
+import org.djlplan.memplan.spi.ShapeMix;
+import org.djlplan.memplan.spi.Tolerance;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Runs candidates in this process, each with its own interpreter and arena. */
+public final class CandidateInterpreters implements CandidateRunner {
+
+    private static final Logger logger = LoggerFactory.getLogger(CandidateInterpreters.class);
+
+    /** Loading a model's weights into the caches once takes at most a few milliseconds. */
+    private static final long SLOW_NANOS = 50_000_000;
+
+    private final OpenModel model;
+    private final PlanFinder planner;
+    private final DelegateFactory delegates;
+    private final Tolerance tolerance;
+    private final Optional<ShapeMix> mix;
+    private final CpuOutputs cpuOutputs;
+    private final ProcessMemory memory = new ProcessMemory();
+    private final Map<Candidate, Prepared> prepared = new HashMap<>();
+    private final boolean comparesOperators;
+    private Optional<OperatorCheck> operators = Optional.empty();
+
+    /** An interpreter with its own arena, the result of its first runs, and its last inference. */
+    private record Prepared(MeasuredInterpreter interpreter, Trial trial, long nanos) {
+
+        Prepared timed(long lastNanos) {
+            return new Prepared(interpreter, trial, lastNanos);
+        }
+
+        /** Returns whether cached data affects the duration of an inference. */
+        boolean fast() {
+            return nanos < SLOW_NANOS;
+        }
+    }
+
+    /**
+     * Opens a model.
+     *
+     * @param delegate value of {@code delegation.delegate}
+     * @param tolerance for the outputs, which determines what is measured
+     * @param mix the shapes that inputs have in turn; empty for those in the file
+     * @throws IOException if the file cannot be read or is damaged
+     * @throws UnplannableException if the model cannot be planned here
+     * @throws IllegalArgumentException if there is no such delegate
+     */
+    public static CandidateInterpreters open(
+            Path file, String delegate, Tolerance tolerance, Optional<ShapeMix> mix)
+            throws IOException, UnplannableException {
+        DelegateFactory delegates = Delegates.named(delegate);
+        PlanFinder planner = MemoryPlanner::plan;
+        OpenModel model = OpenModel.of(file);
+        try {
+            return new CandidateInterpreters(model, planner, delegates, tolerance, mix);
+        } catch (RuntimeException | Error e) {
+            model.close();
+            throw e;
+        }
+    }
+
+    private CandidateInterpreters(
+            OpenModel model,
+            PlanFinder planner,
+            DelegateFactory delegates,
+            Tolerance tolerance,
+            Optional<ShapeMix> mix) {
+        this.model = model;
+        this.planner = planner;
+        this.delegates = delegates;
+        this.tolerance = tolerance;
+        this.mix = mix;
+        // The operators of a file are compared at the shapes in it.
+        comparesOperators =
+                tolerance.hard().isEmpty()
+                        && mix.isEmpty()
+                        && OperatorCheck.bytes(model.graph()).isPresent();
+        List<Graph> atShapes =
+                mix.map(ShapeMix::shapes)
+                        .map(all -> all.stream().map(shapes -> at(model.graph(), shapes)).toList())
+                        .orElse(List.of(model.graph()));
+        cpuOutputs = new CpuOutputs(atShapes, tolerance, comparesOperators);
+    }
+
+    /** Returns a model whose inputs have other shapes; what lies behind them stays as it is. */
+    private static Graph at(Graph graph, List<List<Integer>> shapes) {
+        List<Tensor> tensors = new ArrayList<>(graph.tensors());
+        for (int i = 0; i < shapes.size(); i++) {
+            Tensor input = tensors.get(graph.inputs().get(i));
+            long bytes = input.type().bytes();
+            for (int dimension : shapes.get(i)) {
+                bytes = Math.multiplyExact(bytes, (long) dimension);
+            }
+            tensors.set(
+                    input.id(),
+                    new Tensor(
+                            input.id(),
+                            input.name(),
+                            input.type(),
+                            shapes.get(i),
+                            bytes,
+                            input.storage(),
+                            input.region()));
+        }
+        return new Graph(graph.name(), graph.operators(), tensors, graph.inputs(), graph.outputs());
+    }
+
+    /**
+     * Returns the partitions that a delegate reports if it is offered everything it supports.
+     *
+     * @param delegate value of {@code delegation.delegate}
+     * @throws IOException if the file cannot be read or is damaged
+     * @throws UnplannableException if the model or the delegate cannot be used here
+     * @throws IllegalArgumentException if there is no such delegate
+     */
+    public static List<Set<Integer>> partitions(Path file, String delegate)
+            throws IOException, UnplannableException {
+        DelegateFactory delegates = Delegates.named(delegate);
+        try (OpenModel model = OpenModel.of(file)) {
+            return model.partitions(delegates);
+        }
+    }
+
+    @Override
+    public List<Set<Integer>> partitions() throws CandidateException {
+        try {
+            return model.partitions(delegates);
+        } catch (UnplannableException | RuntimeException e) {
+            throw refused(e);
+        }
+    }
+
+    @Override
+    public Trial prepare(Candidate candidate) throws CandidateException, InterruptedException {
+        Prepared known = prepared.get(candidate);
+        if (known != null) {
+            return known.trial();
+        }
+        try {
+            if (!cpuOutputs.known() && candidate.delegates()) {
+                try (MeasuredInterpreter cpu = build(Candidate.cpu(candidate.threads()), false)) {
+                    cpuOutputs.learn(cpu::run, candidate.threads());
+                }
+            }
+            long before = liveBytes();
+            MeasuredInterpreter interpreter = build(candidate, false);
+            try {
+                Trial trial = firstRuns(interpreter, before);
+                prepared.put(candidate, new Prepared(interpreter, trial, 0));
+                return trial;
+            } finally {
+                if (!prepared.containsKey(candidate)) {
+                    interpreter.close();
+                }
+            }
+        } catch (UnplannableException | RuntimeException e) {
+            throw refused(e);
+        }
+    }
+
+    private Trial firstRuns(MeasuredInterpreter interpreter, long bytesBefore)
+            throws UnplannableException, InterruptedException {
+        int partitions = interpreter.description().partitions();
+        if (!cpuOutputs.known()) {
+            int runs = cpuOutputs.learn(interpreter::run, interpreter.candidate().threads());
+            return new Trial(partitions, cpuOutputs.errors(List.of()), grown(bytesBefore), runs);
+        }
+        List<List<OutputTensor>> outputs = new ArrayList<>();
+        List<OutputError> errors;
+        do {
+            outputs.add(interpreter.run(cpuOutputs.input(outputs.size()), outputs.size()));
+            errors = cpuOutputs.errors(outputs);
+        } while (outputs.size() < cpuOutputs.inputs()
+                && (comparesOperators || errors.stream().noneMatch(tolerance::refuses)));
+        long grown = grown(bytesBefore);
+        int runs = outputs.size();
+        if (comparesOperators && !errors.stream().allMatch(Tolerance::isRounding)) {
+            Optional<ByOperator> worst = worstOperator(interpreter.candidate(), outputs);
+            if (worst.isEmpty()) {
+                return new Trial(partitions, errors, grown, runs);
+            }
+            errors = errors.stream().map(error -> error.withOperators(worst.get())).toList();
+            runs += OperatorCheck.RUNS;
+        }
+        int runsBefore = cpuOutputs.noiseRuns();
+        if (cpuOutputs.noiseDecides(errors)) {
+            try (MeasuredInterpreter cpu = build(Candidate.cpu(cpuOutputs.threads()), false)) {
+                cpuOutputs.measureNoise(cpu::run, errors);
+            }
+        }
+        runs += cpuOutputs.noiseRuns() - runsBefore;
+        return new Trial(partitions, cpuOutputs.withNoise(errors), grown, runs);
+    }
+
+    /**
+     * Returns the operator that differs most from its CPU kernel.
+     *
+     * @return empty if it cannot be determined, for example because the disk is full, or the file
+     *     cannot be written completely
+     */
+    private Optional<ByOperator> worstOperator(
+            Candidate candidate, List<List<OutputTensor>> outputs) throws InterruptedException {
+        try {
+            if (operators.isEmpty()) {
+                operators =
+                        Optional.of(
+                                new OperatorCheck(
+                                        model.file(),
+                                        model.graph(),
+                                        (of, which) -> build(of, which, false).interpreter()));
+            }
+            List<List<ByteBuffer>> inputs =
+                    IntStream.range(0, outputs.size()).mapToObj(cpuOutputs::input).toList();
+            return Optional.of(operators.get().worst(candidate, inputs, outputs));
+        } catch (IOException | UnplannableException e) {
+            logger.warn("{}: operators cannot be compared one by one", model.file(), e);
+            return Optional.empty();
+        }
+    }
+
+    private long grown(long bytesBefore) {
+        return Math.max(0, liveBytes() - bytesBefore);
+    }
+
+    private long liveBytes() {
+        ProcessMemory.trim();
+        return memory.anonymousBytes().orElse(0);
+    }
+
+    private MeasuredInterpreter build(Candidate candidate, boolean timed)
+            throws UnplannableException, InterruptedException {
+        return build(model, candidate, timed);
+    }
+
+    private MeasuredInterpreter build(OpenModel of, Candidate candidate, boolean timed)
+            throws UnplannableException, InterruptedException {
+        InterpreterFactory factory =
+                new InterpreterFactory(
+                        of.sessions(),
+                        of.graph(),
+                        planner,
+                        delegates,
+                        // A separate pool, because memory of a shared one would not count as the
+                        // candidate's.
+                        new ArenaPool(),
+                        false);
+        ModelInterpreter built =
+                factory.build(
+                        mix.map(m -> m.shapes().get(0)).orElse(factory.shapesInFile()),
+                        candidate,
+                        timed);
+        try {
+            built.keepArena();
+            return new MeasuredInterpreter(factory, built, mix);
+        } catch (InterruptedException | RuntimeException | Error e) {
+            built.close();
+            throw e;
+        }
+    }
+
+    @Override
+    public long[] time(Candidate candidate, int inferences)
+            throws CandidateException, InterruptedException {
+        prepare(candidate);
+        MeasuredInterpreter interpreter = prepared.get(candidate).interpreter();
+        try {
+            long[] nanos = new long[inferences];
+            if (prepared.get(candidate).fast()) {
+                long unused = interpreter.time(cpuOutputs);
+            }
+            for (int i = 0; i < inferences; i++) {
+                nanos[i] = interpreter.time(cpuOutputs);
+            }
+            prepared.put(candidate, prepared.get(candidate).timed(nanos[inferences - 1]));
+            return nanos;
+        } catch (UnplannableException | RuntimeException e) {
+            release(candidate);
+            throw refused(e);
+        }
+    }
+
+    @Override
+    public List<NodeTime> profile(Candidate candidate, int inferences)
+            throws CandidateException, InterruptedException {
+        try (MeasuredInterpreter interpreter = build(candidate, true)) {
+            List<OutputTensor> unused = interpreter.run(cpuOutputs.input(0), 0);
+            List<long[]> runs = new ArrayList<>();
+            for (int i = 0; i < inferences; i++) {
+                runs.add(interpreter.nodeTimes(cpuOutputs));
+            }
+            return nodeTimes(interpreter.nodes(), runs);
+        } catch (UnplannableException | RuntimeException e) {
+            throw refused(e);
+        }
+    }
+
+    private static List<NodeTime> nodeTimes(List<LiveNode> nodes, List<long[]> runs) {
+        ImmutableList.Builder<NodeTime> times = ImmutableList.builder();
+        for (int i = 0; i < nodes.size(); i++) {
+            int index = i;
+            double median =
+                    Quantiles.median()
+                            .compute(runs.stream().mapToLong(run -> run[index]).toArray());
+            LiveNode node = nodes.get(i);
+            times.add(
+                    new NodeTime(
+                            ImmutableSortedSet.copyOf(node.operators()),
+                            node.delegated(),
+                            Math.round(median)));
+        }
+        return times.build();
+    }
+
+    private static CandidateException refused(Exception e) {
+        return new CandidateException(Kind.REFUSED, UnplannableException.reason(e));
+    }
+
+    @Override
+    public void release(Candidate candidate) {
+        Prepared gone = prepared.remove(candidate);
+        if (gone != null) {
+            gone.interpreter().close();
+        }
+    }
+
+    @Override
+    public void close() {
+        try {
+            List.copyOf(prepared.keySet()).forEach(this::release);
+        } finally {
+            operators.ifPresent(OperatorCheck::close);
+            model.close();
+        }
+    }
+}

@@ -1,0 +1,253 @@
+package org.djlplan.memplan.internal.candidates;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableSet;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.Operator;
+import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
+import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.OutputError.Deviation;
+import org.djlplan.memplan.spi.Tolerance;
+
+/**
+ * The outputs of a model's CPU kernels for a few random inputs, as a reference for candidates; and,
+ * if a comparison needs it, the noise: how much these outputs change when every input changes by
+ * one unit in its last place, or by one step (see {@link Tolerance}).
+ */
+public final class CpuOutputs {
+
+    /** Number of inputs for which outputs are compared. */
+    private static final int INPUTS = 5;
+
+    /** Fewer inputs if the CPU kernels are slow. */
+    private static final int FEWEST_INPUTS = 2;
+
+    private static final long ENOUGH_NANOS = 1_000_000_000;
+
+    /** Number of runs that measure the change of outputs by roundings. */
+    private static final int NOISE_RUNS = 8;
+
+    /**
+     * More runs for a close decision, because the largest change of one element in few runs may be
+     * far too small.
+     */
+    private static final int MOST_NOISE_RUNS = 32;
+
+    private static final long ENOUGH_NOISE_NANOS = 3_000_000_000L;
+
+    /** Operators with outputs between 0 and 1, and operators that only move elements. */
+    private static final ImmutableSet<String> BOUNDED = ImmutableSet.of("LOGISTIC", "SOFTMAX");
+
+    private static final ImmutableSet<String> MOVING =
+            ImmutableSet.of("RESHAPE", "SQUEEZE", "EXPAND_DIMS", "TRANSPOSE");
+
+    private final Graph graph;
+
+    /** How many shapes the inputs have in turn. */
+    private final int shapes;
+
+    private final Tolerance tolerance;
+    private final List<List<ByteBuffer>> inputs = new ArrayList<>();
+    private final Random random = new Random(1);
+
+    /** Whether all inputs change by an 8-bit step. */
+    private final boolean inSteps;
+
+    /** Whether any input has a unit in the last place, or a step, by which it can change. */
+    private final boolean movesInputs;
+
+    /** By input, then output; empty until needed. */
+    private List<List<OutputTensor>> outputs = List.of();
+
+    private int threads;
+
+    /** The noise of each output, and the number of runs for it. */
+    private Deviation[] noise = {};
+
+    private int noiseRuns;
+
+    /** Runs the model without a delegate. */
+    @FunctionalInterface
+    public interface CpuRun {
+
+        /**
+         * Returns the outputs.
+         *
+         * @param input the number of the input that the values are of
+         */
+        List<OutputTensor> of(List<ByteBuffer> values, int input);
+    }
+
+    /**
+     * @param inSteps whether all inputs change by an 8-bit step for the noise, whatever their type
+     */
+    public CpuOutputs(Graph graph, Tolerance tolerance, boolean inSteps) {
+        this(List.of(graph), tolerance, inSteps);
+    }
+
+    /**
+     * @param atShapes the model at each of the shapes that inputs have in turn
+     * @param inSteps as above
+     */
+    CpuOutputs(List<Graph> atShapes, Tolerance tolerance, boolean inSteps) {
+        this.graph = atShapes.get(0);
+        this.shapes = atShapes.size();
+        this.tolerance = tolerance;
+        this.inSteps = inSteps;
+        movesInputs =
+                graph.inputs().stream()
+                        .map(id -> graph.tensors().get(id).type())
+                        .anyMatch(type -> RandomValues.moves(graph, type, inSteps));
+        for (int seed = 0; seed < INPUTS; seed++) {
+            Graph at = atShapes.get(seed % shapes);
+            boolean smooth = seed % 2 == 1;
+            inputs.add(smooth ? RandomValues.smooth(at, seed) : RandomValues.of(at, seed));
+        }
+    }
+
+    /** Returns whether there are reference outputs. */
+    public boolean known() {
+        return !outputs.isEmpty();
+    }
+
+    /** Returns the number of inputs for which there are outputs. */
+    public int inputs() {
+        return outputs.size();
+    }
+
+    /** Returns the values of all of the model's inputs for one run. */
+    public List<ByteBuffer> input(int run) {
+        return inputs.get(run);
+    }
+
+    /** Returns the number of threads with which the outputs were computed. */
+    int threads() {
+        return threads;
+    }
+
+    /** Returns the number of runs for the noise. */
+    int noiseRuns() {
+        return noiseRuns;
+    }
+
+    /**
+     * Runs the CPU kernels; their outputs are the reference from then on.
+     *
+     * @param cpu runs the model without a delegate
+     * @param cpuThreads number of threads
+     * @return number of runs
+     */
+    public int learn(CpuRun cpu, int cpuThreads) {
+        List<List<OutputTensor>> learnt = new ArrayList<>();
+        long start = System.nanoTime();
+        while (learnt.size() < Math.max(FEWEST_INPUTS, shapes)
+                || (learnt.size() < INPUTS && System.nanoTime() - start < ENOUGH_NANOS)) {
+            learnt.add(cpu.of(inputs.get(learnt.size()), learnt.size()));
+        }
+        outputs = ImmutableList.copyOf(learnt);
+        threads = cpuThreads;
+        return outputs.size();
+    }
+
+    /** Returns the differences of outputs, one set per input, from the reference; without noise. */
+    public List<OutputError> errors(List<List<OutputTensor>> others) {
+        ImmutableList.Builder<OutputError> worst = ImmutableList.builder();
+        for (int output = 0; output < outputs.get(0).size(); output++) {
+            Deviation deviation = Deviation.NONE;
+            for (int input = 0; input < others.size(); input++) {
+                deviation =
+                        deviation.and(
+                                OutputDifferences.of(
+                                        others.get(input).get(output),
+                                        outputs.get(input).get(output)));
+            }
+            worst.add(
+                    new OutputError(
+                            outputs.get(0).get(output).info().type(),
+                            deviation,
+                            Deviation.NONE,
+                            headroom(output)));
+        }
+        return worst.build();
+    }
+
+    private double headroom(int output) {
+        if (!isBounded(graph.outputs().get(output))) {
+            return 1;
+        }
+        double largest =
+                outputs.stream()
+                        .mapToDouble(each -> OutputDifferences.largest(each.get(output)))
+                        .max()
+                        .orElse(1);
+        return largest > 0 ? Math.max(1, 1 / largest) : 1;
+    }
+
+    /** Returns whether the operator that makes a tensor guarantees elements between 0 and 1. */
+    private boolean isBounded(int tensor) {
+        for (Operator operator : graph.operators()) {
+            if (operator.outputs().contains(tensor)) {
+                return BOUNDED.contains(operator.type())
+                        || (MOVING.contains(operator.type())
+                                && isBounded(operator.inputs().get(0)));
+            }
+        }
+        return false;
+    }
+
+    /** Returns whether accepting the outputs depends on the noise. */
+    public boolean noiseDecides(List<OutputError> errors) {
+        return movesInputs
+                && !errors.stream().allMatch(tolerance::admits)
+                && errors.stream().noneMatch(tolerance::refuses);
+    }
+
+    /**
+     * Measures the noise as long as it can change the decision.
+     *
+     * @param cpu runs the model without a delegate, with {@link #threads()} threads
+     * @param errors of the outputs
+     */
+    public void measureNoise(CpuRun cpu, List<OutputError> errors) {
+        long start = System.nanoTime();
+        while (!withNoise(errors).stream().allMatch(tolerance::admits)
+                && (noiseRuns < NOISE_RUNS
+                        || (noiseRuns < MOST_NOISE_RUNS
+                                && System.nanoTime() - start < ENOUGH_NOISE_NANOS))) {
+            measureNoise(cpu);
+        }
+    }
+
+    private void measureNoise(CpuRun cpu) {
+        int input = noiseRuns % outputs.size();
+        List<OutputTensor> moved =
+                cpu.of(RandomValues.moved(graph, inputs.get(input), inSteps, random), input);
+        List<OutputTensor> unmoved = outputs.get(input);
+        if (noise.length == 0) {
+            noise = new Deviation[unmoved.size()];
+            Arrays.fill(noise, Deviation.NONE);
+        }
+        for (int output = 0; output < noise.length; output++) {
+            Deviation now = OutputDifferences.of(moved.get(output), unmoved.get(output));
+            noise[output] = noise[output].and(now);
+        }
+        noiseRuns++;
+    }
+
+    /** Returns the errors with the noise measured so far. */
+    public List<OutputError> withNoise(List<OutputError> errors) {
+        if (noise.length == 0) {
+            return errors;
+        }
+        List<OutputError> known = new ArrayList<>();
+        for (int output = 0; output < errors.size(); output++) {
+            known.add(errors.get(output).withNoise(noise[output]));
+        }
+        return known;
+    }
+}

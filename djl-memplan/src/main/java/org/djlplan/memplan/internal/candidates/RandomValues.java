@@ -1,0 +1,216 @@
+package org.djlplan.memplan.internal.candidates;
+
+import com.google.common.collect.ImmutableList;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.List;
+import java.util.Random;
+import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.Tensor;
+
+/** Generates random inputs of a model: noise, and images of large soft spots. */
+final class RandomValues {
+
+    /** Identifiers, for example of words, are usually small; larger ones might not exist. */
+    private static final int INDEX_LIMIT = 10;
+
+    private static final int SPOTS = 6;
+
+    private static final int MOST_BYTE = 255;
+
+    private RandomValues() {}
+
+    /**
+     * Returns a value for each input: floats in [0, 1), 8- and 16-bit integers over their whole
+     * range, wider integers in [0, 10), zeros for other types.
+     */
+    static List<ByteBuffer> of(Graph graph, long seed) {
+        Random random = new Random(seed);
+        return graph.inputs().stream()
+                .map(id -> value(graph.tensors().get(id), random))
+                .collect(ImmutableList.toImmutableList());
+    }
+
+    /**
+     * Returns a value for each input: for float images (height, width and channels after a batch of
+     * one) soft spots in [0, 1), which resemble photographs more than noise does; others as in
+     * {@link #of}.
+     */
+    static List<ByteBuffer> smooth(Graph graph, long seed) {
+        Random random = new Random(seed);
+        return graph.inputs().stream()
+                .map(id -> graph.tensors().get(id))
+                .map(tensor -> isImage(tensor) ? spots(tensor, random) : value(tensor, random))
+                .collect(ImmutableList.toImmutableList());
+    }
+
+    private static boolean isImage(Tensor tensor) {
+        List<Integer> shape = tensor.shape();
+        return tensor.type() == ElementType.FLOAT32
+                && shape.size() == 4
+                && shape.get(0) == 1
+                && tensor.bytes() == 4L * shape.get(1) * shape.get(2) * shape.get(3);
+    }
+
+    /** Interpolates linearly between {@value #SPOTS} random values in each direction. */
+    private static ByteBuffer spots(Tensor tensor, Random random) {
+        int height = tensor.shape().get(1);
+        int width = tensor.shape().get(2);
+        int channels = tensor.shape().get(3);
+        float[][][] grid = new float[SPOTS + 1][SPOTS + 1][channels];
+        for (float[][] row : grid) {
+            for (float[] spot : row) {
+                for (int channel = 0; channel < channels; channel++) {
+                    spot[channel] = random.nextFloat();
+                }
+            }
+        }
+        ByteBuffer values =
+                ByteBuffer.allocate(Math.toIntExact(tensor.bytes())).order(ByteOrder.nativeOrder());
+        for (int y = 0; y < height; y++) {
+            float down = (float) y * SPOTS / height;
+            for (int x = 0; x < width; x++) {
+                float right = (float) x * SPOTS / width;
+                float[][] above = grid[(int) down];
+                float[][] below = grid[(int) down + 1];
+                int left = (int) right;
+                for (int channel = 0; channel < channels; channel++) {
+                    float top = between(above[left][channel], above[left + 1][channel], right);
+                    float bottom = between(below[left][channel], below[left + 1][channel], right);
+                    values.putFloat(between(top, bottom, down));
+                }
+            }
+        }
+        return values.rewind();
+    }
+
+    private static float between(float first, float second, float place) {
+        float part = place - (int) place;
+        return first * (1 - part) + second * part;
+    }
+
+    /**
+     * Returns whether inputs of a type are changed. A step of an integer is a rounding if outputs
+     * are quantized, too; compared with a floating-point output it is much more.
+     *
+     * @param inSteps whether steps are requested anyway
+     */
+    static boolean moves(Graph graph, ElementType type, boolean inSteps) {
+        return switch (type) {
+            case FLOAT32, FLOAT64 -> true;
+            case INT8, UINT8, INT16, UINT16 ->
+                    inSteps
+                            || graph.outputs().stream()
+                                    .map(id -> graph.tensors().get(id).type())
+                                    .noneMatch(RandomValues::isFloatingPoint);
+            default -> false;
+        };
+    }
+
+    private static boolean isFloatingPoint(ElementType type) {
+        return switch (type) {
+            case FLOAT16, FLOAT32, FLOAT64 -> true;
+            default -> false;
+        };
+    }
+
+    /**
+     * Returns the values with each floating-point number changed by one unit in its last place, and
+     * each 8- or 16-bit integer by one step, if {@link #moves} allows.
+     *
+     * @param inSteps whether floats are changed as in {@link #movedByHalfAStep}
+     */
+    static List<ByteBuffer> moved(
+            Graph graph, List<ByteBuffer> values, boolean inSteps, Random random) {
+        ImmutableList.Builder<ByteBuffer> moved = ImmutableList.builder();
+        for (int i = 0; i < values.size(); i++) {
+            ElementType type = graph.tensors().get(graph.inputs().get(i)).type();
+            ByteBuffer from = values.get(i).duplicate().rewind().order(ByteOrder.nativeOrder());
+            ByteBuffer to = ByteBuffer.allocate(from.remaining()).order(ByteOrder.nativeOrder());
+            if (inSteps && type == ElementType.FLOAT32) {
+                moved.add(movedByHalfAStep(from, random));
+                continue;
+            }
+            boolean moves = moves(graph, type, inSteps);
+            while (moves && from.remaining() >= type.bytes()) {
+                move(from, to, type, random.nextBoolean());
+            }
+            moved.add(to.put(from).rewind());
+        }
+        return moved.build();
+    }
+
+    /**
+     * Returns floats changed at random by up to half an 8-bit step (1/127 of the largest), as a
+     * kernel does that quantizes them.
+     */
+    static ByteBuffer movedByHalfAStep(ByteBuffer values, Random random) {
+        ByteBuffer from = values.duplicate().rewind().order(ByteOrder.nativeOrder());
+        float largest = 0;
+        while (from.hasRemaining()) {
+            largest = Math.max(largest, Math.abs(from.getFloat()));
+        }
+        float step = largest / Byte.MAX_VALUE;
+        ByteBuffer to = ByteBuffer.allocate(from.rewind().limit()).order(ByteOrder.nativeOrder());
+        while (from.hasRemaining()) {
+            to.putFloat(from.getFloat() + step * (random.nextFloat() - .5f));
+        }
+        return to.rewind();
+    }
+
+    private static void move(ByteBuffer from, ByteBuffer to, ElementType type, boolean up) {
+        switch (type) {
+            case FLOAT32 -> {
+                float x = from.getFloat();
+                to.putFloat(up ? Math.nextUp(x) : Math.nextDown(x));
+            }
+            case FLOAT64 -> {
+                double x = from.getDouble();
+                to.putDouble(up ? Math.nextUp(x) : Math.nextDown(x));
+            }
+            case INT8 -> to.put((byte) step(from.get(), Byte.MIN_VALUE, Byte.MAX_VALUE, up));
+            case UINT8 -> to.put((byte) step(Byte.toUnsignedInt(from.get()), 0, MOST_BYTE, up));
+            case INT16 ->
+                    to.putShort(
+                            (short) step(from.getShort(), Short.MIN_VALUE, Short.MAX_VALUE, up));
+            case UINT16 ->
+                    to.putShort(
+                            (short)
+                                    step(
+                                            Short.toUnsignedInt(from.getShort()),
+                                            0,
+                                            Character.MAX_VALUE,
+                                            up));
+            default -> throw new IllegalArgumentException(type.toString());
+        }
+    }
+
+    /** Returns the next integer, or the previous one at the end of the range. */
+    private static int step(int x, int least, int most, boolean up) {
+        return (up && x < most) || x == least ? x + 1 : x - 1;
+    }
+
+    private static ByteBuffer value(Tensor tensor, Random random) {
+        ByteBuffer values =
+                ByteBuffer.allocate(Math.toIntExact(tensor.bytes())).order(ByteOrder.nativeOrder());
+        int bytes = Math.max(1, tensor.type().bytes());
+        while (values.remaining() >= bytes) {
+            put(values, tensor.type(), random);
+        }
+        return values.rewind();
+    }
+
+    private static void put(ByteBuffer values, ElementType type, Random random) {
+        switch (type) {
+            case FLOAT32 -> values.putFloat(random.nextFloat());
+            case FLOAT64 -> values.putDouble(random.nextDouble());
+            case INT8, UINT8 -> values.put((byte) random.nextInt());
+            case INT16, UINT16 -> values.putShort((short) random.nextInt());
+            case INT32, UINT32 -> values.putInt(random.nextInt(INDEX_LIMIT));
+            case INT64, UINT64 -> values.putLong(random.nextInt(INDEX_LIMIT));
+            case BOOL -> values.put((byte) random.nextInt(2));
+            default -> values.put(new byte[Math.max(1, type.bytes())]);
+        }
+    }
+}

@@ -1,0 +1,168 @@
+package org.djlplan.memplan.internal.config;
+
+import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.ImmutableSortedSet;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.djlplan.memplan.spi.Option;
+
+/**
+ * The values of djl-plan's options that were given for a model. The application's code takes
+ * precedence over system properties, and these over DJL's arguments, which may come from the
+ * model's folder.
+ */
+public final class GivenOptions {
+
+    /** Prefix of a system property that sets an option; the option's key follows. */
+    public static final String PROPERTY_PREFIX = "djlplan.";
+
+    private static final List<String> PREFIXES =
+            List.of(OptionKey.PREFIX, PlanOptions.DELEGATION_PREFIX);
+
+    private final ImmutableMap<String, Object> values;
+    private final ImmutableSortedSet<String> retired;
+
+    private GivenOptions(Map<String, Object> values, Set<String> retired) {
+        this.values = ImmutableMap.copyOf(values);
+        this.retired = ImmutableSortedSet.copyOf(retired);
+    }
+
+    /**
+     * Returns the effective values.
+     *
+     * @param code values set by the application's code, by key
+     * @param properties the system properties of this JVM
+     * @param arguments as passed by DJL to a translator factory; other keys are ignored. Instead of
+     *     {@code memplan.threads} there may be a map {@code memplan} with {@code threads}, as
+     *     Spring Boot binds properties
+     * @param delegation the known delegation options; if empty, any delegation key is accepted, as
+     *     when djl-delegation is absent
+     * @throws IllegalArgumentException if a key under a djl-plan prefix is unknown and not
+     *     {@linkplain #warning retired} (the message names the nearest), or arguments set an option
+     *     that only the application may set (the message says how)
+     */
+    public static GivenOptions of(
+            Map<String, ?> code,
+            Map<String, ?> properties,
+            Map<String, ?> arguments,
+            Collection<? extends Option> delegation) {
+        Map<String, Option> known = new LinkedHashMap<>();
+        Stream.concat(Arrays.stream(OptionKey.values()), delegation.stream())
+                .forEach(option -> known.put(option.key(), option));
+        Set<String> retired = new HashSet<>();
+        Map<String, Object> values = new LinkedHashMap<>();
+        for (Map.Entry<String, Object> argument : planArguments(arguments).entrySet()) {
+            if (!isRetired(argument.getKey(), argument.getValue(), retired)) {
+                requireKnown("", argument.getKey(), known);
+                values.put(argument.getKey(), argument.getValue());
+            }
+        }
+        Map<String, Object> application = new LinkedHashMap<>();
+        for (Map.Entry<String, ?> property : properties.entrySet()) {
+            String name = property.getKey();
+            if (name.startsWith(PROPERTY_PREFIX)) {
+                String key = name.substring(PROPERTY_PREFIX.length());
+                if (isPlanOption(key) && !isRetired(key, property.getValue(), retired)) {
+                    requireKnown(PROPERTY_PREFIX, key, known);
+                    application.put(key, String.valueOf(property.getValue()));
+                }
+            }
+        }
+        for (Map.Entry<String, ?> given : code.entrySet()) {
+            if (!isRetired(given.getKey(), given.getValue(), retired)) {
+                requireKnown("", given.getKey(), known);
+                application.put(given.getKey(), given.getValue());
+            }
+        }
+        values.keySet().removeAll(application.keySet());
+        values.forEach((key, value) -> requireAnyones(known.get(key), value));
+        values.putAll(application);
+        return new GivenOptions(values, retired);
+    }
+
+    /** Returns whether an option is retired, and adds it to {@code retired} if it is. */
+    private static boolean isRetired(String key, Object value, Set<String> retired) {
+        Optional<String> found = RetiredOptions.of(key, value);
+        found.ifPresent(retired::add);
+        return found.isPresent();
+    }
+
+    /** Returns whether a key has a djl-plan prefix, known or not. */
+    public static boolean isPlanOption(String key) {
+        return PREFIXES.stream().anyMatch(key::startsWith);
+    }
+
+    /**
+     * Returns the arguments under djl-plan's prefixes. Some frameworks bind keys with dots as
+     * nested maps; if both forms are given, the key with dots takes precedence.
+     */
+    private static Map<String, Object> planArguments(Map<String, ?> arguments) {
+        Map<String, Object> ours = new LinkedHashMap<>();
+        Map<String, Object> nested = new LinkedHashMap<>();
+        arguments.forEach(
+                (key, value) -> {
+                    if (isPlanOption(key)) {
+                        addTo(ours, key, value);
+                    } else if (isPlanOption(key + ".") && value instanceof Map) {
+                        addTo(nested, key, value);
+                    }
+                });
+        nested.forEach(ours::putIfAbsent);
+        return ours;
+    }
+
+    private static void addTo(Map<String, Object> flat, String key, Object value) {
+        if (value instanceof Map<?, ?> inner) {
+            inner.forEach((name, each) -> addTo(flat, key + "." + name, each));
+        } else {
+            flat.put(key, value == null ? "null" : value);
+        }
+    }
+
+    private static void requireKnown(String before, String key, Map<String, Option> known) {
+        if (known.containsKey(key)) {
+            return;
+        }
+        String prefix =
+                PREFIXES.stream().filter(key::startsWith).findFirst().orElse(OptionKey.PREFIX);
+        List<String> candidates =
+                known.keySet().stream().filter(k -> k.startsWith(prefix)).toList();
+        if (!candidates.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "unknown option "
+                            + before
+                            + key
+                            + "; the nearest known one is "
+                            + before
+                            + Nearest.of(key, candidates));
+        }
+    }
+
+    /** An unknown option belongs to an absent module, and has no effect. */
+    private static void requireAnyones(Option option, Object value) {
+        if (option != null) {
+            OriginLimits.refusal(option, String.valueOf(value))
+                    .ifPresent(
+                            why -> {
+                                throw new IllegalArgumentException(why);
+                            });
+        }
+    }
+
+    /** Returns a warning about retired options, or empty if none is given. */
+    public Optional<String> warning() {
+        return RetiredOptions.warning(retired);
+    }
+
+    /** Returns the values by key, as given. */
+    public Map<String, Object> values() {
+        return values;
+    }
+}

@@ -1,0 +1,112 @@
+package org.djlplan.memplan.internal.config;
+
+import com.google.common.base.CaseFormat;
+import org.djlplan.memplan.spi.Option;
+import org.djlplan.memplan.spi.Origin;
+
+/** The options of memory planning. A key is {@code memplan.} and the name in camel case. */
+public enum OptionKey implements Option {
+    ENABLED("true", Origin.ANYONE, "`false` leaves the model as DJL loaded it"),
+    WORKERS(
+            "auto",
+            Origin.UP_TO_THE_CORES,
+            "how many forward passes of a model run at once; further ones wait. `auto`: one per"
+                    + " core; if the engine uses several threads for a prediction, one per that many"
+                    + " cores, plus one; for an imperative block only if its code is known to be pure."
+                    + " A number: for every block, and also the number of interpreters (TensorFlow"
+                    + " Lite). `0`: each pass runs on its caller's thread"),
+    MAX_PREDICTIONS(
+            "any number",
+            Origin.ANYONE,
+            "how many predictions of the model, with their pre- and post-processing, run at"
+                    + " once; further ones wait"),
+    THREADS(
+            "auto",
+            Origin.UP_TO_THE_CORES,
+            "TensorFlow Lite: the engine's threads per prediction. `auto` (or −1): with delegation"
+                    + " the fastest of 1, 2, 4 … cores for a prediction that runs alone, and fewer"
+                    + " beside other work; without it the engine's default. At most 16 or four per"
+                    + " core, whichever is more. (PyTorch: `ai.djl.pytorch.num_threads`.)"),
+    LIVENESS(
+            "auto",
+            Origin.ANYONE,
+            "imperative blocks: when intermediates are closed. `auto`: after their last use if the"
+                    + " code of the block is known to be pure, otherwise not; `op`: also in a stateful"
+                    + " block, while its state is the recorded one; `off`: never early"),
+    VERIFY(
+            "false",
+            Origin.ANYONE,
+            "PyTorch: compare the first planned predictions with stock ones, byte by byte; if they"
+                    + " differ, the model runs as stock, with a warning. Runs the model twice, so it is"
+                    + " an error for imperative blocks that are not known to be pure, and has no effect"
+                    + " on stateful TorchScript models"),
+    WARMUP(
+            "false",
+            Origin.SHAPES_UP_TO_THE_MEMORY,
+            "PyTorch: record while the model is loaded, so that the first prediction is already"
+                    + " planned: `true` with inputs as the model describes them, or with these shapes,"
+                    + " such as `1,3,224,224;1,128:int64`; an error for imperative blocks that are not"
+                    + " known to be pure"),
+    BUDGET(
+            "none",
+            Origin.UP_TO_THE_MEMORY,
+            "the memory that the model may take above that of the idle runtime, including pages of"
+                    + " its files: `64MB`; `25%` of the stock engine's memory for it; `auto`: the"
+                    + " container's free memory, adjusted when that changes. Weights are loaded while"
+                    + " the model runs ([how](how-it-works/budget.md)). A model that does not fit fails"
+                    + " to load, and the message names the smallest possible budget; with"
+                    + " `64MB:best-effort` it runs in as little memory as possible"),
+    SHARED_BUDGET(
+            "none",
+            Origin.APPLICATION,
+            "such as `256MB`: the memory for all models together that `PlannedModels.get` loads in"
+                    + " this JVM, for example those of an executor. It is"
+                    + " [divided](how-it-works/budget.md#what-a-budget-is) by their minimum needs and"
+                    + " their weights; another size takes effect once none of them is in use"),
+    TRANSLATOR_FACTORY(
+            "DJL's",
+            Origin.ANYONE,
+            "the factory to wrap, if the model is set up without code: a class on the"
+                    + " application's class path"),
+    BLOCK_FACTORY(
+            "the engine's",
+            Origin.ANYONE,
+            "the block factory to wrap, if `blockFactory` names djl-plan's: a class on the"
+                    + " application's class path");
+
+    /** Prefix of every key of this module. */
+    public static final String PREFIX = "memplan.";
+
+    private final String key =
+            PREFIX + CaseFormat.UPPER_UNDERSCORE.to(CaseFormat.LOWER_CAMEL, name());
+
+    private final String defaultValue;
+    private final Origin origin;
+    private final String meaning;
+
+    OptionKey(String defaultValue, Origin origin, String meaning) {
+        this.defaultValue = defaultValue;
+        this.origin = origin;
+        this.meaning = meaning;
+    }
+
+    @Override
+    public String key() {
+        return key;
+    }
+
+    @Override
+    public String defaultValue() {
+        return defaultValue;
+    }
+
+    @Override
+    public Origin origin() {
+        return origin;
+    }
+
+    @Override
+    public String meaning() {
+        return meaning;
+    }
+}

@@ -1,0 +1,286 @@
+package org.djlplan.memplan.internal.config;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.TreeMap;
+import java.util.function.Function;
+
+/**
+ * The options of one model.
+ *
+ * @param enabled whether to plan
+ * @param threads the engine's threads per prediction, −1 for its default
+ * @param liveness how intermediates of imperative blocks are closed early
+ * @param verify whether the first planned predictions are compared with stock ones
+ * @param warmup whether to record and plan while loading
+ * @param inputShapes inputs for recording; empty to use those that the model describes
+ * @param workers number of threads that run forward passes
+ * @param maxPredictions limit of predictions at once; empty for no limit
+ * @param budget memory limit of the model, and how it is met
+ * @param translatorFactory class name of the factory to wrap
+ * @param blockFactory class name of the block factory to wrap
+ * @param delegation the options that start with {@code delegation.}
+ */
+public record PlanOptions(
+        boolean enabled,
+        int threads,
+        Liveness liveness,
+        boolean verify,
+        boolean warmup,
+        List<InputShape> inputShapes,
+        WorkerCount workers,
+        OptionalInt maxPredictions,
+        BudgetOptions budget,
+        Optional<String> translatorFactory,
+        Optional<String> blockFactory,
+        Map<String, String> delegation) {
+
+    /** Prefix of every delegation option. */
+    public static final String DELEGATION_PREFIX = "delegation.";
+
+    private static final String AUTO = "auto";
+
+    private static final String DELEGATION_MAX_MEMORY = DELEGATION_PREFIX + "maxMemory";
+
+    private static final String EVERY_SHAPE = "every-shape";
+    private static final String DELEGATION_ENABLED = DELEGATION_PREFIX + "enabled";
+
+    public PlanOptions {
+        inputShapes = ImmutableList.copyOf(inputShapes);
+        delegation = ImmutableMap.copyOf(delegation);
+    }
+
+    /** Returns the name of the delegate; by default the engine's delegate for CPUs. */
+    public String delegate() {
+        return delegation.getOrDefault(DELEGATION_PREFIX + "delegate", "xnnpack");
+    }
+
+    /**
+     * Returns these options with a memory limit of the delegate; the user's own limit takes
+     * precedence.
+     *
+     * @param bytes {@link Long#MAX_VALUE} for no limit
+     */
+    public PlanOptions delegatingUnder(long bytes) {
+        if (bytes == Long.MAX_VALUE || delegation.containsKey(DELEGATION_MAX_MEMORY)) {
+            return this;
+        }
+        Map<String, String> limited = new TreeMap<>(delegation);
+        limited.put(DELEGATION_MAX_MEMORY, Long.toString(bytes));
+        return with(threads, limited);
+    }
+
+    /**
+     * Returns these options with a number of threads if none is set.
+     *
+     * @param asked number of threads with which the engine was asked to run the model, −1 for its
+     *     default
+     */
+    public PlanOptions forThreads(int asked) {
+        return threads == Threads.DEFAULT ? with(asked, delegation) : this;
+    }
+
+    private PlanOptions with(int newThreads, Map<String, String> newDelegation) {
+        return new PlanOptions(
+                enabled,
+                newThreads,
+                liveness,
+                verify,
+                warmup,
+                inputShapes,
+                workers,
+                maxPredictions,
+                budget,
+                translatorFactory,
+                blockFactory,
+                newDelegation);
+    }
+
+    /** Returns whether operators may be delegated; true by default. */
+    public boolean delegationEnabled() {
+        String value = delegation.getOrDefault(DELEGATION_ENABLED, "true");
+        switch (value.toLowerCase(Locale.ROOT)) {
+            case "true":
+            case EVERY_SHAPE:
+                return true;
+            case "false":
+                return false;
+            default:
+                throw wrong(DELEGATION_ENABLED, value, "true, false or " + EVERY_SHAPE);
+        }
+    }
+
+    /** Returns whether a delegate may also run other input shapes than those in the file. */
+    public boolean delegatesEveryShape() {
+        return EVERY_SHAPE.equalsIgnoreCase(delegation.get(DELEGATION_ENABLED));
+    }
+
+    /**
+     * Reads the options.
+     *
+     * @throws IllegalArgumentException if a value is invalid
+     */
+    public static PlanOptions parse(GivenOptions given) {
+        Map<OptionKey, String> values = new EnumMap<>(OptionKey.class);
+        ImmutableMap.Builder<String, String> delegation = ImmutableMap.builder();
+        for (Map.Entry<String, Object> option : given.values().entrySet()) {
+            String value = option.getValue().toString().trim();
+            Optional<OptionKey> key = keyOf(option.getKey());
+            if (key.isPresent()) {
+                values.put(key.get(), value);
+            } else {
+                delegation.put(option.getKey(), value);
+            }
+        }
+        String warmup = values.getOrDefault(OptionKey.WARMUP, OptionKey.WARMUP.defaultValue());
+        PlanOptions options =
+                new PlanOptions(
+                        flag(values, OptionKey.ENABLED, true),
+                        threads(values),
+                        liveness(values),
+                        flag(values, OptionKey.VERIFY, false),
+                        !warmup.equalsIgnoreCase("false"),
+                        inputShapes(warmup),
+                        workers(values),
+                        given(values, OptionKey.MAX_PREDICTIONS, 1),
+                        budget(values),
+                        Optional.ofNullable(values.get(OptionKey.TRANSLATOR_FACTORY)),
+                        Optional.ofNullable(values.get(OptionKey.BLOCK_FACTORY)),
+                        delegation.buildOrThrow());
+        // Evaluated here so that a wrong value is an error at loading.
+        boolean unused = options.delegationEnabled();
+        return options;
+    }
+
+    private static Optional<OptionKey> keyOf(String name) {
+        return Arrays.stream(OptionKey.values()).filter(key -> key.key().equals(name)).findFirst();
+    }
+
+    private static boolean flag(Map<OptionKey, String> values, OptionKey key, boolean otherwise) {
+        return flag(key.key(), values.getOrDefault(key, Boolean.toString(otherwise)));
+    }
+
+    private static boolean flag(String key, String value) {
+        switch (value.toLowerCase(Locale.ROOT)) {
+            case "true":
+                return true;
+            case "false":
+                return false;
+            default:
+                throw wrong(key, value, "true or false");
+        }
+    }
+
+    private static Liveness liveness(Map<OptionKey, String> values) {
+        String value = values.getOrDefault(OptionKey.LIVENESS, "auto").toLowerCase(Locale.ROOT);
+        return Liveness.of(value)
+                .orElseThrow(() -> wrong(OptionKey.LIVENESS.key(), value, "auto, op or off"));
+    }
+
+    private static BudgetOptions budget(Map<OptionKey, String> values) {
+        return value(values, OptionKey.BUDGET, BudgetOptions::of, BudgetOptions.ALLOWED)
+                .orElse(BudgetOptions.UNLIMITED)
+                .withShared(
+                        sharedBudget(
+                                values.getOrDefault(
+                                        OptionKey.SHARED_BUDGET,
+                                        OptionKey.SHARED_BUDGET.defaultValue())));
+    }
+
+    /**
+     * Returns the limit of all models of this process together; empty for no limit.
+     *
+     * @throws IllegalArgumentException if the value of the option is wrong
+     */
+    public static OptionalLong sharedBudget(String value) {
+        String text = value.trim();
+        if (text.equals(OptionKey.SHARED_BUDGET.defaultValue())) {
+            return OptionalLong.empty();
+        }
+        Optional<Long> bytes = Quantities.bytes(text);
+        return OptionalLong.of(
+                bytes.orElseThrow(
+                        () ->
+                                wrong(
+                                        OptionKey.SHARED_BUDGET.key(),
+                                        text,
+                                        "none or a size such as 256MB")));
+    }
+
+    private static List<InputShape> inputShapes(String warmup) {
+        if (warmup.equalsIgnoreCase("true") || warmup.equalsIgnoreCase("false")) {
+            return List.of();
+        }
+        return InputShape.parseAll(warmup)
+                .filter(shapes -> !shapes.isEmpty())
+                .orElseThrow(
+                        () ->
+                                wrong(
+                                        OptionKey.WARMUP.key(),
+                                        warmup,
+                                        "true, false, or shapes such as"
+                                                + " 1,3,224,224;1,128:int64"));
+    }
+
+    private static int threads(Map<OptionKey, String> values) {
+        String value = values.getOrDefault(OptionKey.THREADS, AUTO);
+        if (value.equalsIgnoreCase(AUTO)) {
+            return Threads.DEFAULT;
+        }
+        return Quantities.wholeNumber(value)
+                .filter(Threads::isSound)
+                .orElseThrow(
+                        () ->
+                                wrong(
+                                        OptionKey.THREADS.key(),
+                                        value,
+                                        "auto or a positive number of at most " + Threads.most()));
+    }
+
+    private static WorkerCount workers(Map<OptionKey, String> values) {
+        String value = values.getOrDefault(OptionKey.WORKERS, AUTO);
+        return new WorkerCount(
+                value.equalsIgnoreCase(AUTO)
+                        ? WorkerCount.AUTO
+                        : number(values, OptionKey.WORKERS, WorkerCount.AUTO, 0));
+    }
+
+    /** Returns the value of an option; empty if it is not set. */
+    private static <T> Optional<T> value(
+            Map<OptionKey, String> values,
+            OptionKey key,
+            Function<String, Optional<T>> parser,
+            String wanted) {
+        return Optional.ofNullable(values.get(key))
+                .map(text -> parser.apply(text).orElseThrow(() -> wrong(key.key(), text, wanted)));
+    }
+
+    private static OptionalInt given(Map<OptionKey, String> values, OptionKey key, int least) {
+        return values.containsKey(key)
+                ? OptionalInt.of(number(values, key, least, least))
+                : OptionalInt.empty();
+    }
+
+    private static int number(
+            Map<OptionKey, String> values, OptionKey key, int otherwise, int least) {
+        String value = values.get(key);
+        if (value == null) {
+            return otherwise;
+        }
+        return Quantities.wholeNumber(value)
+                .filter(number -> number >= least)
+                .orElseThrow(() -> wrong(key.key(), value, "a whole number of at least " + least));
+    }
+
+    private static IllegalArgumentException wrong(String key, String value, String wanted) {
+        return new IllegalArgumentException(key + "=" + value + ": must be " + wanted);
+    }
+}

@@ -1,0 +1,205 @@
+package org.djlplan.memplan.internal.djl;
+
+import ai.djl.util.Progress;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Optional;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.internal.config.PlanOptions;
+import org.djlplan.memplan.internal.measure.TfLiteDelegableModel;
+import org.djlplan.memplan.internal.runtime.tflite.Delegates;
+import org.djlplan.memplan.internal.runtime.tflite.EngineLibrary;
+import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
+import org.djlplan.memplan.internal.serving.ServedModel;
+import org.djlplan.memplan.internal.source.tflite.TfLiteGraphs;
+import org.djlplan.memplan.internal.source.tflite.TfLiteReader;
+import org.djlplan.memplan.internal.store.CacheFolder;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.DelegateFactory;
+import org.djlplan.memplan.spi.DelegationChoice;
+import org.djlplan.memplan.spi.DelegationChoice.Origin;
+import org.djlplan.memplan.spi.DelegationProvider;
+import org.djlplan.memplan.spi.ShapeMix;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The delegation of one model: requests the initial choice from a provider, and passes better ones
+ * on to the serving model.
+ */
+public final class ModelDelegation implements ServedModel.Delegation {
+
+    private static final Logger logger = LoggerFactory.getLogger(ModelDelegation.class);
+
+    private final Path file;
+    private final DelegationProvider provider;
+    private final PlanOptions options;
+    private final Optional<Progress> progress;
+    private final String engine = nameOfEngine();
+    private Optional<DelegationProvider.Choosing> choosing = Optional.empty();
+    private Optional<ServedModel> served = Optional.empty();
+    private Optional<DelegationChoice> early = Optional.empty();
+    private Optional<DelegationProvider.Choosing> choosingAtShapes = Optional.empty();
+    private Optional<TfLiteDelegableModel> measurable = Optional.empty();
+    private boolean closed;
+
+    ModelDelegation(
+            Path file,
+            DelegationProvider provider,
+            PlanOptions options,
+            Optional<Progress> progress) {
+        this.file = file;
+        this.provider = provider;
+        this.options = options;
+        this.progress = progress;
+    }
+
+    /**
+     * Returns a model to be measured on the user's request, as a load with the same options
+     * measures it. The engine must be loaded.
+     *
+     * @param file a {@code .tflite} model
+     * @param options with which it will be loaded
+     * @throws IOException if the file cannot be read or is no model
+     * @throws UnplannableException if the engine cannot be used here
+     */
+    public static TfLiteDelegableModel measurable(Path file, PlanOptions options)
+            throws IOException, UnplannableException {
+        EngineLibrary library = EngineLibrary.loaded();
+        Graph graph = TfLiteGraphs.toGraph(TfLiteReader.read(file), file.getFileName().toString());
+        return measurable(file, graph, options, library);
+    }
+
+    private static TfLiteDelegableModel measurable(
+            Path file, Graph graph, PlanOptions options, EngineLibrary library) {
+        return new TfLiteDelegableModel(file, graph, CacheFolder.get(), options, library);
+    }
+
+    @Override
+    public String name() {
+        return options.delegate();
+    }
+
+    @Override
+    public String engine() {
+        return engine;
+    }
+
+    @Override
+    public DelegateFactory delegates() {
+        return Delegates.named(options.delegate());
+    }
+
+    private static String nameOfEngine() {
+        try {
+            return "TFLite " + EngineLibrary.loaded().version();
+        } catch (UnplannableException e) {
+            // It will be warned of.
+            return "TFLite";
+        }
+    }
+
+    @Override
+    public DelegationChoice first(Graph graph) {
+        EngineLibrary library;
+        try {
+            library = EngineLibrary.loaded();
+        } catch (UnplannableException e) {
+            logger.warn("{}: nothing is delegated: {}", file, e.getMessage());
+            return new DelegationChoice(
+                    Candidate.cpu(options.threads()), Origin.UNVERIFIED, e.getMessage());
+        }
+        TfLiteDelegableModel model = measurable(file, graph, options, library);
+        DelegationProvider.Choosing started =
+                provider.choose(model, options.delegation(), progress, this::better);
+        synchronized (this) {
+            choosing = Optional.of(started);
+            measurable = Optional.of(model).filter(TfLiteDelegableModel::takesOtherShapes);
+        }
+        return started.first();
+    }
+
+    /** Called on the provider's thread, possibly before the model serves. */
+    private void better(DelegationChoice choice) {
+        Optional<ServedModel> now;
+        synchronized (this) {
+            now = closed ? Optional.empty() : served;
+            early = served.isPresent() ? Optional.empty() : Optional.of(choice);
+        }
+        now.ifPresent(r -> r.switchTo(choice));
+    }
+
+    @Override
+    public void attach(ServedModel opened) {
+        Optional<DelegationChoice> waiting;
+        synchronized (this) {
+            served = Optional.of(opened);
+            waiting = early;
+            early = Optional.empty();
+        }
+        waiting.ifPresent(opened::switchTo);
+        measurable.ifPresent(
+                model -> opened.measureOtherShapes(mix -> chooseAt(mix, model.at(mix), opened)));
+    }
+
+    /** Starts choosing for a mix of shapes, and cancels choosing for the mix before. */
+    private void chooseAt(ShapeMix mix, TfLiteDelegableModel model, ServedModel opened) {
+        Optional<DelegationProvider.Choosing> before;
+        synchronized (this) {
+            before = choosingAtShapes;
+            choosingAtShapes = Optional.empty();
+        }
+        before.ifPresent(DelegationProvider.Choosing::close);
+        Optional<DelegationProvider.Choosing> started = Optional.empty();
+        try {
+            started =
+                    provider.chooseAtShapes(
+                            model, options.delegation(), choice -> use(mix, choice, opened));
+        } catch (RuntimeException | LinkageError e) {
+            logger.warn("{} is not measured at other shapes", model.file(), e);
+        }
+        boolean ended;
+        synchronized (this) {
+            ended = closed;
+            choosingAtShapes = closed ? Optional.empty() : started;
+        }
+        if (ended) {
+            started.ifPresent(DelegationProvider.Choosing::close);
+        } else if (started.isPresent()) {
+            use(mix, started.get().first(), opened);
+        } else {
+            opened.stayAt();
+        }
+    }
+
+    private static void use(ShapeMix mix, DelegationChoice choice, ServedModel opened) {
+        if (choice.origin() != Origin.UNVERIFIED) {
+            opened.useAt(mix, choice);
+        }
+    }
+
+    /** Returns whether no unverified background work is running. */
+    @Override
+    public synchronized boolean isSettled() {
+        return choosing.map(DelegationProvider.Choosing::isSettled).orElse(true)
+                && (served.map(ServedModel::isSettledAtOtherShapes).orElse(true)
+                        || choosingAtShapes
+                                .map(DelegationProvider.Choosing::isSettled)
+                                .orElse(false));
+    }
+
+    @Override
+    public void close() {
+        Optional<DelegationProvider.Choosing> started;
+        Optional<DelegationProvider.Choosing> startedAtShapes;
+        synchronized (this) {
+            closed = true;
+            started = choosing;
+            startedAtShapes = choosingAtShapes;
+            choosing = Optional.empty();
+            choosingAtShapes = Optional.empty();
+        }
+        started.ifPresent(DelegationProvider.Choosing::close);
+        startedAtShapes.ifPresent(DelegationProvider.Choosing::close);
+    }
+}

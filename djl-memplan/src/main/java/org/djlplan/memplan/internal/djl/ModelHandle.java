@@ -1,0 +1,83 @@
+package org.djlplan.memplan.internal.djl;
+
+import ai.djl.Model;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.function.Supplier;
+import org.djlplan.memplan.errors.BudgetTooSmallException;
+import org.djlplan.memplan.graph.ArrayType;
+import org.djlplan.memplan.internal.budget.ResidentWeights;
+import org.djlplan.memplan.internal.config.Budget;
+import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
+import org.djlplan.memplan.report.PlanReport;
+
+/**
+ * The handle of one loaded model: reports what was planned, and changes what can be changed while
+ * the model serves. {@link PlanReport#register} keeps it by the model's block. A handle that only
+ * reports is that of a model that runs as stock. Called by any thread.
+ */
+@FunctionalInterface
+public interface ModelHandle extends Supplier<PlanReport> {
+
+    /** Returns the handle of a model that was loaded through djl-plan, or empty for any other. */
+    static Optional<ModelHandle> of(Model model) {
+        return PlanReport.source(model).map(ModelHandle.class::cast);
+    }
+
+    /** Returns the limit on the sizes of inputs; empty for a model that runs as stock. */
+    default Optional<InputLimit> inputLimit() {
+        return Optional.empty();
+    }
+
+    /** Returns whether the delegate's part is verified, or never will be. Does not wait. */
+    default boolean isReady() {
+        return true;
+    }
+
+    /**
+     * Returns how many bytes the tensors of a prediction take at once, with as many engine threads
+     * as the calling thread has; empty if that is not known exactly.
+     */
+    default OptionalLong bytes(List<ArrayType> inputs) {
+        return OptionalLong.empty();
+    }
+
+    /**
+     * Returns the plan of the allocations of a PyTorch model's predictions, of several plans the
+     * one with the largest arena; empty before there is a plan, and for other engines.
+     */
+    default Optional<EvaluatedPlan> allocations() {
+        return Optional.empty();
+    }
+
+    /** Returns the bytes that the engine allocated for weights; empty if they are not counted. */
+    default OptionalLong weightsBytes() {
+        return OptionalLong.empty();
+    }
+
+    /**
+     * Returns which weights of a model with a budget are in memory when; empty if all weights
+     * always are, or nothing is planned yet.
+     */
+    default Optional<ResidentWeights> residentWeights() {
+        return Optional.empty();
+    }
+
+    /** Returns whether the model was loaded with a budget, so that it can be given another one. */
+    default boolean hasBudget() {
+        return false;
+    }
+
+    /**
+     * Plans a model that has a budget for another one, from the next prediction on. On any error
+     * the budget stays as it was.
+     *
+     * @throws BudgetTooSmallException if the model cannot run in it, and has to
+     * @throws java.io.UncheckedIOException if files that the budget needs cannot be made
+     * @throws IllegalStateException if the model is closed
+     */
+    default void setBudget(Budget budget) throws BudgetTooSmallException {
+        throw new IllegalStateException("loaded without a budget");
+    }
+}

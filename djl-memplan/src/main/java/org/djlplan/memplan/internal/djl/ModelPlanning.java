@@ -1,0 +1,243 @@
+package org.djlplan.memplan.internal.djl;
+
+import ai.djl.Model;
+import ai.djl.nn.Block;
+import ai.djl.nn.BlockFactory;
+import ai.djl.translate.DefaultTranslatorFactory;
+import ai.djl.translate.TranslateException;
+import ai.djl.translate.TranslatorFactory;
+import ai.djl.util.Progress;
+import com.google.common.collect.Maps;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import org.djlplan.memplan.internal.config.GivenOptions;
+import org.djlplan.memplan.internal.config.OptionKey;
+import org.djlplan.memplan.internal.config.PlanOptions;
+import org.djlplan.memplan.internal.runtime.SupportedPlatforms;
+import org.djlplan.memplan.internal.runtime.tflite.Delegates;
+import org.djlplan.memplan.internal.runtime.torch.WeightFile;
+import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.spi.DelegateFactory;
+import org.djlplan.memplan.spi.DelegationProvider;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Plans one loaded model according to its options. */
+public final class ModelPlanning {
+
+    private static final Logger logger = LoggerFactory.getLogger(ModelPlanning.class);
+
+    private final PlanOptions options;
+    private final Optional<DelegationProvider> provider;
+    private final Optional<Progress> progress;
+
+    /**
+     * @param given options set by the application's code
+     * @param arguments DJL's arguments of the model
+     * @param progress display of the measurement for delegation
+     * @throws IllegalArgumentException if an option is unknown, has an invalid value, or arguments
+     *     set an option that only the application may set
+     */
+    public ModelPlanning(
+            Map<String, ?> given, Map<String, ?> arguments, Optional<Progress> progress) {
+        List<DelegationProvider> providers =
+                DelegationProviders.of(ModelPlanning.class.getClassLoader());
+        provider = providers.stream().findFirst();
+        GivenOptions effective =
+                GivenOptions.of(
+                        given,
+                        // Only those that are strings, because applications may store other values
+                        // there.
+                        Maps.asMap(
+                                System.getProperties().stringPropertyNames(), System::getProperty),
+                        arguments,
+                        providers.stream().flatMap(p -> p.options().stream()).toList());
+        effective.warning().ifPresent(logger::warn);
+        options = PlanOptions.parse(effective);
+        this.progress = progress;
+        if (options.delegationEnabled() && provider.isPresent()) {
+            DelegateFactory unused = Delegates.named(options.delegate());
+            provider.get().check(options.delegation());
+        }
+        if (provider.isEmpty() && !options.delegation().isEmpty()) {
+            logger.info(
+                    "{} without effect: djl-delegation is not on the class path",
+                    options.delegation().keySet());
+        }
+    }
+
+    /**
+     * Checks that a key has a djl-plan prefix.
+     *
+     * @throws IllegalArgumentException if it has not
+     */
+    public static void checkKey(String key) {
+        if (!GivenOptions.isPlanOption(key)) {
+            throw new IllegalArgumentException(
+                    key
+                            + " is not an option of djl-plan; its options start with "
+                            + OptionKey.PREFIX
+                            + " or "
+                            + PlanOptions.DELEGATION_PREFIX);
+        }
+    }
+
+    /** Prepares in the background, while DJL still loads its engine. */
+    public static void warmUp() {
+        SupportedPlatforms.warnIfUnsupported();
+        Rehearsal.start();
+    }
+
+    /**
+     * Announces that this thread is about to load a model.
+     *
+     * @param given options set by the application's code
+     */
+    public static void expectLoad(Map<String, ?> given) {
+        BudgetedWeights.expect(given);
+    }
+
+    /** Returns the limit of predictions at once; empty for no limit. */
+    public OptionalInt maxPredictions() {
+        return options.maxPredictions();
+    }
+
+    /** Returns the factory that the options name, or DJL's default. */
+    public TranslatorFactory namedFactory() {
+        return options.translatorFactory()
+                .map(
+                        name ->
+                                newInstance(
+                                        OptionKey.TRANSLATOR_FACTORY,
+                                        name,
+                                        TranslatorFactory.class))
+                .orElseGet(DefaultTranslatorFactory::new);
+    }
+
+    /**
+     * Uses only the application's class path, unlike DJL, which searches for some classes in a
+     * model's folder, too.
+     */
+    private static <T> T newInstance(OptionKey key, String className, Class<T> type) {
+        ClassLoader context = Thread.currentThread().getContextClassLoader();
+        ClassLoader loader = context == null ? ModelPlanning.class.getClassLoader() : context;
+        try {
+            return Class.forName(className, true, loader)
+                    .asSubclass(type)
+                    .getDeclaredConstructor()
+                    .newInstance();
+        } catch (ReflectiveOperationException | ClassCastException | LinkageError e) {
+            throw new IllegalArgumentException(
+                    key.key() + "=" + className + ": not a " + type.getSimpleName(), e);
+        }
+    }
+
+    /**
+     * Returns a planned block for a model that is being loaded: from the block factory that the
+     * options name, or from the model's TorchScript file.
+     *
+     * @throws IOException if the file cannot be loaded
+     */
+    public Block newBlock(Model model, Path modelPath, Map<String, ?> arguments)
+            throws IOException {
+        Optional<BlockFactory> factory =
+                options.blockFactory()
+                        .map(
+                                name ->
+                                        newInstance(
+                                                OptionKey.BLOCK_FACTORY, name, BlockFactory.class));
+        String engine = model.getNDManager().getEngine().getEngineName();
+        Optional<Path> budgeted = budgeted(model, modelPath, engine, factory.isPresent());
+        if (budgeted.isPresent()) {
+            return new PyTorchPlanning(options).load(model, budgeted.get());
+        }
+        Block block = StockBlock.of(model, modelPath, arguments, factory);
+        if (!options.enabled()) {
+            return block;
+        }
+        String problem;
+        try {
+            Optional<String> found =
+                    engine.equals("PyTorch")
+                            ? PyTorchPlanning.problem(model)
+                            : Optional.of("a block of the engine " + engine + " is not planned");
+            if (found.isEmpty()) {
+                return new PyTorchPlanning(options).wrap(model, block, Optional.empty());
+            }
+            problem = found.get();
+        } catch (Error e) {
+            // As in plan().
+            problem = e.toString();
+        }
+        warn(model, engine, problem, block);
+        return block;
+    }
+
+    /** Returns the TorchScript file of a model with a budget. */
+    private Optional<Path> budgeted(
+            Model model, Path modelPath, String engine, boolean hasFactory) {
+        return options.enabled()
+                        && options.budget().limited()
+                        && engine.equals("PyTorch")
+                        && !hasFactory
+                        && PyTorchPlanning.problem(model).isEmpty()
+                ? PyTorchModelKey.file(modelPath, model.getName())
+                : Optional.empty();
+    }
+
+    /**
+     * Makes the model run in planned memory, or leaves it unchanged and logs why.
+     *
+     * @return whether the model is planned now
+     * @throws TranslateException if the model's budget cannot be met
+     */
+    public boolean plan(Model model) throws TranslateException {
+        Optional<WeightFile> early = BudgetedWeights.arrived();
+        if (!options.enabled() || PlanReport.of(model).isPresent()) {
+            early.ifPresent(WeightFile::close);
+            return false;
+        }
+        if (options.budget().sharedBytes().isPresent() && !options.budget().limited()) {
+            logger.warn(
+                    "{} is outside of {}, which is of models that PlannedModels.get loads",
+                    model.getName(),
+                    OptionKey.SHARED_BUDGET.key());
+        }
+        String engine = model.getNDManager().getEngine().getEngineName();
+        if (!engine.equals("PyTorch")) {
+            // The model was expected to be a PyTorch model.
+            early.ifPresent(WeightFile::close);
+        }
+        Optional<String> problem;
+        try {
+            problem =
+                    switch (engine) {
+                        case "TFLite" -> {
+                            PlanOptions asked = options.forThreads(TfLiteAdapter.threadsOf(model));
+                            yield new TfLitePlanning(asked, provider, progress).plan(model);
+                        }
+                        case "PyTorch" -> new PyTorchPlanning(options).plan(model, early);
+                        case "OnnxRuntime" -> new OrtPlanning(options).plan(model);
+                        default ->
+                                Optional.of(
+                                        "the engine " + engine + " is not planned by this version");
+                    };
+        } catch (Error e) {
+            // Missing classes, as in a native image, or a lack of memory.
+            problem = Optional.of(e.toString());
+        }
+        problem.ifPresent(why -> warn(model, engine, why, model.getBlock()));
+        return problem.isEmpty();
+    }
+
+    private static void warn(Model model, String engine, String why, Block block) {
+        logger.warn("{} runs as without djl-plan: {}", model.getName(), why);
+        PlanReport report = PlanReport.unplanned(engine, why);
+        ModelHandle handle = () -> report;
+        PlanReport.register(block, handle);
+    }
+}

@@ -1,0 +1,29 @@
+package org.djlplan.memplan.internal.djl;
+
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.djlplan.memplan.internal.runtime.ort.OrtMemory;
+import org.djlplan.memplan.report.PlanReport;
+
+/**
+ * The handle of an ONNX Runtime model. It is always ready.
+ *
+ * @param limit on the sizes of inputs
+ */
+record OrtHandle(OrtMemory memory, InputLimit limit) implements ModelHandle {
+
+    @Override
+    public PlanReport get() {
+        return memory.report();
+    }
+
+    @Override
+    public Optional<InputLimit> inputLimit() {
+        return Optional.of(limit);
+    }
+
+    @Override
+    public OptionalLong weightsBytes() {
+        return OptionalLong.of(memory.weightsBytes());
+    }
+}

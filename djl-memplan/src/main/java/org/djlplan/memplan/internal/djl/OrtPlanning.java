@@ -1,0 +1,152 @@
+package org.djlplan.memplan.internal.djl;
+
+import ai.djl.Model;
+import ai.djl.nn.Block;
+import ai.djl.translate.TranslateException;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Optional;
+import org.djlplan.memplan.internal.config.OptionKey;
+import org.djlplan.memplan.internal.config.PlanOptions;
+import org.djlplan.memplan.internal.events.FlightRecord;
+import org.djlplan.memplan.internal.runtime.ArenaPool;
+import org.djlplan.memplan.internal.runtime.ProcessMemory;
+import org.djlplan.memplan.internal.runtime.ort.OrtAllocator;
+import org.djlplan.memplan.internal.runtime.ort.OrtMemory;
+import org.djlplan.memplan.report.PlanReport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Makes a model of ONNX Runtime predict in arenas that all models share. The engine's session is
+ * closed and created again, because a session is given its allocator when it is created.
+ */
+final class OrtPlanning {
+
+    private static final Logger logger = LoggerFactory.getLogger(OrtPlanning.class);
+    private static final double MEGA = 1e6;
+
+    private final PlanOptions options;
+
+    OrtPlanning(PlanOptions options) {
+        this.options = options;
+    }
+
+    /**
+     * Plans a loaded model.
+     *
+     * @return why it was left as it was; empty if it is planned
+     * @throws TranslateException if the model has a budget, or cannot be loaded again
+     */
+    Optional<String> plan(Model model) throws TranslateException {
+        refuseBudget(model);
+        if (model.getNDManager().getDevice().isGpu()) {
+            return Optional.of("it runs on " + model.getNDManager().getDevice());
+        }
+        try {
+            OrtAdapter adapter = OrtAdapter.of(model);
+            Optional<Path> file = adapter.file();
+            if (file.isEmpty()) {
+                return Optional.of("it was not loaded from a file");
+            }
+            Optional<String> problem =
+                    OrtAllocator.attach(adapter.api(), adapter.environment(), adapter::probe);
+            return problem.isPresent() ? problem : install(model, adapter, file.get());
+        } catch (ReflectiveOperationException | RuntimeException e) {
+            return Optional.of("DJL's engine for ONNX Runtime is not as expected: " + e);
+        }
+    }
+
+    private void refuseBudget(Model model) throws TranslateException {
+        if (!options.budget().limited()) {
+            return;
+        }
+        String problem =
+                model.getName()
+                        + " is not held inside its budget: "
+                        + OptionKey.BUDGET.key()
+                        + " is not available for ONNX Runtime";
+        if (!options.budget().bestEffort()) {
+            throw new TranslateException(problem);
+        }
+        logger.warn(problem);
+    }
+
+    /** Returns why the session is one of the engine's own; empty if it is ours. */
+    private Optional<String> install(Model model, OrtAdapter adapter, Path file)
+            throws ReflectiveOperationException, TranslateException {
+        Block stock = model.getBlock();
+        adapter.useEnvironmentAllocator(true);
+        // Closed first: only one of the two sessions is in memory at a time.
+        close(stock);
+        ProcessMemory.trim();
+        OrtMemory memory;
+        Block block;
+        try {
+            OrtAllocator.Loaded<Object> loaded =
+                    OrtAllocator.load(() -> adapter.createSession(file));
+            block = adapter.newBlock(loaded.session());
+            memory = new OrtMemory(ArenaPool.shared(), loaded.weightsBytes());
+        } catch (Exception e) {
+            return Optional.of(restore(model, adapter, file, e));
+        }
+        model.getNDManager().attachInternal("djl-plan-" + System.identityHashCode(memory), memory);
+        PyTorchPlanning.replaceBlock(model, wrap(model, block, memory));
+        logger.info(
+                "{}: predictions share arenas with other models, {} MB of weights",
+                model.getName(),
+                memory.weightsBytes() / MEGA);
+        if (options.warmup() && !options.inputShapes().isEmpty()) {
+            LoadTimePredictions.run(model, options.inputShapes());
+        }
+        return Optional.empty();
+    }
+
+    /** Gives the model a session of the engine's own again. */
+    private static String restore(Model model, OrtAdapter adapter, Path file, Exception problem)
+            throws ReflectiveOperationException, TranslateException {
+        adapter.useEnvironmentAllocator(false);
+        try {
+            PyTorchPlanning.replaceBlock(model, adapter.newBlock(adapter.createSession(file)));
+        } catch (IOException e) {
+            e.addSuppressed(problem);
+            throw new TranslateException(model.getName() + " cannot be loaded again", e);
+        }
+        return "its session cannot be created with the allocator: " + problem;
+    }
+
+    private static void close(Block block) throws TranslateException {
+        try {
+            ((AutoCloseable) block).close();
+        } catch (Exception e) {
+            throw new TranslateException("the engine's session cannot be closed", e);
+        }
+    }
+
+    private Block wrap(Model model, Block block, OrtMemory memory) {
+        InputLimit limit = new InputLimit(model.getName());
+        InferencePass stock = InferencePass.of(block);
+        InferencePass forward =
+                (parameters, inputs, params) ->
+                        memory.run(() -> stock.forward(parameters, inputs, params));
+        InferencePass checked =
+                options.verify() ? new VerifiedForward(model.getName(), stock, forward) : forward;
+        InferencePass placed =
+                options.workers().isOff()
+                        ? checked
+                        : WorkerForward.withoutSettings(checked, options.workers());
+        String name = model.getName();
+        Block planned =
+                BlockProxy.wrap(
+                        block,
+                        (parameters, inputs, params) -> {
+                            limit.check(inputs);
+                            return FlightRecord.prediction(
+                                    name,
+                                    "OnnxRuntime",
+                                    () -> placed.forward(parameters, inputs, params));
+                        });
+        PlanReport.register(planned, new OrtHandle(memory, limit));
+        return planned;
+    }
+}

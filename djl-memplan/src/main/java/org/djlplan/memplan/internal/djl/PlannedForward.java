@@ -1,0 +1,193 @@
+package org.djlplan.memplan.internal.djl;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.training.ParameterStore;
+import ai.djl.util.PairList;
+import com.google.common.cache.CacheBuilder;
+import com.google.common.collect.ImmutableList;
+import java.util.Collections;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.djlplan.memplan.graph.ArrayType;
+import org.djlplan.memplan.internal.djl.liveness.ArrayTypes;
+import org.djlplan.memplan.internal.djl.liveness.LivenessExecutor;
+import org.djlplan.memplan.internal.runtime.VirtualThreads;
+import org.djlplan.memplan.internal.runtime.Workers;
+import org.djlplan.memplan.internal.runtime.torch.TorchMemory;
+import org.djlplan.memplan.internal.runtime.torch.TorchPrediction;
+import org.djlplan.memplan.internal.runtime.torch.TorchSettings;
+import org.djlplan.memplan.internal.source.block.LivenessTrace;
+
+/**
+ * A forward pass in planned memory. For an imperative block, the last use of each array is recorded
+ * first, unless a recording of other shapes can be used. After that, and for other blocks at once,
+ * the allocations are recorded; later passes are placed.
+ *
+ * <p>Gradients are off, as DJL's engine sets them on the thread that initializes it: on other
+ * threads each intermediate would stay alive until the call ends.
+ */
+final class PlannedForward implements InferencePass {
+
+    private static final int MOST_TYPES = 64;
+
+    private final InferencePass stock;
+    private final Optional<LivenessExecutor> liveness;
+    private final TorchMemory memory;
+    private final Set<ImmutableList<ArrayType>> seen =
+            Collections.newSetFromMap(
+                    CacheBuilder.newBuilder()
+                            .maximumSize(MOST_TYPES)
+                            .<ImmutableList<ArrayType>, Boolean>build()
+                            .asMap());
+
+    /**
+     * @param stock the block's own forward pass
+     * @param liveness closes the arrays of an imperative block early; empty for other blocks
+     */
+    PlannedForward(InferencePass stock, Optional<LivenessExecutor> liveness, TorchMemory memory) {
+        this.stock = stock;
+        this.liveness = liveness;
+        this.memory = memory;
+    }
+
+    @Override
+    public NDList forward(
+            ParameterStore parameters, NDList inputs, Optional<PairList<String, Object>> params) {
+        if (inputs.isEmpty() || inputs.head().getDevice().isGpu()) {
+            return TorchMemory.runUnplanned(() -> stock.forward(parameters, inputs, params));
+        }
+        TorchSettings settings = TorchSettings.current();
+        boolean changed =
+                settings.recordsGradients()
+                        // A virtual thread may continue on another thread before they are reset.
+                        && !VirtualThreads.isCurrent()
+                        && inputs.stream().noneMatch(NDArray::hasGradient);
+        if (!changed) {
+            return planned(parameters, inputs, params);
+        }
+        settings.withoutGradients().install();
+        try {
+            return planned(parameters, inputs, params);
+        } finally {
+            settings.install();
+        }
+    }
+
+    private NDList planned(
+            ParameterStore parameters, NDList inputs, Optional<PairList<String, Object>> params) {
+        boolean mayWait = PredictionScope.beginForward() && Workers.isRunning();
+        if (liveness.isEmpty()) {
+            return pass(
+                    memory.begin(() -> ArrayTypes.of(inputs), mayWait),
+                    parameters,
+                    inputs,
+                    params,
+                    prediction -> {});
+        }
+        LivenessExecutor executor = liveness.get();
+        ImmutableList<ArrayType> types = ArrayTypes.of(inputs);
+        prepare(executor, types, parameters, inputs, params);
+        if (!executor.settled(types)) {
+            return record(executor, types, parameters, inputs, params);
+        }
+        boolean borrows = executor.borrows(types);
+        return pass(
+                memory.begin(types, mayWait),
+                parameters,
+                inputs,
+                params,
+                prediction -> {
+                    if (borrows) {
+                        keepLearnt(executor, types, prediction);
+                    }
+                });
+    }
+
+    private NDList pass(
+            TorchPrediction prediction,
+            ParameterStore parameters,
+            NDList inputs,
+            Optional<PairList<String, Object>> params,
+            Consumer<TorchPrediction> learns) {
+        try {
+            NDList outputs = inner(parameters, inputs, params);
+            prediction.pause();
+            learns.accept(prediction);
+            return outputs;
+        } catch (RuntimeException | Error e) {
+            prediction.fail();
+            throw e;
+        } finally {
+            prediction.pause();
+            PredictionScope.endForward(prediction);
+        }
+    }
+
+    private NDList inner(
+            ParameterStore parameters, NDList inputs, Optional<PairList<String, Object>> params) {
+        return liveness.isPresent()
+                ? liveness.get().forward(parameters, inputs, params.orElse(null))
+                : stock.forward(parameters, inputs, params);
+    }
+
+    private void prepare(
+            LivenessExecutor executor,
+            ImmutableList<ArrayType> types,
+            ParameterStore parameters,
+            NDList inputs,
+            Optional<PairList<String, Object>> params) {
+        if (seen.add(types)) {
+            memory.liveness(types).ifPresent(trace -> executor.restore(types, trace));
+        }
+        if (executor.wantsRecording(types)) {
+            runOneOff(
+                    () -> {
+                        executor.prepare(parameters, inputs, params.orElse(null));
+                        return new NDList();
+                    });
+        }
+    }
+
+    private NDList runOneOff(Supplier<NDList> pass) {
+        TorchPrediction allocations = memory.beginOneOff();
+        try {
+            return pass.get();
+        } finally {
+            allocations.pause();
+            allocations.finish();
+        }
+    }
+
+    /**
+     * The allocations of a pass are those of later passes if it followed a borrowed recording to
+     * the end.
+     */
+    private void keepLearnt(
+            LivenessExecutor executor, ImmutableList<ArrayType> types, TorchPrediction prediction) {
+        Optional<LivenessTrace> trace = executor.trace(types);
+        if (trace.isPresent()) {
+            memory.keepLiveness(types, trace.get());
+        } else {
+            prediction.fail();
+        }
+    }
+
+    private NDList record(
+            LivenessExecutor executor,
+            ImmutableList<ArrayType> types,
+            ParameterStore parameters,
+            NDList inputs,
+            Optional<PairList<String, Object>> params) {
+        memory.countUnplanned();
+        Supplier<NDList> pass = () -> executor.forward(parameters, inputs, params.orElse(null));
+        NDList outputs =
+                executor.wantsRecording(types) || memory.streamsWeights()
+                        ? runOneOff(pass)
+                        : TorchMemory.runUnplanned(pass);
+        executor.trace(types).ifPresent(trace -> memory.keepLiveness(types, trace));
+        return outputs;
+    }
+}

@@ -1,0 +1,215 @@
+package org.djlplan.memplan.internal.djl;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.NDResource;
+import java.lang.ref.WeakReference;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Semaphore;
+import java.util.function.Supplier;
+import org.djlplan.memplan.internal.events.Waits;
+import org.djlplan.memplan.internal.runtime.HeapTrimmer;
+import org.djlplan.memplan.internal.runtime.torch.TorchPrediction;
+
+/**
+ * One call of a predictor and its resources: it lives until the call's manager, and with it the
+ * arrays of the call, is closed. DJL closes temporary resources, as which this is registered, after
+ * all others; so arrays that are open when this is closed outlive the call.
+ */
+final class PredictionScope implements NDResource {
+
+    /** Weak, because threads outlive applications; a manager keeps its scope until it is closed. */
+    private static final ThreadLocal<WeakReference<PredictionScope>> CURRENT = new ThreadLocal<>();
+
+    private final NDManager manager;
+    private final Optional<PredictionScope> outer;
+    private final Optional<Gate> gate;
+    private Optional<TorchPrediction> pending = Optional.empty();
+    private boolean inForward;
+    private boolean left;
+
+    /**
+     * Limits the number of predictions of a model that run at once, including their pre- and
+     * post-processing; others wait in order of arrival. This limits the memory that translators
+     * allocate.
+     */
+    static final class Gate {
+
+        private final Semaphore places;
+
+        /**
+         * @param predictions limit of predictions at once
+         */
+        Gate(int predictions) {
+            places = new Semaphore(predictions, true);
+        }
+
+        /** Waits for a place; an interrupt is preserved. */
+        void enter() {
+            // New callers do not overtake waiting ones.
+            if (places.hasQueuedThreads() || !places.tryAcquire()) {
+                long since = System.nanoTime();
+                places.acquireUninterruptibly();
+                Waits.end(Waits.Lack.PREDICTIONS, since);
+            }
+        }
+
+        void leave() {
+            places.release();
+            HeapTrimmer.touch();
+        }
+    }
+
+    private PredictionScope(
+            NDManager manager, Optional<PredictionScope> outer, Optional<Gate> gate) {
+        this.manager = manager;
+        this.outer = outer;
+        this.gate = gate;
+    }
+
+    /**
+     * Opens a scope on this thread, unless a scope of the same call is already open.
+     *
+     * @param gate that the call must pass; a nested call does not wait for it
+     */
+    static void open(NDManager callManager, Optional<Gate> gate) {
+        if (current().filter(scope -> scope.manager == callManager).isEmpty()) {
+            // A translator may itself predict, with another model.
+            Optional<PredictionScope> outer = open();
+            Optional<Gate> passed = gate.filter(g -> outer.isEmpty());
+            passed.ifPresent(Gate::enter);
+            PredictionScope scope = new PredictionScope(callManager, outer, passed);
+            try {
+                callManager.tempAttachInternal(
+                        callManager, "djl-plan-" + System.identityHashCode(scope), scope);
+            } catch (RuntimeException | Error e) {
+                scope.leaveGate();
+                throw e;
+            }
+            CURRENT.set(new WeakReference<>(scope));
+        }
+    }
+
+    private static Optional<PredictionScope> current() {
+        WeakReference<PredictionScope> scope = CURRENT.get();
+        return scope == null ? Optional.empty() : Optional.ofNullable(scope.get());
+    }
+
+    private static Optional<PredictionScope> open() {
+        return current().filter(scope -> scope.manager.isOpen());
+    }
+
+    /** Returns whether this thread is in a known predictor call. */
+    static boolean isOpen() {
+        return open().isPresent();
+    }
+
+    /** Returns a task for another thread that belongs to this thread's current predictor call. */
+    static <T> Supplier<T> carried(Supplier<T> task) {
+        WeakReference<PredictionScope> carried = CURRENT.get();
+        if (carried == null) {
+            return task;
+        }
+        return () -> {
+            WeakReference<PredictionScope> own = CURRENT.get();
+            CURRENT.set(carried);
+            try {
+                return task.get();
+            } finally {
+                restore(own);
+            }
+        };
+    }
+
+    private static void restore(WeakReference<PredictionScope> scope) {
+        if (scope == null) {
+            CURRENT.remove();
+        } else {
+            CURRENT.set(scope);
+        }
+    }
+
+    /**
+     * Finishes the previous forward pass of this call, so that its arena is free.
+     *
+     * @return whether the pass may wait for an arena; false if an arena may be held by a call that
+     *     waits for this one
+     */
+    static boolean beginForward() {
+        Optional<PredictionScope> scope = open();
+        boolean mayWait =
+                scope.isPresent() && scope.get().outer.isEmpty() && !scope.get().inForward;
+        scope.ifPresent(PredictionScope::enterForward);
+        return mayWait;
+    }
+
+    private synchronized void enterForward() {
+        finish();
+        inForward = true;
+    }
+
+    /** Finishes a paused prediction when its call ends, or at once without a call. */
+    static void endForward(TorchPrediction prediction) {
+        Optional<PredictionScope> scope = open();
+        if (scope.isPresent()) {
+            scope.get().put(prediction);
+        } else {
+            prediction.finish();
+        }
+    }
+
+    private synchronized void put(TorchPrediction prediction) {
+        pending.ifPresent(TorchPrediction::finish);
+        pending = Optional.of(prediction);
+        inForward = false;
+    }
+
+    private synchronized void finish() {
+        pending.ifPresent(TorchPrediction::finish);
+        pending = Optional.empty();
+    }
+
+    @Override
+    public void close() {
+        finish();
+        leaveGate();
+        if (current().filter(scope -> scope == this).isPresent()) {
+            CURRENT.remove();
+            outer.filter(scope -> scope.manager.isOpen())
+                    .ifPresent(scope -> CURRENT.set(new WeakReference<>(scope)));
+        }
+    }
+
+    private synchronized void leaveGate() {
+        if (!left) {
+            left = true;
+            gate.ifPresent(Gate::leave);
+        }
+    }
+
+    @Override
+    public NDManager getManager() {
+        return manager;
+    }
+
+    @Override
+    public List<NDArray> getResourceNDArrays() {
+        return List.of();
+    }
+
+    @Override
+    public void attach(NDManager other) {
+        close();
+    }
+
+    @Override
+    public void tempAttach(NDManager other) {
+        throw new UnsupportedOperationException("not an array");
+    }
+
+    @Override
+    public void detach() {
+        throw new UnsupportedOperationException("not an array");
+    }
+}

@@ -1,0 +1,84 @@
+package org.djlplan.memplan.internal.djl;
+
+import ai.djl.inference.Predictor;
+import ai.djl.ndarray.NDList;
+import ai.djl.training.ParameterStore;
+import ai.djl.util.PairList;
+import com.google.common.collect.MapMaker;
+import java.lang.StackWalker.Option;
+import java.util.Collections;
+import java.util.Optional;
+import java.util.Set;
+import org.djlplan.memplan.internal.events.FlightRecord;
+import org.djlplan.memplan.internal.runtime.torch.TorchMemory;
+
+/**
+ * Plans only the forward passes of predictors. Other callers of {@code Block.forward}, such as
+ * trainers, may keep the pass's arrays. A recording of such a pass would be wrong for predictions,
+ * whose arrays are closed when the call ends. So such a pass runs as stock.
+ */
+final class PredictorForward implements InferencePass {
+
+    private static final StackWalker STACK = StackWalker.getInstance(Option.RETAIN_CLASS_REFERENCE);
+
+    private final String model;
+    private final InferencePass stock;
+    private final InferencePass planned;
+    private final TorchMemory memory;
+    private final InputLimit limit;
+
+    /**
+     * Each predictor has its own store, which no other code gets; inspecting the stack would be
+     * slow.
+     */
+    private final Set<ParameterStore> predictors =
+            Collections.newSetFromMap(new MapMaker().weakKeys().makeMap());
+
+    /**
+     * @param model its name
+     */
+    PredictorForward(
+            String model,
+            InferencePass stock,
+            InferencePass planned,
+            TorchMemory memory,
+            InputLimit limit) {
+        this.model = model;
+        this.stock = stock;
+        this.planned = planned;
+        this.memory = memory;
+        this.limit = limit;
+    }
+
+    @Override
+    public NDList forward(
+            ParameterStore parameters, NDList inputs, Optional<PairList<String, Object>> params) {
+        if (PredictionScope.isOpen() || isPredictors(parameters)) {
+            limit.check(inputs);
+            return FlightRecord.prediction(
+                    model, "PyTorch", () -> planned.forward(parameters, inputs, params));
+        }
+        memory.countUnplanned();
+        return TorchMemory.runUnplanned(() -> stock.forward(parameters, inputs, params));
+    }
+
+    private boolean isPredictors(ParameterStore parameters) {
+        if (parameters == null) {
+            return false;
+        }
+        if (predictors.contains(parameters)) {
+            return true;
+        }
+        boolean inside =
+                STACK.walk(
+                        frames ->
+                                frames.anyMatch(
+                                        frame ->
+                                                Predictor.class.isAssignableFrom(
+                                                        frame.getDeclaringClass())));
+        if (inside) {
+            predictors.add(parameters);
+        }
+        return inside;
+    }
+}

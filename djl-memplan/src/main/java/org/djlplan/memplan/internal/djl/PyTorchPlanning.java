@@ -1,0 +1,311 @@
+package org.djlplan.memplan.internal.djl;
+
+import ai.djl.BaseModel;
+import ai.djl.Model;
+import ai.djl.ndarray.NDManager;
+import ai.djl.nn.Block;
+import ai.djl.nn.SequentialBlock;
+import ai.djl.nn.SymbolBlock;
+import ai.djl.translate.TranslateException;
+import com.google.common.collect.ImmutableMap;
+import java.io.IOException;
+import java.lang.reflect.Field;
+import java.nio.file.Path;
+import java.util.Optional;
+import org.djlplan.memplan.internal.config.Liveness;
+import org.djlplan.memplan.internal.config.OptionKey;
+import org.djlplan.memplan.internal.config.PlanOptions;
+import org.djlplan.memplan.internal.djl.liveness.LivenessExecutor;
+import org.djlplan.memplan.internal.djl.purity.BlockCode;
+import org.djlplan.memplan.internal.djl.purity.Finding;
+import org.djlplan.memplan.internal.planning.AllocationPlanning;
+import org.djlplan.memplan.internal.runtime.Workers;
+import org.djlplan.memplan.internal.runtime.torch.StreamedWeights;
+import org.djlplan.memplan.internal.runtime.torch.TorchAllocator;
+import org.djlplan.memplan.internal.runtime.torch.TorchMemory;
+import org.djlplan.memplan.internal.runtime.torch.WeightFile;
+import org.djlplan.memplan.internal.store.BackgroundStore;
+import org.djlplan.memplan.internal.store.CacheFolder;
+import org.djlplan.memplan.internal.store.FolderStore;
+import org.djlplan.memplan.internal.store.StoreKey;
+import org.djlplan.memplan.internal.store.WeightTraceCodec;
+import org.djlplan.memplan.report.PlanReport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Wraps the block of a PyTorch model so that it predicts in planned memory. */
+final class PyTorchPlanning {
+
+    private static final Logger logger = LoggerFactory.getLogger(PyTorchPlanning.class);
+
+    private final PlanOptions options;
+
+    PyTorchPlanning(PlanOptions options) {
+        this.options = options;
+    }
+
+    /**
+     * Plans a loaded model.
+     *
+     * @param early its weights, if they are already in a file
+     * @return why it was left unplanned; empty if it is planned
+     * @throws TranslateException if the model's budget cannot be met
+     */
+    Optional<String> plan(Model model, Optional<WeightFile> early) throws TranslateException {
+        Block block = model.getBlock();
+        if (block == null) {
+            return Optional.of("it has no block");
+        }
+        Optional<String> problem = problem(model);
+        if (problem.isEmpty()) {
+            Optional<BudgetedWeights.Loaded> loaded = budgeted(model, block, early);
+            replaceBlock(
+                    model,
+                    wrap(model, loaded.map(BudgetedWeights.Loaded::block).orElse(block), loaded));
+            if (options.warmup()) {
+                LoadTimePredictions.run(model, options.inputShapes());
+            }
+        }
+        return problem;
+    }
+
+    /**
+     * Replaces a model's block. {@link Model#setBlock} also resets the state "loaded", so that
+     * training would keep frozen parameters frozen; that is undone.
+     */
+    static void replaceBlock(Model model, Block block) {
+        if (!(model instanceof BaseModel)) {
+            model.setBlock(block);
+            return;
+        }
+        try {
+            Field loaded = BaseModel.class.getDeclaredField("wasLoaded");
+            loaded.setAccessible(true);
+            boolean before = loaded.getBoolean(model);
+            model.setBlock(block);
+            loaded.setBoolean(model, before);
+        } catch (ReflectiveOperationException | RuntimeException e) {
+            logger.debug("training will not unfreeze the parameters of {}", model.getName(), e);
+            model.setBlock(block);
+        }
+    }
+
+    /** Returns why a model cannot be planned; empty if it can. */
+    static Optional<String> problem(Model model) {
+        NDManager manager = model.getNDManager();
+        return manager.getDevice().isGpu()
+                ? Optional.of("it runs on " + manager.getDevice())
+                : TorchAllocator.attach(manager.getEngine().getVersion());
+    }
+
+    /**
+     * Returns the block and the weights of a model with a budget; without weights if the budget
+     * cannot be met and is best-effort. A TorchScript model is loaded again if its weights are not
+     * in a file yet; parameters of an imperative one are moved.
+     *
+     * @throws TranslateException if the budget must be met
+     */
+    private Optional<BudgetedWeights.Loaded> budgeted(
+            Model model, Block block, Optional<WeightFile> early) throws TranslateException {
+        if (!options.budget().limited()) {
+            early.ifPresent(WeightFile::close);
+            return Optional.empty();
+        }
+        try {
+            if (isImperative(block)) {
+                early.ifPresent(WeightFile::close);
+                return Optional.of(BudgetedWeights.moved(model, block, options.budget()));
+            }
+            Path file =
+                    PyTorchModelKey.file(model)
+                            .orElseThrow(() -> new IOException("it was not loaded from a file"));
+            if (early.isEmpty()) {
+                BudgetedWeights.free(block);
+            }
+            return Optional.of(
+                    BudgetedWeights.load(
+                            model,
+                            file,
+                            early.map(weights -> new BudgetedWeights.Early(block, weights)),
+                            options.budget()));
+        } catch (IOException | RuntimeException e) {
+            early.ifPresent(WeightFile::close);
+            String problem = model.getName() + " is not held inside its budget: " + e.getMessage();
+            if (!options.budget().bestEffort()) {
+                throw new TranslateException(problem, e);
+            }
+            logger.warn(problem);
+            return stock(model, block);
+        }
+    }
+
+    /** Loads a TorchScript model again, because its own block may be closed. */
+    private static Optional<BudgetedWeights.Loaded> stock(Model model, Block block)
+            throws TranslateException {
+        Optional<Path> file = PyTorchModelKey.file(model);
+        if (isImperative(block) || file.isEmpty()) {
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(BudgetedWeights.stock(model, file.get()));
+        } catch (IOException e) {
+            throw new TranslateException(e);
+        }
+    }
+
+    /**
+     * Loads a TorchScript file in a budget, and plans it.
+     *
+     * @throws IOException if it cannot be loaded
+     */
+    Block load(Model model, Path archive) throws IOException {
+        return wrap(
+                model, BudgetedWeights.load(model, archive, Optional.empty(), options.budget()));
+    }
+
+    private Block wrap(Model model, BudgetedWeights.Loaded loaded) {
+        return wrap(model, loaded.block(), Optional.of(loaded));
+    }
+
+    /**
+     * Returns a block that does the same as {@code block}, in planned memory.
+     *
+     * @param loaded the block's weights, if they are in a file
+     */
+    Block wrap(Model model, Block block, Optional<BudgetedWeights.Loaded> loaded) {
+        Optional<BlockCode> code =
+                isImperative(block) && dependsOnCode()
+                        ? Optional.of(BlockCode.look(block))
+                        : Optional.empty();
+        Liveness mode =
+                code.map(known -> LivenessExecutor.effective(options.liveness(), known))
+                        .orElse(Liveness.OFF);
+        code.filter(known -> !known.pure()).ifPresent(known -> refuse(model, known, mode));
+        Optional<StreamedWeights> weights = loaded.flatMap(BudgetedWeights.Loaded::weights);
+        TorchMemory memory =
+                new TorchMemory(
+                        model.getName(),
+                        options.workers(),
+                        () ->
+                                AllocationPlanning.of(
+                                        key(model, block, code, mode, loaded),
+                                        folder(model, block),
+                                        CacheFolder.get()),
+                        weights);
+        weights.ifPresent(
+                streamed ->
+                        streamed.keep(
+                                new BackgroundStore<>(
+                                        FolderStore.at(
+                                                new WeightTraceCodec(),
+                                                folder(model, block),
+                                                CacheFolder.get())),
+                                key(model, block, code, mode, loaded)));
+        model.getNDManager().attachInternal("djl-plan-" + System.identityHashCode(memory), memory);
+        Optional<LivenessExecutor> liveness =
+                code.filter(known -> mode != Liveness.OFF)
+                        .map(known -> new LivenessExecutor(block, mode, known));
+        InferencePass stock = InferencePass.of(block);
+        InferencePass forward = new PlannedForward(stock, liveness, memory);
+        InferencePass checked =
+                options.verify() ? new VerifiedForward(model.getName(), stock, forward) : forward;
+        InferencePass placed =
+                usesWorkers(code, isImperative(block))
+                        ? onWorkers(checked, weights.isPresent())
+                        : checked;
+        InputLimit limit = new InputLimit(model.getName());
+        InferencePass pass = new PredictorForward(model.getName(), stock, placed, memory, limit);
+        Block planned =
+                block.getClass() == SequentialBlock.class
+                        ? new PlannedSequentialBlock((SequentialBlock) block, pass)
+                        : BlockProxy.wrap(block, pass);
+        PlanReport.register(
+                planned, new TorchHandle(memory, limit, weights, options.budget().bestEffort()));
+        return planned;
+    }
+
+    /**
+     * Logs which features a block without known purity does not get.
+     *
+     * @throws IllegalArgumentException if an option would run it more than once
+     */
+    private void refuse(Model model, BlockCode code, Liveness mode) {
+        Finding reason = code.impurity().orElseThrow();
+        if (options.verify() || options.warmup()) {
+            throw new IllegalArgumentException(
+                    (options.verify() ? OptionKey.VERIFY : OptionKey.WARMUP).key()
+                            + "=true: runs a model more than once, which "
+                            + model.getName()
+                            + " is not known to allow: "
+                            + reason);
+        }
+        if (options.liveness() == Liveness.AUTO) {
+            logger.info(
+                    "Intermediates of {} are left to DJL, because it is not known to be "
+                            + "pure: {}",
+                    model.getName(),
+                    reason);
+        } else if (mode != options.liveness()) {
+            logger.warn(
+                    "Intermediates of {} are left to DJL whatever {} says: {}",
+                    model.getName(),
+                    OptionKey.LIVENESS.key(),
+                    code.detour().orElse(reason));
+        }
+    }
+
+    /**
+     * A user's block may depend on its thread, so its passes are handed over to another thread only
+     * if its code is known to be pure, or the user allows it.
+     */
+    private boolean usesWorkers(Optional<BlockCode> code, boolean imperative) {
+        return !options.workers().isOff()
+                && (!imperative
+                        || !options.workers().isAuto()
+                        || code.filter(BlockCode::knownPure).isPresent());
+    }
+
+    /**
+     * Kernels keep buffers for each thread that ever ran them, so passes of a model with a budget,
+     * which take turns anyway, run on one thread.
+     */
+    private InferencePass onWorkers(InferencePass pass, boolean hasBudget) {
+        return hasBudget
+                ? new WorkerForward(pass, Workers.one())
+                : new WorkerForward(pass, options.workers());
+    }
+
+    /** If nothing is closed early and nothing runs twice, the block's code does not matter. */
+    private boolean dependsOnCode() {
+        return options.liveness() != Liveness.OFF || options.verify() || options.warmup();
+    }
+
+    private static boolean isImperative(Block block) {
+        return !(block instanceof SymbolBlock);
+    }
+
+    /** A layer in slices makes other allocations. */
+    private StoreKey key(
+            Model model,
+            Block block,
+            Optional<BlockCode> code,
+            Liveness mode,
+            Optional<BudgetedWeights.Loaded> loaded) {
+        StoreKey key = PyTorchModelKey.of(model, block, code, mode);
+        long sliceBytes = loaded.map(BudgetedWeights.Loaded::sliceBytes).orElse(0L);
+        return sliceBytes == 0
+                ? key
+                : new StoreKey(
+                        key.model(),
+                        ImmutableMap.<String, String>builder()
+                                .putAll(key.facts())
+                                .put("sliceBytes", Long.toString(sliceBytes))
+                                .buildOrThrow());
+    }
+
+    /** Returns the model's folder, or the cache if it has none. */
+    private static Path folder(Model model, Block block) {
+        boolean fromFiles = isImperative(block) || PyTorchModelKey.file(model).isPresent();
+        return fromFiles && model.getModelPath() != null ? model.getModelPath() : CacheFolder.get();
+    }
+}

@@ -1,0 +1,61 @@
+package org.djlplan.memplan.internal.djl;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.djlplan.memplan.internal.engine.TfLiteEngineProvider;
+import org.djlplan.memplan.internal.runtime.NativeLoader;
+import org.djlplan.memplan.internal.runtime.Workers;
+import org.djlplan.memplan.internal.serving.TfLiteRehearsal;
+import org.djlplan.memplan.internal.thread.DaemonThreads;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Loads the native library and the classes of planning and predictions, once per JVM, while DJL
+ * loads its engine. Otherwise the first model of a JVM would wait for them.
+ */
+final class Rehearsal {
+
+    private static final Logger logger = LoggerFactory.getLogger(Rehearsal.class);
+    private static final String TFLITE = "ai.djl.tflite.engine.TfLiteEngine";
+    private static final String PYTORCH = "ai.djl.pytorch.engine.PtEngine";
+    private static final AtomicBoolean STARTED = new AtomicBoolean();
+
+    private Rehearsal() {}
+
+    /** Starts in the background, unless it was already started. */
+    static void start() {
+        if (!STARTED.getAndSet(true)) {
+            Thread thread = DaemonThreads.make(Rehearsal::run, "djl-plan-warm-up");
+            try {
+                thread.start();
+            } catch (OutOfMemoryError e) {
+                logger.debug("no thread is to be had", e);
+            }
+        }
+    }
+
+    private static void run() {
+        try {
+            NativeLoader.preload();
+            Workers.warmUp();
+            // If both engines are present, rehearsing one would cost the other's models time and
+            // memory.
+            if (TfLiteEngineProvider.hasLibrary() || isOnTheClassPath(TFLITE)) {
+                TfLiteRehearsal.run();
+            } else if (isOnTheClassPath(PYTORCH)) {
+                TorchRehearsal.run();
+            }
+        } catch (Exception | LinkageError | OutOfMemoryError e) {
+            // Later code that needs it will report the error.
+            logger.debug("not warmed up", e);
+        }
+    }
+
+    private static boolean isOnTheClassPath(String engine) {
+        try {
+            return Class.forName(engine, false, Rehearsal.class.getClassLoader()) != null;
+        } catch (ClassNotFoundException e) {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,186 @@
+package org.djlplan.memplan.internal.djl;
+
+import ai.djl.Model;
+import ai.djl.inference.streaming.StreamingTranslator;
+import ai.djl.metric.Metrics;
+import ai.djl.metric.Unit;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.nn.Block;
+import ai.djl.training.ParameterStore;
+import ai.djl.translate.Translator;
+import ai.djl.translate.TranslatorContext;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.Optional;
+import java.util.OptionalInt;
+import org.djlplan.memplan.report.PlanReport;
+
+/**
+ * Wraps a translator: opens a {@link PredictionScope} at the beginning of a predictor's call, and
+ * adds the figures of a {@link PlanReport} to DJL's {@link Metrics} after every prediction. It is a
+ * proxy, so that methods added by newer versions of DJL reach the inner translator.
+ */
+public final class ScopedTranslator implements InvocationHandler {
+
+    private final Translator<?, ?> inner;
+    private final Model model;
+    private final Optional<PredictionScope.Gate> gate;
+
+    private ScopedTranslator(
+            Translator<?, ?> inner, Model model, Optional<PredictionScope.Gate> gate) {
+        this.inner = inner;
+        this.model = model;
+        this.gate = gate;
+    }
+
+    /**
+     * Returns a translator that delegates to {@code inner} and also reports on {@code model}.
+     *
+     * @param most limit of predictions at once; empty for no limit
+     */
+    @SuppressWarnings("unchecked") // a proxy of all interfaces of a Translator<I, O> is one
+    public static <I, O> Translator<I, O> wrap(
+            Translator<I, O> inner, Model model, OptionalInt most) {
+        Optional<PredictionScope.Gate> gate =
+                most.isPresent()
+                        ? Optional.of(new PredictionScope.Gate(most.getAsInt()))
+                        : Optional.empty();
+        return (Translator<I, O>)
+                Proxy.newProxyInstance(
+                        inner.getClass().getClassLoader(),
+                        PublicInterfaces.of(inner.getClass()),
+                        new ScopedTranslator(inner, model, gate));
+    }
+
+    private static Optional<ScopedTranslator> of(Translator<?, ?> translator) {
+        return Proxy.isProxyClass(translator.getClass())
+                        && Proxy.getInvocationHandler(translator) instanceof ScopedTranslator scoped
+                ? Optional.of(scoped)
+                : Optional.empty();
+    }
+
+    /**
+     * Returns the translator that was passed to {@link #wrap}, or any other translator unchanged.
+     */
+    @SuppressWarnings("unchecked") // it is wrapped as one of its own types
+    public static <I, O> Translator<I, O> unwrap(Translator<I, O> translator) {
+        return of(translator).map(scoped -> (Translator<I, O>) scoped.inner).orElse(translator);
+    }
+
+    /** Returns a translator, wrapped like another one if that is wrapped. */
+    @SuppressWarnings("unchecked") // as above
+    public static <I, O> Translator<I, O> wrapLike(
+            Translator<?, ?> other, Translator<I, O> translator) {
+        return of(other)
+                .map(
+                        scoped ->
+                                (Translator<I, O>)
+                                        Proxy.newProxyInstance(
+                                                translator.getClass().getClassLoader(),
+                                                PublicInterfaces.of(translator.getClass()),
+                                                new ScopedTranslator(
+                                                        translator, scoped.model, scoped.gate)))
+                .orElse(translator);
+    }
+
+    @Override
+    public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
+        if (method.getDeclaringClass() == Object.class && method.getName().equals("equals")) {
+            return wrapsSame(arguments[0]);
+        }
+        if (begins(method) && arguments[0] instanceof TranslatorContext context) {
+            begin(context.getNDManager());
+        }
+        Object result;
+        try {
+            result = method.invoke(inner, arguments);
+        } catch (InvocationTargetException e) {
+            throw e.getCause();
+        }
+        if (begins(method) && result instanceof NDList list && list.isEmpty()) {
+            requireInputs((TranslatorContext) arguments[0], list);
+        }
+        boolean predicted =
+                method.getName().equals("processOutput")
+                        || method.getName().equals("batchProcessOutput");
+        if (predicted && arguments[0] instanceof TranslatorContext context) {
+            report(context.getMetrics());
+        }
+        return result;
+    }
+
+    /**
+     * DJL answers an empty list with an empty list, without running the model. The block of a
+     * TensorFlow Lite model reports which inputs it expects.
+     */
+    private static void requireInputs(TranslatorContext context, NDList list) {
+        Block block = context.getModel().getBlock();
+        if (isTfLite(context.getNDManager()) && !block.describeInput().isEmpty()) {
+            NDList unused =
+                    block.forward(new ParameterStore(context.getNDManager(), false), list, false);
+        }
+    }
+
+    private static boolean isTfLite(NDManager manager) {
+        return manager.getEngine().getEngineName().equals("TFLite");
+    }
+
+    /**
+     * TensorFlow Lite's passes leave nothing behind when a call ends, except possibly their place.
+     */
+    private void begin(NDManager manager) {
+        if (gate.isPresent() || !isTfLite(manager)) {
+            PredictionScope.open(manager, gate.filter(g -> endsWithItsCall()));
+        }
+    }
+
+    /**
+     * Wrapped translators are equal if their translators are, and they report on the same model.
+     */
+    private boolean wrapsSame(Object other) {
+        return other != null
+                && Proxy.isProxyClass(other.getClass())
+                && Proxy.getInvocationHandler(other) instanceof ScopedTranslator measured
+                && model.equals(measured.model)
+                && inner.equals(measured.inner);
+    }
+
+    /** A call that streams its output ends when the output was read, or never. */
+    private boolean endsWithItsCall() {
+        return !(inner instanceof StreamingTranslator)
+                || StackWalker.getInstance()
+                        .walk(
+                                frames ->
+                                        frames.noneMatch(
+                                                frame ->
+                                                        frame.getMethodName()
+                                                                .equals("streamingPredict")));
+    }
+
+    private static boolean begins(Method method) {
+        return method.getName().equals("processInput")
+                || method.getName().equals("batchProcessInput");
+    }
+
+    private void report(Metrics metrics) {
+        if (metrics == null) {
+            return;
+        }
+        PlanReport.of(model)
+                .ifPresent(
+                        report -> {
+                            metrics.addMetric("ArenaBytes", report.plan().arenaBytes(), Unit.BYTES);
+                            metrics.addMetric(
+                                    "InputOutputBytes",
+                                    report.plan().inputOutputBytes(),
+                                    Unit.BYTES);
+                            metrics.addMetric(
+                                    "UnplannedPredictions",
+                                    report.predictions().unplanned(),
+                                    Unit.COUNT);
+                        });
+    }
+}

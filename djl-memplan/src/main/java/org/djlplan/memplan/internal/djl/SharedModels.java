@@ -1,0 +1,274 @@
+package org.djlplan.memplan.internal.djl;
+
+import ai.djl.Device;
+import ai.djl.Model;
+import ai.djl.ModelException;
+import ai.djl.inference.Predictor;
+import ai.djl.repository.zoo.Criteria;
+import ai.djl.repository.zoo.ZooModel;
+import ai.djl.translate.Translator;
+import com.google.common.collect.MapMaker;
+import com.google.common.collect.Sets;
+import java.io.IOException;
+import java.lang.ref.Cleaner;
+import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import org.djlplan.memplan.internal.runtime.Later;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Models that are loaded once for all users. A user holds a view of the model; the model is closed
+ * some time after its last view was closed or garbage-collected.
+ *
+ * <p>Only the views of a model reference its translator, so a class loader whose classes use the
+ * model, even in a static field, can be garbage-collected with it.
+ */
+public final class SharedModels {
+
+    private static final Logger logger = LoggerFactory.getLogger(SharedModels.class);
+
+    private static final Cleaner CLEANER = Cleaner.create();
+
+    /** Models of different class loaders are separate, even with equal names. */
+    private final Map<ClassLoader, Map<String, Shared>> models =
+            new MapMaker().weakKeys().makeMap();
+
+    private final Duration grace;
+
+    /**
+     * @param grace how long an unused model is kept, because tasks follow each other
+     */
+    public SharedModels(Duration grace) {
+        this.grace = grace;
+    }
+
+    /** Loads a model that is not loaded yet. */
+    @FunctionalInterface
+    public interface Loader<I, O> {
+
+        /** Loads a model according to the criteria. */
+        ZooModel<I, O> load(Criteria<I, O> criteria) throws IOException, ModelException;
+    }
+
+    /**
+     * Returns a view of the model of a key and the thread's context class loader; loads the model
+     * if necessary. Closing the view releases the model. Other callers wait while the model is
+     * loaded; if loading fails, the next caller tries again.
+     *
+     * @throws IllegalArgumentException if the key's model has other types
+     */
+    public <I, O> ZooModel<I, O> get(String key, Criteria<I, O> criteria)
+            throws IOException, ModelException {
+        return get(key, criteria, Map.of(), Criteria::loadModel);
+    }
+
+    /**
+     * The same with another loader and with terms.
+     *
+     * @param terms options for comparison with an existing model: an unused model that was loaded
+     *     with other terms is closed and loaded again
+     * @throws IllegalArgumentException if the key's model has other types, or is in use with other
+     *     terms
+     */
+    public <I, O> ZooModel<I, O> get(
+            String key, Criteria<I, O> criteria, Map<String, ?> terms, Loader<I, O> loader)
+            throws IOException, ModelException {
+        ClassLoader context = Thread.currentThread().getContextClassLoader();
+        return models.computeIfAbsent(
+                        context == null ? SharedModels.class.getClassLoader() : context,
+                        of -> new ConcurrentHashMap<>())
+                .computeIfAbsent(key, Shared::new)
+                .view(criteria, terms, loader);
+    }
+
+    /** Closes the models of a class loader that have no views, without waiting. */
+    public void closeUnused(ClassLoader context) {
+        for (Shared each : models.getOrDefault(context, Map.of()).values()) {
+            boolean unused = each.closeUnused(model -> true);
+        }
+    }
+
+    /**
+     * The same for selected models of any class loader. Returns whether a model was closed.
+     *
+     * @param some which ones
+     */
+    public boolean closeUnused(Predicate<Model> some) {
+        boolean closed = false;
+        for (Map<String, Shared> ofLoader : models.values()) {
+            for (Shared each : ofLoader.values()) {
+                closed |= each.closeUnused(some);
+            }
+        }
+        return closed;
+    }
+
+    /** The model of a key, which may be loaded, closed and loaded again. */
+    private final class Shared {
+
+        private final String key;
+
+        /** The users of the loaded model, or null. */
+        private Users users;
+
+        Shared(String key) {
+            this.key = key;
+        }
+
+        synchronized <I, O> ZooModel<I, O> view(
+                Criteria<I, O> criteria, Map<String, ?> terms, Loader<I, O> loader)
+                throws IOException, ModelException {
+            if (users != null && users.count == 0 && !users.terms.equals(terms)) {
+                users.close();
+            }
+            ZooModel<?, ?> there = users == null ? null : users.model.get();
+            if (there == null || !there.getNDManager().isOpen()) {
+                ZooModel<I, O> loaded = loader.load(criteria);
+                users = new Users(this, loaded, criteria, terms);
+                logger.info("{} is loaded, for all who use {}", loaded.getName(), key);
+                return users.add(loaded);
+            }
+            if (users.input != criteria.getInputClass()
+                    || users.output != criteria.getOutputClass()) {
+                throw new IllegalArgumentException(
+                        "the model of "
+                                + key
+                                + " translates "
+                                + users.input
+                                + " to "
+                                + users.output);
+            }
+            if (!users.terms.equals(terms)) {
+                // The values are left out, because some may be secrets.
+                throw new IllegalArgumentException(
+                        "the model of "
+                                + key
+                                + " is used with other "
+                                + users.keysOfOthers(terms)
+                                + ", which count when it is closed; or give it another key");
+            }
+            @SuppressWarnings("unchecked") // it was loaded for these types
+            ZooModel<I, O> same = (ZooModel<I, O>) there;
+            return users.add(same);
+        }
+
+        synchronized boolean closeUnused(Predicate<Model> some) {
+            boolean closes = users != null && users.count == 0 && some.test(users.inner);
+            if (closes) {
+                users.close();
+            }
+            return closes;
+        }
+    }
+
+    /** The users of one loaded model. Guarded by its {@link Shared}. */
+    private final class Users {
+
+        private final Shared of;
+        private final Model inner;
+        private final WeakReference<ZooModel<?, ?>> model;
+        private final Class<?> input;
+        private final Class<?> output;
+        private final Map<String, ?> terms;
+        private int count;
+        private long lastNanos;
+
+        /** An unused model that is kept for another user, or null. */
+        @SuppressWarnings("unused")
+        private ZooModel<?, ?> kept;
+
+        Users(Shared of, ZooModel<?, ?> model, Criteria<?, ?> criteria, Map<String, ?> terms) {
+            this.of = of;
+            this.inner = model.getWrappedModel();
+            this.model = new WeakReference<>(model);
+            input = criteria.getInputClass();
+            output = criteria.getOutputClass();
+            this.terms = terms;
+        }
+
+        Set<String> keysOfOthers(Map<String, ?> others) {
+            return Sets.union(terms.keySet(), others.keySet()).stream()
+                    .filter(each -> !Objects.equals(terms.get(each), others.get(each)))
+                    .collect(Collectors.toCollection(TreeSet::new));
+        }
+
+        <I, O> View<I, O> add(ZooModel<I, O> loaded) {
+            count++;
+            kept = null;
+            return new View<>(loaded, this);
+        }
+
+        void remove() {
+            synchronized (of) {
+                count--;
+                lastNanos = System.nanoTime();
+                ZooModel<?, ?> unused = model.get();
+                if (count == 0 && (unused == null || !closeLater(unused))) {
+                    close();
+                }
+            }
+        }
+
+        /** The model is kept for another user until then, unless it is closed before. */
+        private boolean closeLater(ZooModel<?, ?> unused) {
+            kept = unused;
+            WeakReference<Users> these = new WeakReference<>(this);
+            return Later.run(
+                    grace, () -> Optional.ofNullable(these.get()).ifPresent(Users::closeIfUnused));
+        }
+
+        private void closeIfUnused() {
+            synchronized (of) {
+                boolean usedSince = System.nanoTime() - lastNanos < grace.toNanos();
+                if (count == 0 && of.users == this && !usedSince) {
+                    logger.debug("nobody uses {}", inner.getName());
+                    close();
+                }
+            }
+        }
+
+        private void close() {
+            if (of.users == this) {
+                of.users = null;
+            }
+            kept = null;
+            inner.close();
+        }
+    }
+
+    /** The view of one user. */
+    private static final class View<I, O> extends ZooModel<I, O> {
+
+        /** Keeps the model alive as long as this view or one of its predictors is in use. */
+        @SuppressWarnings("unused")
+        private final ZooModel<I, O> loaded;
+
+        private final Cleaner.Cleanable end;
+
+        View(ZooModel<I, O> loaded, Users users) {
+            super(loaded.getWrappedModel(), loaded.getTranslator());
+            this.loaded = loaded;
+            end = CLEANER.register(this, users::remove);
+        }
+
+        /** A predictor of this view, because DJL's would keep only the wrapped model alive. */
+        @Override
+        public <P, Q> Predictor<P, Q> newPredictor(Translator<P, Q> translator, Device device) {
+            return new Predictor<>(this, translator, device, false);
+        }
+
+        @Override
+        public void close() {
+            end.clean();
+        }
+    }
+}

@@ -1,0 +1,32 @@
+package org.djlplan.memplan.internal.djl;
+
+import org.djlplan.memplan.internal.events.Waits;
+import org.djlplan.memplan.internal.runtime.ArenaMetric;
+import org.djlplan.memplan.internal.runtime.ArenaPool;
+import org.djlplan.memplan.internal.runtime.Workers;
+import org.djlplan.memplan.internal.runtime.WorkersMetric;
+import org.djlplan.memplan.internal.runtime.WorkspaceMetric;
+import org.djlplan.memplan.internal.runtime.WorkspacePool;
+import org.djlplan.memplan.internal.runtime.tflite.Delegates;
+import org.djlplan.memplan.report.PoolReport;
+
+/** The resources that all planned models of this process share. */
+public final class SharedPools {
+
+    private SharedPools() {}
+
+    /** Returns the current figures. */
+    public static PoolReport report() {
+        ArenaMetric arenas = ArenaPool.shared().metric();
+        WorkspaceMetric workspaces = WorkspacePool.shared().metric();
+        WorkersMetric workers = Workers.metric();
+        return new PoolReport(
+                new PoolReport.Arenas(
+                        arenas.arenas(), arenas.arenaBytes(), arenas.leased(), arenas.overflows()),
+                new PoolReport.Workspaces(
+                        workspaces.workspaces(), workspaces.workspaceBytes(), workspaces.bytes()),
+                Delegates.packedWeightsBytes(),
+                new PoolReport.Workers(workers.busy(), workers.waiting()),
+                new PoolReport.Waits(Waits.count(), Waits.nanos()));
+    }
+}

@@ -1,0 +1,62 @@
+package org.djlplan.memplan.internal.djl;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.djlplan.memplan.errors.BudgetTooSmallException;
+import org.djlplan.memplan.graph.ArrayType;
+import org.djlplan.memplan.internal.budget.ResidentWeights;
+import org.djlplan.memplan.internal.config.Budget;
+import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
+import org.djlplan.memplan.internal.runtime.torch.StreamedWeights;
+import org.djlplan.memplan.internal.runtime.torch.TorchMemory;
+import org.djlplan.memplan.report.PlanReport;
+
+/**
+ * The handle of a PyTorch model. It is always ready, because predictions have an arena before there
+ * is a plan.
+ *
+ * @param limit on the sizes of inputs
+ * @param weights of a model with a budget
+ * @param bestEffort whether the model runs in more than its budget rather than not at all
+ */
+record TorchHandle(
+        TorchMemory memory, InputLimit limit, Optional<StreamedWeights> weights, boolean bestEffort)
+        implements ModelHandle {
+
+    @Override
+    public PlanReport get() {
+        return memory.report();
+    }
+
+    @Override
+    public Optional<InputLimit> inputLimit() {
+        return Optional.of(limit);
+    }
+
+    @Override
+    public OptionalLong bytes(List<ArrayType> inputs) {
+        return memory.expectedBytes(inputs);
+    }
+
+    @Override
+    public Optional<EvaluatedPlan> allocations() {
+        return memory.largest();
+    }
+
+    @Override
+    public Optional<ResidentWeights> residentWeights() {
+        return weights.flatMap(StreamedWeights::resident);
+    }
+
+    @Override
+    public boolean hasBudget() {
+        return weights.isPresent();
+    }
+
+    @Override
+    public void setBudget(Budget budget) throws BudgetTooSmallException {
+        memory.setBudget(
+                BudgetedWeights.resolver(budget, weights.orElseThrow().bytes()), bestEffort);
+    }
+}

@@ -1,0 +1,84 @@
+package org.djlplan.memplan.internal.djl;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.training.ParameterStore;
+import ai.djl.util.PairList;
+import com.google.common.collect.ImmutableList;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import org.djlplan.memplan.graph.ArrayType;
+import org.djlplan.memplan.internal.djl.liveness.ArrayTypes;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Compares the first planned predictions with stock ones, byte by byte: as many as are needed to
+ * record, to plan and to replay twice. If they differ, the model runs as stock from then on.
+ */
+final class VerifiedForward implements InferencePass {
+
+    private static final Logger logger = LoggerFactory.getLogger(VerifiedForward.class);
+    private static final int PREDICTIONS = 4;
+
+    private final String model;
+    private final InferencePass stock;
+    private final InferencePass planned;
+    private final Map<ImmutableList<ArrayType>, Integer> verified = new ConcurrentHashMap<>();
+    private volatile boolean distrusted;
+
+    /**
+     * @param model name for the warning
+     */
+    VerifiedForward(String model, InferencePass stock, InferencePass planned) {
+        this.model = model;
+        this.stock = stock;
+        this.planned = planned;
+    }
+
+    @Override
+    public NDList forward(
+            ParameterStore parameters, NDList inputs, Optional<PairList<String, Object>> params) {
+        if (distrusted) {
+            return stock.forward(parameters, inputs, params);
+        }
+        ImmutableList<ArrayType> types = ArrayTypes.of(inputs);
+        if (verified.getOrDefault(types, 0) >= PREDICTIONS) {
+            return planned.forward(parameters, inputs, params);
+        }
+        List<ByteBuffer> expected = stockBytes(parameters, inputs, params);
+        NDList outputs = planned.forward(parameters, new NDList(inputs), params);
+        if (expected.equals(bytes(outputs))) {
+            verified.merge(types, 1, Integer::sum);
+            return outputs;
+        }
+        distrusted = true;
+        logger.warn("{} runs as without djl-plan: a planned prediction gave other outputs", model);
+        return stock.forward(parameters, inputs, params);
+    }
+
+    private List<ByteBuffer> stockBytes(
+            ParameterStore parameters, NDList inputs, Optional<PairList<String, Object>> params) {
+        NDList outputs = stock.forward(parameters, new NDList(inputs), params);
+        List<ByteBuffer> copies = bytes(outputs);
+        for (NDArray output : outputs) {
+            if (inputs.stream().noneMatch(input -> input == output)) {
+                output.close();
+            }
+        }
+        return copies;
+    }
+
+    private static List<ByteBuffer> bytes(NDList arrays) {
+        List<ByteBuffer> copies = new ArrayList<>(arrays.size());
+        for (NDArray array : arrays) {
+            ByteBuffer data = array.toByteBuffer();
+            copies.add(ByteBuffer.allocate(data.remaining()).put(data).flip());
+        }
+        return copies;
+    }
+}

@@ -1,0 +1,115 @@
+package org.djlplan.memplan.internal.djl;
+
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDScope;
+import ai.djl.training.ParameterStore;
+import ai.djl.util.PairList;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.IntFunction;
+import java.util.function.Supplier;
+import org.djlplan.memplan.internal.config.WorkerCount;
+import org.djlplan.memplan.internal.runtime.Workers;
+import org.djlplan.memplan.internal.runtime.torch.TorchSettings;
+import org.slf4j.MDC;
+
+/**
+ * Runs forward passes on one of few threads. A pass on another thread than its caller's gets the
+ * caller's predictor call, context class loader and logging context, and in a PyTorch model the
+ * caller's libtorch settings; its outputs belong to the caller's {@link NDScope}.
+ */
+final class WorkerForward implements InferencePass {
+
+    private final InferencePass inner;
+    private final IntFunction<Workers> workers;
+    private final Supplier<Optional<TorchSettings>> settings;
+
+    /** Uses the workers that correspond to libtorch's number of threads. */
+    WorkerForward(InferencePass inner, WorkerCount count) {
+        this(inner, threads -> Workers.of(count.forThreads(threads)), WorkerForward::current);
+    }
+
+    /** Always uses the same workers for a PyTorch model. */
+    WorkerForward(InferencePass inner, Workers workers) {
+        this(inner, threads -> workers, WorkerForward::current);
+    }
+
+    private WorkerForward(
+            InferencePass inner,
+            IntFunction<Workers> workers,
+            Supplier<Optional<TorchSettings>> settings) {
+        this.inner = inner;
+        this.workers = workers;
+        this.settings = settings;
+    }
+
+    /** Returns a pass for an engine without thread settings, whose number of threads is unknown. */
+    static WorkerForward withoutSettings(InferencePass inner, WorkerCount count) {
+        return new WorkerForward(
+                inner, threads -> Workers.of(count.forThreads(threads)), Optional::empty);
+    }
+
+    private static Optional<TorchSettings> current() {
+        return Optional.of(TorchSettings.current());
+    }
+
+    @Override
+    public NDList forward(
+            ParameterStore parameters, NDList inputs, Optional<PairList<String, Object>> params) {
+        if (Workers.isRunning()) {
+            return inner.forward(parameters, inputs, params);
+        }
+        Optional<TorchSettings> callers = settings.get();
+        Thread caller = Thread.currentThread();
+        boolean[] elsewhere = new boolean[1];
+        NDList outputs =
+                workers.apply(callers.map(TorchSettings::threads).orElse(-1))
+                        .run(
+                                this,
+                                () -> inner.forward(parameters, inputs, params),
+                                () -> {
+                                    elsewhere[0] = true;
+                                    return inContext(
+                                            callers,
+                                            caller.getContextClassLoader(),
+                                            MDC.getCopyOfContextMap(),
+                                            PredictionScope.carried(
+                                                    () ->
+                                                            inner.forward(
+                                                                    parameters, inputs, params)));
+                                });
+        if (elsewhere[0]) {
+            outputs.forEach(NDScope::register);
+        }
+        return outputs;
+    }
+
+    private static void setDiagnostics(Map<String, String> diagnostics) {
+        if (diagnostics == null) {
+            MDC.clear();
+        } else {
+            MDC.setContextMap(diagnostics);
+        }
+    }
+
+    private static <T> Supplier<T> inContext(
+            Optional<TorchSettings> settings,
+            ClassLoader loader,
+            Map<String, String> diagnostics,
+            Supplier<T> pass) {
+        return () -> {
+            Thread thread = Thread.currentThread();
+            ClassLoader own = thread.getContextClassLoader();
+            Map<String, String> ownDiagnostics = MDC.getCopyOfContextMap();
+            settings.ifPresent(TorchSettings::install);
+            thread.setContextClassLoader(loader);
+            setDiagnostics(diagnostics);
+            try {
+                return pass.get();
+            } finally {
+                setDiagnostics(ownDiagnostics);
+                thread.setContextClassLoader(own);
+            }
+        };
+    }
+}

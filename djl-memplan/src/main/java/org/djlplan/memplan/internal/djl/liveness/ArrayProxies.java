@@ -1,0 +1,197 @@
+package org.djlplan.memplan.internal.djl.liveness;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.internal.NDArrayEx;
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.Streams;
+import java.lang.ref.Reference;
+import java.lang.ref.WeakReference;
+import java.lang.reflect.Array;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.nio.Buffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Stand-ins for arrays, managers and an array's engine-level methods, which report every call to a
+ * {@link Recorder} and delegate it to the real object. There is one stand-in per real object, so
+ * that identity comparisons have the same results as in DJL. They are weakly referenced: when the
+ * block releases a stand-in, the garbage collector removes it, which shows that the array behind it
+ * is unreachable.
+ */
+final class ArrayProxies {
+
+    private final Recorder recorder;
+    private final IdentityHashMap<Object, Reference<Object>> proxies = new IdentityHashMap<>();
+
+    ArrayProxies(Recorder recorder) {
+        this.recorder = recorder;
+        recorder.standIns(array -> standIn(array).isPresent());
+    }
+
+    private synchronized Optional<Object> standIn(Object real) {
+        Reference<Object> reference = proxies.get(real);
+        return reference == null ? Optional.empty() : Optional.ofNullable(reference.get());
+    }
+
+    /** Returns the real object behind a stand-in of any recording; other objects unchanged. */
+    static Object real(Object object) {
+        if (object != null
+                && Proxy.isProxyClass(object.getClass())
+                && Proxy.getInvocationHandler(object) instanceof Handler handler) {
+            return handler.real;
+        }
+        return object;
+    }
+
+    /** Returns the arrays that a method's result consists of. */
+    static ImmutableList<NDArray> arraysIn(Object result) {
+        Iterable<?> elements = ImmutableList.of();
+        if (result instanceof NDArray) {
+            elements = ImmutableList.of(result);
+        } else if (result instanceof Iterable<?> list) {
+            elements = list;
+        } else if (result instanceof NDArray[] arrays) {
+            elements = Arrays.asList(arrays);
+        }
+        return Streams.stream(elements)
+                .filter(NDArray.class::isInstance)
+                .map(NDArray.class::cast)
+                .collect(ImmutableList.toImmutableList());
+    }
+
+    /** Returns a list of stand-ins. */
+    NDList proxies(List<NDArray> arrays) {
+        NDList list = new NDList(arrays.size());
+        for (NDArray array : arrays) {
+            list.add((NDArray) proxy(array));
+        }
+        return list;
+    }
+
+    /** Returns the stand-in for an array, a manager or an array's engine-level methods. */
+    synchronized Object proxy(Object real) {
+        if (real(real) != real) {
+            return real;
+        }
+        Optional<Object> known = standIn(real);
+        if (known.isPresent()) {
+            return known.get();
+        }
+        // An array's methods keep the array reachable.
+        Object anchor = real instanceof NDArrayEx methods ? proxy(methods.getArray()) : this;
+        Object made =
+                Proxy.newProxyInstance(
+                        NDArray.class.getClassLoader(),
+                        interfaces(real),
+                        new Handler(this, real, anchor));
+        proxies.put(real, new WeakReference<>(made));
+        return made;
+    }
+
+    private static Class<?>[] interfaces(Object real) {
+        if (real instanceof NDManager.SystemNDManager) {
+            return new Class<?>[] {NDManager.class, NDManager.SystemNDManager.class};
+        }
+        if (real instanceof NDManager) {
+            return new Class<?>[] {NDManager.class};
+        }
+        return new Class<?>[] {real instanceof NDArray ? NDArray.class : NDArrayEx.class};
+    }
+
+    /** Replaces the result of a method by stand-ins. */
+    private Object wrap(Object result) {
+        if (result instanceof NDArray
+                || result instanceof NDManager
+                || result instanceof NDArrayEx) {
+            return proxy(result);
+        }
+        if (result instanceof NDList list) {
+            return proxies(list);
+        }
+        if (result instanceof List<?> list) {
+            List<Object> wrapped = new ArrayList<>(list.size());
+            list.forEach(element -> wrapped.add(wrap(element)));
+            return wrapped;
+        }
+        if (result instanceof NDArray[] arrays) {
+            NDArray[] wrapped = new NDArray[arrays.length];
+            for (int i = 0; i < arrays.length; i++) {
+                Array.set(wrapped, i, wrap(arrays[i]));
+            }
+            return wrapped;
+        }
+        return result;
+    }
+
+    private static final class Handler implements InvocationHandler {
+
+        private final ArrayProxies owner;
+        private final Object real;
+
+        @SuppressWarnings("unused") // Only kept so that the object stays reachable.
+        private final Object anchor;
+
+        Handler(ArrayProxies owner, Object real, Object anchor) {
+            this.owner = owner;
+            this.real = real;
+            this.anchor = anchor;
+        }
+
+        @Override
+        public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
+            Optional<NDArray> target = target();
+            Operands operands = new Operands(target);
+            Object[] reals = arguments == null ? new Object[0] : operands.realOf(arguments);
+            Recorder recorder = owner.recorder;
+            operands.exposed().forEach(recorder::expose);
+            Object result =
+                    recorder.operation(
+                            method.getName(),
+                            target,
+                            operands.arrays(),
+                            operands.opaque(),
+                            () -> call(method, reals));
+            if (recorder.over()) {
+                return result;
+            }
+            check(method, result, target);
+            return owner.wrap(result);
+        }
+
+        private Optional<NDArray> target() {
+            if (real instanceof NDArray array) {
+                return Optional.of(array);
+            }
+            return real instanceof NDArrayEx methods
+                    ? Optional.of(methods.getArray())
+                    : Optional.empty();
+        }
+
+        private Object call(Method method, Object[] arguments) throws Throwable {
+            try {
+                return method.invoke(real, arguments);
+            } catch (InvocationTargetException e) {
+                throw e.getCause();
+            }
+        }
+
+        private void check(Method method, Object result, Optional<NDArray> target) {
+            if (result instanceof Buffer buffer && buffer.isDirect()) {
+                // A view of the array's memory, so the array must not be closed while the view is
+                // in use.
+                target.ifPresent(owner.recorder::keep);
+            } else if (!Operands.understood(result)) {
+                owner.recorder.spoil(method.getName() + " returns a " + result.getClass());
+            }
+        }
+    }
+}

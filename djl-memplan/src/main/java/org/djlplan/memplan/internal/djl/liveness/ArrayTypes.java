@@ -1,0 +1,53 @@
+package org.djlplan.memplan.internal.djl.liveness;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.Maps;
+import com.google.common.primitives.Longs;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import org.djlplan.memplan.graph.ArrayType;
+
+/** Converts between DJL's types and djl-plan's. */
+public final class ArrayTypes {
+
+    private static final ImmutableMap<DataType, String> NAMES =
+            Arrays.stream(DataType.values())
+                    .collect(
+                            Maps.toImmutableEnumMap(
+                                    type -> type, type -> type.name().toLowerCase(Locale.ROOT)));
+
+    private ArrayTypes() {}
+
+    static ArrayType of(NDArray array) {
+        return new ArrayType(
+                NAMES.get(array.getDataType()), Longs.asList(array.getShape().getShape()));
+    }
+
+    /** Returns the types of a list of arrays, in order. */
+    public static ImmutableList<ArrayType> of(List<NDArray> arrays) {
+        ImmutableList.Builder<ArrayType> types =
+                ImmutableList.builderWithExpectedSize(arrays.size());
+        for (NDArray array : arrays) {
+            types.add(of(array));
+        }
+        return types.build();
+    }
+
+    /**
+     * Returns DJL's data type.
+     *
+     * @throws IllegalArgumentException if DJL has no type with that name
+     */
+    static DataType dataType(ArrayType type) {
+        return DataType.valueOf(type.dataType().toUpperCase(Locale.ROOT));
+    }
+
+    static Shape shape(ArrayType type) {
+        return new Shape(Longs.toArray(type.shape()));
+    }
+}

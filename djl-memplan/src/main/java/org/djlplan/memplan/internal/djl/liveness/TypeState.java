@@ -1,0 +1,125 @@
+package org.djlplan.memplan.internal.djl.liveness;
+
+import java.util.Optional;
+import org.djlplan.memplan.internal.source.block.LivenessTrace;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The recording and the plan of a block's forward passes with inputs of certain types. Thread-safe.
+ */
+final class TypeState {
+
+    private static final Logger logger = LoggerFactory.getLogger(TypeState.class);
+
+    /** Number of consecutive divergent passes before a new recording. */
+    private static final int MOST_DIVERGENCES = 2;
+
+    /** Number of recordings after which passes count as never repeating. */
+    private static final int MOST_RECORDINGS = 3;
+
+    private Optional<ReplayPlan> plan = Optional.empty();
+    private Optional<BlockState> recordedIn = Optional.empty();
+    private boolean unrepeatable;
+    private int recordings;
+    private int divergences;
+
+    /** Returns the plan to follow, if there is one. */
+    synchronized Optional<ReplayPlan> plan() {
+        return plan;
+    }
+
+    /** Returns whether the passes modify their arguments, so that nothing may be closed. */
+    synchronized boolean unrepeatable() {
+        return unrepeatable;
+    }
+
+    /** Records that a pass modifies its arguments. */
+    synchronized void refuse() {
+        unrepeatable = true;
+        plan = Optional.empty();
+    }
+
+    /** Returns whether a pass should be recorded. */
+    synchronized boolean wantsRecording() {
+        return plan.isEmpty() && !unrepeatable && recordings < MOST_RECORDINGS;
+    }
+
+    /** Sets the trace of a new recording. */
+    synchronized void recorded(LivenessTrace trace) {
+        plan = Optional.of(new ReplayPlan(trace, false));
+        recordings++;
+        divergences = 0;
+    }
+
+    /** Sets the trace of a new recording, which is valid while the block's state is unchanged. */
+    synchronized void recorded(LivenessTrace trace, BlockState before) {
+        recorded(trace);
+        recordedIn = Optional.of(before);
+    }
+
+    /** Returns the state of the block when the recording began, if it matters. */
+    synchronized Optional<BlockState> recordedIn() {
+        return recordedIn;
+    }
+
+    /** Records that the block's state differs from the recorded one. */
+    synchronized void outdated() {
+        divergences++;
+        if (divergences >= MOST_DIVERGENCES) {
+            plan = Optional.empty();
+        }
+    }
+
+    /** Sets a stored trace. It does not count as a recording, so a new one may follow. */
+    synchronized void restored(LivenessTrace trace) {
+        try {
+            plan = Optional.of(new ReplayPlan(trace, false));
+        } catch (IllegalArgumentException e) {
+            logger.warn("A stored trace is of no use: {}", e.getMessage());
+        }
+    }
+
+    /** Sets the trace of inputs of other shapes, which the next pass will try. */
+    synchronized void borrow(LivenessTrace trace) {
+        if (wantsRecording()) {
+            plan = Optional.of(new ReplayPlan(trace, true));
+            divergences = 0;
+        }
+    }
+
+    /** Returns whether the plan was recorded with inputs of other shapes. */
+    synchronized boolean borrows() {
+        return plan.filter(ReplayPlan::borrowed).isPresent();
+    }
+
+    /** Sets the trace that a pass made of a borrowed plan. */
+    synchronized void learnt(ReplayPlan followed, LivenessTrace trace) {
+        if (plan.isPresent() && plan.get() == followed) {
+            plan = Optional.of(new ReplayPlan(trace, false));
+        }
+    }
+
+    /** Drops the plan after a pass that failed because of it. */
+    synchronized void failed(ReplayPlan failed) {
+        if (plan.isPresent() && plan.get() == failed) {
+            plan = Optional.empty();
+        }
+    }
+
+    /** Records the result of a pass that followed a plan. */
+    synchronized void replayed(ReplayPlan followed, boolean diverged) {
+        if (plan.isEmpty() || plan.get() != followed) {
+            return;
+        }
+        divergences = diverged ? divergences + 1 : 0;
+        if (divergences >= MOST_DIVERGENCES && recordings < MOST_RECORDINGS) {
+            plan = Optional.empty();
+        }
+    }
+
+    /** Returns whether the next pass closes the same arrays as later ones. */
+    synchronized boolean settled() {
+        return plan.isPresent() ? divergences == 0 : !wantsRecording();
+    }
+}

@@ -1,0 +1,226 @@
+package org.djlplan.memplan.internal.djl.purity;
+
+import com.google.common.base.Splitter;
+import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.ImmutableSet;
+import java.nio.Buffer;
+import java.util.Collection;
+import java.util.Enumeration;
+import java.util.Iterator;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.BaseStream;
+import org.djlplan.memplan.internal.djl.purity.Fact.Effect;
+
+/**
+ * Facts about methods of the JDK that a pure block may call. Functions passed to them are analyzed
+ * separately.
+ */
+final class JdkFacts {
+
+    /** Classes of immutable values, and of static functions of such values. */
+    private static final ImmutableSet<String> VALUES =
+            names(
+                    "java.lang.Boolean java.lang.Byte java.lang.Character java.lang.CharSequence"
+                            + " java.lang.Comparable java.lang.Double java.lang.Enum java.lang.Float"
+                            + " java.lang.Integer java.lang.Long java.lang.Math java.lang.Number"
+                            + " java.lang.Record java.lang.Short java.lang.StrictMath java.lang.String"
+                            + " java.math.BigDecimal java.math.BigInteger java.time.Duration"
+                            + " java.util.OptionalDouble java.util.OptionalInt java.util.OptionalLong"
+                            + " org.slf4j.Logger org.slf4j.LoggerFactory");
+
+    private static final ImmutableMap<String, Effect> OBJECTS =
+            ImmutableMap.<String, Effect>builder()
+                    .put("java.lang.Object.<init>", Effect.VALUE)
+                    .put("java.lang.Object.getClass", Effect.VALUE)
+                    .put("java.lang.Object.hashCode", Effect.VALUE)
+                    .put("java.lang.Object.equals", Effect.LOOKS)
+                    .put("java.lang.Object.toString", Effect.LOOKS)
+                    .put("java.lang.Object.clone", Effect.FRESH)
+                    .put("java.lang.Class.getName", Effect.VALUE)
+                    .put("java.lang.Class.getSimpleName", Effect.VALUE)
+                    .put("java.lang.Class.isInstance", Effect.VALUE)
+                    .put("java.lang.Class.desiredAssertionStatus", Effect.VALUE)
+                    .put("java.lang.AutoCloseable.close", Effect.CHANGES)
+                    .put("java.lang.System.arraycopy", Effect.COPIES_TO_THIRD)
+                    .put("java.lang.System.identityHashCode", Effect.VALUE)
+                    .put("java.lang.System.lineSeparator", Effect.VALUE)
+                    .put("java.util.Objects.requireNonNull", Effect.SAME)
+                    .put("java.util.Objects.requireNonNullElse", Effect.SAME)
+                    .put("java.util.Objects.equals", Effect.LOOKS)
+                    .put("java.util.Objects.hash", Effect.VALUE)
+                    .put("java.util.Objects.hashCode", Effect.VALUE)
+                    .put("java.util.Objects.isNull", Effect.VALUE)
+                    .put("java.util.Objects.nonNull", Effect.VALUE)
+                    .put("java.util.Objects.toString", Effect.LOOKS)
+                    .buildOrThrow();
+
+    private static final ImmutableSet<String> READING =
+            names(
+                    "charAt codePointAt compareTo contains containsAll containsKey containsValue"
+                            + " element entry equals first firstKey forEach get getAsDouble getAsInt"
+                            + " getAsLong getFirst getKey getLast getOrDefault getPlain getAcquire"
+                            + " getValue hasMoreElements hasNext hasPrevious hashCode ifPresent"
+                            + " ifPresentOrElse indexOf isDirect isEmpty isPresent iterator keyAt last"
+                            + " lastIndexOf lastKey length hasRemaining capacity remaining listIterator"
+                            + " orElse orElseGet orElseThrow peek peekFirst peekLast size toString"
+                            + " valueAt intValue longValue doubleValue floatValue cardinality nextIndex"
+                            + " nextSetBit previousIndex nextClearBit");
+
+    private static final ImmutableSet<String> COPYING =
+            names(
+                    "clone copyOf copyOfRange asList empty emptyList emptyMap emptySet entries"
+                            + " entry filter flatMap iterator keyArray listIterator map nCopies of"
+                            + " ofEntries ofNullable range rangeClosed singleton singletonList"
+                            + " singletonMap spliterator stream substring toArray toMap unique"
+                            + " unmodifiableCollection unmodifiableList unmodifiableMap unmodifiableSet"
+                            + " valueArray allocate wrap deepToString binarySearch max min frequency");
+
+    /** Methods that return views, so that changing the result changes both. */
+    private static final ImmutableSet<String> VIEWING =
+            names(
+                    "array asDoubleBuffer asFloatBuffer asIntBuffer asLongBuffer asReadOnlyBuffer"
+                            + " descendingIterator descendingMap descendingSet duplicate entrySet"
+                            + " headMap headSet keySet keys reversed slice subList subMap subSet"
+                            + " tailMap tailSet values");
+
+    /** The effects of parts of the JDK, by prefix of the class name. */
+    private static final ImmutableMap<String, String> STRANGERS =
+            ImmutableMap.<String, String>builder()
+                    .put("java.lang.ThreadLocal", "keeps something per thread")
+                    .put("java.lang.InheritableThreadLocal", "keeps something per thread")
+                    .put("java.lang.Thread", "asks for its thread, or works on several")
+                    .put("java.util.concurrent.ThreadLocalRandom", "draws random numbers of Java's")
+                    .put("java.util.Random", "draws random numbers of Java's")
+                    .put("java.util.SplittableRandom", "draws random numbers of Java's")
+                    .put("java.util.UUID", "draws random numbers of Java's")
+                    .put("java.security.", "draws random numbers of Java's, or reads files")
+                    .put("java.io.", "reads or writes files or streams")
+                    .put("java.nio.file.", "reads or writes files")
+                    .put("java.nio.channels.", "reads or writes files")
+                    .put("java.net.", "uses the network")
+                    .put("java.lang.reflect.", "uses reflection")
+                    .put("java.lang.invoke.", "uses reflection")
+                    .put("java.lang.Class", "uses reflection")
+                    .put("java.lang.ref.", "watches what is collected")
+                    .put("java.time.", "asks the clock")
+                    .put("java.util.concurrent.locks.", "uses locks")
+                    .buildOrThrow();
+
+    private JdkFacts() {}
+
+    private static ImmutableSet<String> names(String names) {
+        return ImmutableSet.copyOf(Splitter.on(' ').split(names));
+    }
+
+    /** Returns whether methods of a class are looked up here instead of being analyzed. */
+    static boolean cover(Class<?> type) {
+        return type.isArray()
+                || ObjectWalk.isPlatform(type)
+                || type.getName().startsWith("org.slf4j.");
+    }
+
+    /** Returns whether objects of a class are functions, whose code matters. */
+    static boolean isFunction(Class<?> type) {
+        String name = type.getName();
+        return type.isInterface()
+                && (name.startsWith("java.util.function.")
+                        || name.equals("java.util.Comparator")
+                        || name.equals("java.lang.Runnable")
+                        || name.equals("java.util.concurrent.Callable"));
+    }
+
+    /** Returns whether an object that a class creates calls functions later that it was given. */
+    static boolean keepsFunctions(Class<?> type) {
+        return isFunction(type) || type.getName().equals("java.util.stream.Collectors");
+    }
+
+    /** Returns the effects of a method; empty if they are unknown. */
+    static Optional<Fact> of(Class<?> owner, String name, String descriptor) {
+        String type = owner.getName();
+        if (name.equals("parallelStream")
+                || name.equals("parallel")
+                || name.startsWith("parallelS")) {
+            return Optional.of(Fact.opaque("works on several threads"));
+        }
+        Effect stated = OBJECTS.get(type + '.' + name);
+        if (stated != null) {
+            return Optional.of(Fact.of(stated));
+        }
+        if (owner.isArray()) {
+            return Optional.of(Fact.of(Effect.FRESH));
+        }
+        if (type.equals("java.lang.Math") && name.equals("random")) {
+            return Optional.of(Fact.opaque("draws random numbers of Java's"));
+        }
+        if (type.equals("java.lang.System") && (name.endsWith("Time") || name.endsWith("Millis"))) {
+            return Optional.of(Fact.opaque("asks the clock"));
+        }
+        if (VALUES.contains(type)) {
+            return Optional.of(Fact.of(Effect.VALUE));
+        }
+        if (Throwable.class.isAssignableFrom(owner)) {
+            return name.startsWith("print") ? Optional.empty() : Optional.of(Fact.of(Effect.VALUE));
+        }
+        if (BaseStream.class.isAssignableFrom(owner)
+                || type.equals("java.util.stream.Collectors")) {
+            if (name.equals("reduce")) {
+                return Optional.of(Fact.of(Effect.READS));
+            }
+            boolean maps = name.startsWith("map") || name.startsWith("flatMap");
+            return Optional.of(Fact.of(maps ? Effect.MAPS : Effect.FRESH));
+        }
+        if (isFunction(owner)) {
+            return Optional.of(Fact.of(Effect.FRESH));
+        }
+        if (isContainer(owner)) {
+            return ofContainer(name, descriptor);
+        }
+        return STRANGERS.entrySet().stream()
+                .filter(row -> type.startsWith(row.getKey()))
+                .findFirst()
+                .map(row -> Fact.opaque(row.getValue()));
+    }
+
+    private static boolean isContainer(Class<?> type) {
+        String name = type.getName();
+        return (name.startsWith("java.util.")
+                        && (Collection.class.isAssignableFrom(type)
+                                || Map.class.isAssignableFrom(type)
+                                || Map.Entry.class.isAssignableFrom(type)
+                                || Iterator.class.isAssignableFrom(type)
+                                || Enumeration.class.isAssignableFrom(type)
+                                || name.startsWith("java.util.concurrent.atomic.")))
+                || Buffer.class.isAssignableFrom(type)
+                || type == Iterable.class
+                || type == Optional.class
+                || name.equals("java.util.Arrays")
+                || name.equals("java.util.Collections")
+                || name.equals("java.util.BitSet")
+                || name.equals("java.util.StringJoiner")
+                || name.equals("java.lang.StringBuilder")
+                || name.equals("java.lang.Appendable");
+    }
+
+    /** Returns the effects of a method with a name on a collection, an array or the like. */
+    static Optional<Fact> ofContainer(String name, String descriptor) {
+        if (name.equals("shuffle")) {
+            return Optional.of(Fact.opaque("draws random numbers of Java's"));
+        }
+        if (name.equals("setValue")) {
+            // An entry is not distinguished from its map.
+            return Optional.of(Fact.opaque("changes an entry of a map"));
+        }
+        Effect effect = Effect.CHANGES;
+        if (COPYING.contains(name)) {
+            effect = Effect.FRESH;
+        } else if (VIEWING.contains(name)) {
+            effect = Effect.SAME;
+        } else if (READING.contains(name)) {
+            effect = Effect.READS;
+        } else if (name.equals("remove") && descriptor.equals("()V")) {
+            effect = Effect.CHANGES_HELD;
+        }
+        return Optional.of(Fact.of(effect));
+    }
+}

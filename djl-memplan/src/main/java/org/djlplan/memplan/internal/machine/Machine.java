@@ -1,0 +1,344 @@
+package org.djlplan.memplan.internal.machine;
+
+import com.google.common.base.Splitter;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.LongSummaryStatistics;
+import java.util.OptionalDouble;
+import java.util.OptionalLong;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
+
+/**
+ * The memory and processors that this process may use: the machine's, a container's (Linux control
+ * groups, version 1 and 2, each group up to the root) and the process's own limits. Nothing is
+ * cached: each call reads again, so that changed limits take effect. Not for the path of
+ * predictions, because a call reads several files.
+ *
+ * <p>A limit that cannot be read counts as none.
+ */
+public final class Machine {
+
+    /** Larger values mean no limit: version 1 has 2⁶³ rounded down to a page. */
+    private static final long NO_LIMIT = 1L << 60;
+
+    private static final Splitter SPACES = Splitter.on(' ').omitEmptyStrings();
+
+    private final Path root;
+
+    /** This machine. */
+    public Machine() {
+        this(Path.of("/"));
+    }
+
+    /**
+     * Creates a machine described by files under another root, for tests.
+     *
+     * @param root folder that contains {@code proc} and the mounted control groups
+     */
+    public Machine(Path root) {
+        this.root = root;
+    }
+
+    /**
+     * Returns the number of processors that the process may use: a container's quota, rounded up.
+     */
+    public static int cores() {
+        return Runtime.getRuntime().availableProcessors();
+    }
+
+    /**
+     * Returns the number of processors that the process can keep busy permanently: a container's
+     * quota, rounded down, but at least one.
+     */
+    public int fullCores() {
+        double quota = quotaCores().orElse(Integer.MAX_VALUE);
+        return (int) Math.max(1, Math.min(cores(), Math.floor(quota)));
+    }
+
+    /**
+     * Returns the most memory that this process can ever use, in bytes: of the machine, or of the
+     * tightest control group.
+     */
+    public OptionalLong memoryBytes() {
+        LongStream limits = groups().stream().mapToLong(Group::limitBytes);
+        return LongStream.concat(meminfo("MemTotal:").stream(), limits)
+                .filter(bytes -> bytes < NO_LIMIT)
+                .min();
+    }
+
+    /** Returns the limit of the tightest control group, in bytes; empty if there is none. */
+    public OptionalLong containerLimitBytes() {
+        return groups().stream()
+                .mapToLong(Group::limitBytes)
+                .filter(bytes -> bytes < NO_LIMIT)
+                .min();
+    }
+
+    /**
+     * Returns how many bytes can still be used before this machine runs out of memory or a control
+     * group is killed. Reclaimable file pages count as free.
+     */
+    public OptionalLong headroomBytes() {
+        LongStream inGroups =
+                groups().stream()
+                        .filter(group -> group.limitBytes() < NO_LIMIT)
+                        .mapToLong(group -> Math.max(0, group.limitBytes() - group.usedBytes()));
+        return LongStream.concat(meminfo("MemAvailable:").stream(), inGroups).min();
+    }
+
+    /**
+     * Returns the room of the control group with the least free memory, or of the machine if it has
+     * less.
+     */
+    public MemoryRoom memoryRoom() {
+        OptionalLong total = meminfo("MemTotal:");
+        OptionalLong available = meminfo("MemAvailable:");
+        Group machine =
+                total.isPresent() && available.isPresent()
+                        ? new Group(
+                                total.getAsLong(),
+                                0,
+                                Math.max(0, total.getAsLong() - available.getAsLong()))
+                        : new Group(NO_LIMIT, 0, 0);
+        Group tightest =
+                Stream.concat(Stream.of(machine), groups().stream())
+                        .min(Comparator.comparingLong(Group::freeBytes))
+                        .orElseThrow();
+        Runtime runtime = Runtime.getRuntime();
+        return new MemoryRoom(
+                Math.max(1, tightest.limitBytes()),
+                tightest.heldBytes(),
+                Math.max(0, runtime.maxMemory() - runtime.totalMemory()));
+    }
+
+    /**
+     * Returns a counter that grows whenever the system kills a process of this process's control
+     * groups, or any process of this machine, because memory ran out; empty if the system does not
+     * count this.
+     */
+    public OptionalLong memoryKills() {
+        LongSummaryStatistics kills =
+                Stream.concat(
+                                folders("memory").stream().map(Machine::killsFile),
+                                Stream.of(root.resolve("proc/vmstat")))
+                        .flatMapToLong(file -> statistic(file, "oom_kill").stream())
+                        .summaryStatistics();
+        return kills.getCount() == 0 ? OptionalLong.empty() : OptionalLong.of(kills.getSum());
+    }
+
+    private static Path killsFile(Folder group) {
+        return group.path().resolve(group.unified() ? "memory.events" : "memory.oom_control");
+    }
+
+    /**
+     * Returns how many bytes of address space the process may still map ({@code RLIMIT_AS}); empty
+     * if there is no limit.
+     */
+    public OptionalLong addressSpaceHeadroomBytes() {
+        for (String line : lines(root.resolve("proc/self/limits"))) {
+            if (line.startsWith("Max address space")) {
+                String soft = SPACES.splitToList(line).get(3);
+                OptionalLong used = kibibytes(root.resolve("proc/self/status"), "VmSize:");
+                return soft.equals("unlimited") || used.isEmpty()
+                        ? OptionalLong.empty()
+                        : OptionalLong.of(
+                                Math.max(0, Long.parseUnsignedLong(soft) - used.getAsLong()));
+            }
+        }
+        return OptionalLong.empty();
+    }
+
+    /**
+     * A memory control group.
+     *
+     * @param limitBytes its limit
+     * @param usedBytes used memory that cannot be reclaimed at once
+     * @param heldBytes used memory except file pages that no process has mapped
+     */
+    private record Group(long limitBytes, long usedBytes, long heldBytes) {
+
+        private long freeBytes() {
+            return limitBytes - heldBytes;
+        }
+    }
+
+    private List<Group> groups() {
+        List<Group> groups = new ArrayList<>();
+        folders("memory").forEach(folder -> add(folder.path(), folder.unified(), groups));
+        return groups;
+    }
+
+    /**
+     * Returns the number of processors whose time the tightest control group allows; empty if there
+     * is no quota.
+     */
+    public OptionalDouble quotaCores() {
+        OptionalDouble least = OptionalDouble.empty();
+        for (Folder group : folders("cpu")) {
+            OptionalDouble quota = quota(group);
+            if (quota.isPresent()
+                    && (least.isEmpty() || quota.getAsDouble() < least.getAsDouble())) {
+                least = quota;
+            }
+        }
+        return least;
+    }
+
+    /**
+     * Returns how long control groups with a quota of processor time have been throttled so far;
+     * the sum of all groups. 0 if there is no quota.
+     */
+    public long throttledNanos() {
+        return folders("cpu").stream().mapToLong(Machine::throttled).sum();
+    }
+
+    private static OptionalDouble quota(Folder group) {
+        if (group.unified()) {
+            // Such as "150000 100000", or "max 100000" for no limit.
+            List<String> parts =
+                    lines(group.path().resolve("cpu.max")).stream()
+                            .flatMap(SPACES::splitToStream)
+                            .toList();
+            return parts.size() == 2 && !parts.get(0).equals("max")
+                    ? OptionalDouble.of(
+                            Double.parseDouble(parts.get(0)) / Double.parseDouble(parts.get(1)))
+                    : OptionalDouble.empty();
+        }
+        OptionalLong quota = number(group.path().resolve("cpu.cfs_quota_us"));
+        OptionalLong period = number(group.path().resolve("cpu.cfs_period_us"));
+        return quota.isPresent() && quota.getAsLong() > 0 && period.isPresent()
+                ? OptionalDouble.of((double) quota.getAsLong() / period.getAsLong())
+                : OptionalDouble.empty();
+    }
+
+    private static long throttled(Folder group) {
+        Path file = group.path().resolve("cpu.stat");
+        return group.unified()
+                ? TimeUnit.MICROSECONDS.toNanos(statistic(file, "throttled_usec").orElse(0))
+                : statistic(file, "throttled_time").orElse(0);
+    }
+
+    /**
+     * A control group.
+     *
+     * @param unified whether it belongs to version 2
+     */
+    private record Folder(Path path, boolean unified) {}
+
+    /** Returns the groups of this process that a controller limits, each up to the root. */
+    private List<Folder> folders(String controller) {
+        List<Folder> folders = new ArrayList<>();
+        for (String line : lines(root.resolve("proc/self/cgroup"))) {
+            // Such as 4:memory:/a/b, or in version 2 0::/a/b
+            List<String> parts = Splitter.on(':').limit(3).splitToList(line);
+            if (parts.size() == 3) {
+                boolean unified = parts.get(1).isEmpty();
+                if (unified || Splitter.on(',').splitToList(parts.get(1)).contains(controller)) {
+                    addFolders(controller, unified, parts.get(2), folders);
+                }
+            }
+        }
+        return folders;
+    }
+
+    /** Adds the group of a path and all its ancestors that are mounted here. */
+    private void addFolders(String controller, boolean unified, String path, List<Folder> folders) {
+        for (String line : lines(root.resolve("proc/self/mountinfo"))) {
+            // 35 31 0:32 ROOT MOUNT_POINT OPTIONS [TAGS] - TYPE SOURCE SUPER_OPTIONS
+            List<String> fields = SPACES.splitToList(line);
+            int dash = fields.indexOf("-");
+            if (dash < 5 || fields.size() < dash + 4) {
+                continue;
+            }
+            String type = fields.get(dash + 1);
+            boolean fits =
+                    unified
+                            ? type.equals("cgroup2")
+                            : type.equals("cgroup")
+                                    && Splitter.on(',')
+                                            .splitToList(fields.get(dash + 3))
+                                            .contains(controller);
+            if (fits) {
+                Path top = root.resolve(fields.get(4).substring(1));
+                Path group = inside(top, fields.get(3), path);
+                for (; group.startsWith(top); group = group.getParent()) {
+                    folders.add(new Folder(group, unified));
+                }
+                return;
+            }
+        }
+    }
+
+    /** A container often sees its own group at the mount point, whatever its path is. */
+    private static Path inside(Path top, String mountedRoot, String path) {
+        String below = path.startsWith(mountedRoot) ? path.substring(mountedRoot.length()) : path;
+        Path group = top.resolve(below.replaceFirst("^/+", "")).normalize();
+        return group.startsWith(top) && Files.isDirectory(group) ? group : top;
+    }
+
+    private static void add(Path group, boolean unified, List<Group> groups) {
+        OptionalLong limit =
+                number(group.resolve(unified ? "memory.max" : "memory.limit_in_bytes"));
+        OptionalLong used =
+                number(group.resolve(unified ? "memory.current" : "memory.usage_in_bytes"));
+        if (limit.isPresent() && used.isPresent()) {
+            Path statistics = group.resolve("memory.stat");
+            String below = unified ? "" : "total_";
+            long inactive = statistic(statistics, below + "inactive_file").orElse(0);
+            long files = inactive + statistic(statistics, below + "active_file").orElse(0);
+            long mapped =
+                    statistic(statistics, unified ? "file_mapped" : "total_mapped_file").orElse(0);
+            groups.add(
+                    new Group(
+                            limit.getAsLong(),
+                            used.getAsLong() - inactive,
+                            Math.max(0, used.getAsLong() - Math.max(0, files - mapped))));
+        }
+    }
+
+    private static OptionalLong statistic(Path file, String name) {
+        return lines(file).stream()
+                .filter(line -> line.startsWith(name + ' '))
+                .mapToLong(line -> Long.parseLong(line.substring(name.length() + 1).strip()))
+                .findFirst();
+    }
+
+    /** Version 2 writes {@code max} for no limit. */
+    private static OptionalLong number(Path file) {
+        try {
+            String text = Files.readString(file, StandardCharsets.US_ASCII).strip();
+            return OptionalLong.of(text.equals("max") ? Long.MAX_VALUE : Long.parseLong(text));
+        } catch (IOException | NumberFormatException e) {
+            return OptionalLong.empty();
+        }
+    }
+
+    private OptionalLong meminfo(String key) {
+        return kibibytes(root.resolve("proc/meminfo"), key);
+    }
+
+    private static OptionalLong kibibytes(Path file, String key) {
+        for (String line : lines(file)) {
+            if (line.startsWith(key)) {
+                String number = line.substring(key.length()).replace("kB", "").strip();
+                return OptionalLong.of(Long.parseLong(number) * 1024);
+            }
+        }
+        return OptionalLong.empty();
+    }
+
+    private static List<String> lines(Path file) {
+        try {
+            return Files.readAllLines(file);
+        } catch (IOException e) {
+            return List.of();
+        }
+    }
+}

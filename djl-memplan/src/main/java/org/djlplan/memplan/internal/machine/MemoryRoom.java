@@ -1,0 +1,28 @@
+package org.djlplan.memplan.internal.machine;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+/**
+ * The free memory of a container, or of a machine without a container.
+ *
+ * @param limitBytes the memory limit
+ * @param usedBytes used memory that cannot be reclaimed without harm: everything except file pages
+ *     that no process has mapped
+ * @param heapGrowthBytes possible growth of this JVM's heap
+ */
+public record MemoryRoom(long limitBytes, long usedBytes, long heapGrowthBytes) {
+
+    public MemoryRoom {
+        checkArgument(
+                limitBytes > 0 && usedBytes >= 0 && heapGrowthBytes >= 0,
+                "%s of %s bytes in use, %s of heap to come",
+                usedBytes,
+                limitBytes,
+                heapGrowthBytes);
+    }
+
+    /** Returns the free bytes; negative if the usage exceeds the limit. */
+    public long freeBytes() {
+        return limitBytes - usedBytes;
+    }
+}

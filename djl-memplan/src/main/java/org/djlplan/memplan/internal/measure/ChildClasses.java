@@ -1,0 +1,266 @@
+package org.djlplan.memplan.internal.measure;
+
+import com.google.common.base.Splitter;
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
+import com.google.common.io.ByteStreams;
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.JarURLConnection;
+import java.net.URISyntaxException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.net.URLConnection;
+import java.nio.file.FileSystemNotFoundException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.CodeSource;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Predicate;
+import java.util.jar.Attributes;
+import java.util.jar.JarEntry;
+import java.util.jar.JarFile;
+import java.util.jar.JarOutputStream;
+import java.util.jar.Manifest;
+import java.util.stream.Stream;
+
+/**
+ * Builds the class path of a measuring process: only the classes that it needs, so that nothing of
+ * the application affects it, such as its logging configuration. They are taken from the jars and
+ * folders from which this JVM loaded them. A jar or folder that contains nothing else is used
+ * directly. From other jars, for example an application in one jar, and from nested jars the
+ * required classes are copied.
+ */
+final class ChildClasses {
+
+    private static final String OWN = "org/djlplan/memplan/";
+    private static final String GUAVA = "com/google/common/";
+
+    /** The class names that this package uses of each jar, and the jar's other required content. */
+    private static final ImmutableMap<String, ImmutableList<String>> NEEDED =
+            ImmutableMap.<String, ImmutableList<String>>builder()
+                    .put(
+                            ChildClasses.class.getName(),
+                            ImmutableList.of(
+                                    OWN,
+                                    "native/",
+                                    "ai/djl/tflite/engine/Planned",
+                                    "META-INF/services/ai.djl.engine.EngineProvider"))
+                    .put(
+                            "com.google.common.collect.ImmutableList",
+                            ImmutableList.of(GUAVA, "com/google/thirdparty/"))
+                    .put(
+                            "com.google.common.util.concurrent.internal.InternalFutures",
+                            ImmutableList.of(GUAVA))
+                    .put(
+                            "com.google.flatbuffers.Table",
+                            ImmutableList.of("com/google/flatbuffers/"))
+                    .put("com.google.gson.JsonObject", ImmutableList.of("com/google/gson/"))
+                    .put("com.sun.jna.Native", ImmutableList.of("com/sun/jna/"))
+                    .put("org.slf4j.Logger", ImmutableList.of("org/slf4j/"))
+                    .buildOrThrow();
+
+    /** Package in which slf4j would find a logging library. */
+    private static final String BINDING = "org/slf4j/impl/";
+
+    private static final String METADATA = "META-INF/";
+    private static final String SERVICES = "META-INF/services/";
+    private static final String OWN_SERVICES = SERVICES + "org.djlplan.";
+    private static final String MODULE = "module-info.class";
+    private static final String CLASS_DELEGATE = "class:";
+
+    private final Path folder;
+    private int copies;
+
+    /**
+     * @param folder for copies
+     */
+    ChildClasses(Path folder) {
+        this.folder = folder;
+    }
+
+    /**
+     * Returns the class path.
+     *
+     * @throws IOException if classes cannot be copied from their location
+     */
+    List<Path> classPath() throws IOException {
+        Map<String, URL> locations = new LinkedHashMap<>();
+        Map<String, Set<String>> prefixes = new LinkedHashMap<>();
+        for (Map.Entry<String, ImmutableList<String>> needed : NEEDED.entrySet()) {
+            URL location = location(needed.getKey());
+            locations.put(location.toString(), location);
+            prefixes.computeIfAbsent(location.toString(), l -> new LinkedHashSet<>())
+                    .addAll(needed.getValue());
+        }
+        List<Path> classPath = new ArrayList<>();
+        for (Map.Entry<String, URL> location : locations.entrySet()) {
+            classPath.add(place(location.getValue(), prefixes.get(location.getKey())));
+        }
+        return classPath;
+    }
+
+    private static URL location(String className) throws IOException {
+        try {
+            ClassLoader loader = ChildClasses.class.getClassLoader();
+            CodeSource source =
+                    Class.forName(className, false, loader).getProtectionDomain().getCodeSource();
+            if (source != null && source.getLocation() != null) {
+                return source.getLocation();
+            }
+            throw new IOException("nobody tells where " + className + " was loaded from");
+        } catch (ReflectiveOperationException | LinkageError e) {
+            throw new IOException(className + " cannot be loaded", e);
+        }
+    }
+
+    private Path place(URL location, Set<String> prefixes) throws IOException {
+        Optional<Path> file = file(location);
+        if (file.isPresent() && isUsable(file.get(), prefixes)) {
+            return file.get();
+        }
+        return copy(location, name -> isNeeded(name, prefixes));
+    }
+
+    private static Optional<Path> file(URL location) {
+        try {
+            return location.getProtocol().equals("file")
+                    ? Optional.of(Path.of(location.toURI()))
+                    : Optional.empty();
+        } catch (URISyntaxException | IllegalArgumentException | FileSystemNotFoundException e) {
+            return Optional.empty();
+        }
+    }
+
+    private static boolean isUsable(Path file, Set<String> prefixes) throws IOException {
+        if (file.toString().contains(File.pathSeparator)) {
+            return false;
+        }
+        if (Files.isDirectory(file)) {
+            try (Stream<Path> files = Files.walk(file)) {
+                return files.filter(Files::isRegularFile)
+                        .map(inside -> file.relativize(inside).toString())
+                        .allMatch(name -> isHarmless(name, prefixes));
+            }
+        }
+        try (JarFile jar = new JarFile(file.toFile())) {
+            Manifest manifest = jar.getManifest();
+            return (manifest == null
+                            || manifest.getMainAttributes().getValue(Attributes.Name.CLASS_PATH)
+                                    == null)
+                    && jar.stream()
+                            .filter(entry -> !entry.isDirectory())
+                            .allMatch(entry -> isHarmless(entry.getName(), prefixes));
+        }
+    }
+
+    private static boolean isNeeded(String name, Set<String> prefixes) {
+        return prefixes.stream().anyMatch(name::startsWith) && !name.startsWith(BINDING);
+    }
+
+    private static boolean isHarmless(String name, Set<String> prefixes) {
+        boolean metadata =
+                name.startsWith(METADATA)
+                        && (!name.startsWith(SERVICES) || name.startsWith(OWN_SERVICES));
+        return metadata || name.equals(MODULE) || isNeeded(name, prefixes);
+    }
+
+    /** Copies required entries of a jar, a nested jar, or a folder into a jar. */
+    private Path copy(URL location, Predicate<String> wanted) throws IOException {
+        Path copy = folder.resolve("classes-" + ++copies + ".jar");
+        Optional<Path> file = file(location);
+        try (OutputStream out = Files.newOutputStream(copy);
+                JarOutputStream jar = new JarOutputStream(out)) {
+            jar.setLevel(0);
+            if (file.isPresent() && Files.isDirectory(file.get())) {
+                copyFolder(file.get(), wanted, jar);
+            } else if (file.isPresent()) {
+                try (JarFile source = new JarFile(file.get().toFile())) {
+                    copyEntries(source, "", wanted, jar);
+                }
+            } else {
+                copyNested(location, wanted, jar);
+            }
+        }
+        return copy;
+    }
+
+    /** The URL is read through its own handler, which the class loader that created it provides. */
+    private static void copyNested(URL location, Predicate<String> wanted, JarOutputStream jar)
+            throws IOException {
+        URLConnection connection = location.openConnection();
+        connection.setUseCaches(false);
+        if (!(connection instanceof JarURLConnection nested)) {
+            throw new IOException("classes cannot be copied from " + location);
+        }
+        try (JarFile source = nested.getJarFile()) {
+            String entry = nested.getEntryName();
+            copyEntries(source, entry == null ? "" : entry, wanted, jar);
+        }
+    }
+
+    private static void copyEntries(
+            JarFile source, String root, Predicate<String> wanted, JarOutputStream jar)
+            throws IOException {
+        for (JarEntry entry : (Iterable<JarEntry>) source.stream()::iterator) {
+            boolean inside = !entry.isDirectory() && entry.getName().startsWith(root);
+            if (inside && wanted.test(entry.getName().substring(root.length()))) {
+                jar.putNextEntry(new JarEntry(entry.getName().substring(root.length())));
+                try (InputStream in = source.getInputStream(entry)) {
+                    ByteStreams.copy(in, jar);
+                }
+            }
+        }
+    }
+
+    private static void copyFolder(Path root, Predicate<String> wanted, JarOutputStream jar)
+            throws IOException {
+        try (Stream<Path> files = Files.walk(root)) {
+            for (Path file : (Iterable<Path>) files.filter(Files::isRegularFile)::iterator) {
+                String name = root.relativize(file).toString();
+                if (wanted.test(name)) {
+                    jar.putNextEntry(new JarEntry(name));
+                    Files.copy(file, jar);
+                }
+            }
+        }
+    }
+
+    /**
+     * Returns the class path of a custom delegate: the application's. Empty for other delegates.
+     *
+     * @param delegate value of {@code delegation.delegate}
+     * @throws IOException if classes cannot be copied from their location
+     */
+    List<Path> ofDelegate(String delegate) throws IOException {
+        if (!delegate.startsWith(CLASS_DELEGATE)) {
+            return List.of();
+        }
+        Set<Path> places = new LinkedHashSet<>();
+        ClassLoader loader = Thread.currentThread().getContextClassLoader();
+        if (loader == null) {
+            loader = ChildClasses.class.getClassLoader();
+        }
+        for (; loader != null; loader = loader.getParent()) {
+            if (loader instanceof URLClassLoader known) {
+                for (URL url : known.getURLs()) {
+                    Optional<Path> file = file(url);
+                    places.add(file.isPresent() ? file.get() : copy(url, name -> true));
+                }
+            }
+        }
+        Splitter.on(File.pathSeparatorChar)
+                .omitEmptyStrings()
+                .split(System.getProperty("java.class.path"))
+                .forEach(entry -> places.add(Path.of(entry).toAbsolutePath()));
+        return List.copyOf(places);
+    }
+}

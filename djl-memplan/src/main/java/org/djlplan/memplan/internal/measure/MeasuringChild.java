@@ -1,0 +1,213 @@
+package org.djlplan.memplan.internal.measure;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import com.google.common.base.Ascii;
+import com.google.common.math.LongMath;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.djlplan.memplan.internal.child.ChildProcess;
+import org.djlplan.memplan.internal.child.ChildProcess.Answer;
+import org.djlplan.memplan.internal.child.ChildProcess.End;
+import org.djlplan.memplan.internal.runtime.GuestProcess;
+import org.djlplan.memplan.spi.DelegableModel.Urgency;
+import org.djlplan.memplan.spi.NoRoomException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** One measuring process with its temporary files, from its start to its end. */
+final class MeasuringChild implements AutoCloseable {
+
+    private static final Logger logger = LoggerFactory.getLogger(MeasuringChild.class);
+
+    private final ChildProcess process;
+    private final TemporaryFolder folder;
+    private final GuestProcess guest;
+    private final Urgency urgency;
+
+    private MeasuringChild(ChildProcess process, TemporaryFolder folder, Urgency urgency) {
+        this.process = process;
+        this.folder = folder;
+        this.urgency = urgency;
+        guest = new GuestProcess(process.pid());
+    }
+
+    /** Starts a process; {@link #open} must follow. */
+    static MeasuringChild start(MeasuringJvm jvm, OpenModelRequest model, Urgency urgency)
+            throws IOException {
+        TemporaryFolder folder = TemporaryFolder.create();
+        try {
+            ProcessBuilder command =
+                    jvm.command(folder.path(), model.need().heapBytes(), model.ownDelegate());
+            MeasuringChild child =
+                    new MeasuringChild(
+                            ChildProcess.start(command, new PassedOn()), folder, urgency);
+            child.makeGuest();
+            return child;
+        } catch (IOException e) {
+            folder.close();
+            throw new NoProcessException(e);
+        } catch (RuntimeException e) {
+            folder.close();
+            throw e;
+        }
+    }
+
+    private void makeGuest() {
+        guest.endFirst();
+        if (urgency == Urgency.IN_BACKGROUND) {
+            guest.giveWay();
+        }
+    }
+
+    /** Passes the process's error stream on to the application's log, up to a limit. */
+    private static final class PassedOn implements Consumer<String> {
+
+        private static final int MOST_LINES = 500;
+        private static final int LONGEST = 1000;
+
+        private final AtomicInteger lines = new AtomicInteger();
+
+        @Override
+        public void accept(String line) {
+            if (line.isBlank() || lines.incrementAndGet() > MOST_LINES) {
+                return;
+            }
+            String text = Ascii.truncate(line, LONGEST, "…");
+            // The engine logs this for each candidate; a crash is reported with its candidate.
+            if (text.startsWith("INFO:") || text.startsWith("#")) {
+                logger.debug("Measuring process: {}", text);
+            } else {
+                logger.info("Measuring process: {}", text);
+            }
+        }
+    }
+
+    /**
+     * Waits for the process's hello message, and makes it open the model.
+     *
+     * @throws IOException if there is no hello, the protocol differs, or the model cannot be opened
+     * @throws NoRoomException if the system killed the process
+     */
+    void open(OpenModelRequest model, Limits limits) throws IOException, InterruptedException {
+        JsonElement hello = require("start", process.await(limits.start()));
+        if (!hello.equals(Messages.hello())) {
+            throw new IOException("a process to measure in speaks another protocol: " + hello);
+        }
+        // Threads that started before their starter's priority was lowered.
+        makeGuest();
+        JsonObject request =
+                Messages.open(model, new ChildClasses(folder.path()).ofDelegate(model.delegate()));
+        JsonElement unused = require("open the model", process.ask(request, limits.prepare()));
+    }
+
+    private static JsonElement require(String what, Answer answer) throws IOException {
+        if (answer instanceof Answer.Result result) {
+            return result.value();
+        }
+        String message = "a process to measure in did not " + what + ": " + describe(answer);
+        if (answer instanceof Answer.Lost lost && lost.end() != End.OTHER) {
+            throw new NoRoomException(message, true);
+        }
+        throw new IOException(message);
+    }
+
+    private static String describe(Answer answer) {
+        if (answer instanceof Answer.Failure failure) {
+            return failure.message();
+        }
+        if (answer instanceof Answer.Lost lost) {
+            return "it " + lost.how();
+        }
+        return "no answer in " + ((Answer.Silent) answer).patience().toMillis() + " ms";
+    }
+
+    Answer ask(JsonObject request, Duration patience) throws InterruptedException {
+        return process.ask(request, patience);
+    }
+
+    /** Returns the process's id. */
+    long pid() {
+        return process.pid();
+    }
+
+    /** Returns the process's processor time, and how long it waited for processors. */
+    GuestProcess.Times times() {
+        return guest.times();
+    }
+
+    /** Kills the process. */
+    @Override
+    public void close() {
+        // Before waiting: if this process ends now, the other one still deletes the rest.
+        TemporaryFolder.delete(folder.path());
+        process.kill();
+        folder.close();
+    }
+
+    /**
+     * Time limits of a process, and how often it may be restarted.
+     *
+     * @param start until it runs Java code
+     * @param prepare to open the model, to compute partitions, or to prepare a candidate
+     * @param leastTiming minimum limit of timing or profiling, for fast candidates
+     * @param multiple how many times its slowest inference a candidate may take
+     * @param restarts how many processes may replace the first one
+     */
+    record Limits(
+            Duration start, Duration prepare, Duration leastTiming, int multiple, int restarts) {
+
+        static final Limits DEFAULT =
+                new Limits(
+                        Duration.ofSeconds(20),
+                        Duration.ofSeconds(30),
+                        Duration.ofSeconds(10),
+                        20,
+                        8);
+
+        /** For a low-priority process, which may get almost no processor time for a while. */
+        private static final Limits PATIENT =
+                new Limits(
+                        Duration.ofMinutes(10),
+                        Duration.ofMinutes(15),
+                        Duration.ofMinutes(10),
+                        20 * 50,
+                        DEFAULT.restarts());
+
+        static Limits of(Urgency urgency) {
+            return urgency == Urgency.IN_BACKGROUND ? PATIENT : DEFAULT;
+        }
+
+        Limits {
+            checkArgument(multiple > 0, "multiple: %s", multiple);
+            checkArgument(restarts >= 0, "restarts: %s", restarts);
+        }
+
+        /**
+         * Returns the time limit of some inferences.
+         *
+         * @param slowestNanos the candidate's slowest inference so far
+         */
+        Duration timing(int inferences, long slowestNanos) {
+            long runs = inferences + 1L;
+            long nanos =
+                    LongMath.saturatedMultiply(
+                            LongMath.saturatedMultiply(runs, slowestNanos), multiple);
+            return nanos > leastTiming.toNanos() ? Duration.ofNanos(nanos) : leastTiming;
+        }
+    }
+
+    /** Signals that no process can be started, or its classes cannot be found, for any model. */
+    static final class NoProcessException extends IOException {
+
+        private static final long serialVersionUID = 1L;
+
+        NoProcessException(IOException cause) {
+            super(cause.getMessage(), cause);
+        }
+    }
+}

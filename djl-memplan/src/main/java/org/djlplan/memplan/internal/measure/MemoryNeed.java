@@ -1,0 +1,109 @@
+package org.djlplan.memplan.internal.measure;
+
+import java.util.Collection;
+import java.util.stream.Stream;
+import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.graph.FileRegion;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.Operator;
+import org.djlplan.memplan.graph.Storage;
+import org.djlplan.memplan.graph.Tensor;
+import org.djlplan.memplan.internal.candidates.OperatorCheck;
+
+/**
+ * An upper estimate of the memory that a measuring process needs, computed from the model.
+ *
+ * @param heapBytes limit of its Java heap: inputs, and the outputs of the CPU kernels with each
+ *     number of threads
+ * @param candidateBytes memory of one candidate: constants as packed by the delegate, and
+ *     intermediate tensors
+ */
+record MemoryNeed(long heapBytes, long candidateBytes) {
+
+    private static final long MIB = 1L << 20;
+
+    /** The heap is touched at the start, so that it does not affect memory figures. */
+    static final long LEAST_HEAP_BYTES = 48 * MIB;
+
+    private static final long MOST_HEAP_BYTES = 512 * MIB;
+
+    /**
+     * Number of sets of inputs and outputs: several of each are compared, for each number of
+     * threads.
+     */
+    private static final int SETS = 32;
+
+    /**
+     * Copies of all tensors of models that are compared operator by operator: see {@link
+     * OperatorCheck}.
+     */
+    private static final int COPIES_COMPARED = 4;
+
+    /** Code and data of the JVM and the engine. */
+    private static final long PROCESS_BYTES = 80 * MIB;
+
+    /**
+     * Number of candidates for which there must be room: the CPU kernels, everything delegated, and
+     * another one. Further candidates run only if there is room.
+     */
+    static final int CANDIDATES = 3;
+
+    private static final int FLOAT_BYTES = ElementType.FLOAT32.bytes();
+
+    static MemoryNeed of(Graph graph) {
+        long ends = bytes(graph, graph.inputs()) + bytes(graph, graph.outputs());
+        long compared = OperatorCheck.bytes(graph).orElse(0);
+        long heap =
+                Math.min(
+                        MOST_HEAP_BYTES,
+                        LEAST_HEAP_BYTES + SETS * ends + COPIES_COMPARED * compared);
+        long constants =
+                graph.tensors().stream()
+                        .filter(tensor -> tensor.storage() == Storage.CONSTANT)
+                        .mapToLong(MemoryNeed::packedBytes)
+                        .sum();
+        // Live tensors rarely take more than twice the memory of the largest operator.
+        long arena =
+                2
+                        * graph.operators().stream()
+                                .mapToLong(o -> tensorBytes(graph, o))
+                                .max()
+                                .orElse(0);
+        // Three of these hold as much as the delegate's values and the copies that the CPU kernels
+        // get.
+        return new MemoryNeed(heap - heap % MIB, constants + Math.max(arena, compared));
+    }
+
+    private static long bytes(Graph graph, Collection<Integer> ids) {
+        return ids.stream().mapToLong(id -> graph.tensors().get(id).bytes()).sum();
+    }
+
+    private static long tensorBytes(Graph graph, Operator operator) {
+        return Stream.concat(operator.inputs().stream(), operator.outputs().stream())
+                .map(graph.tensors()::get)
+                .filter(tensor -> tensor.storage() != Storage.CONSTANT)
+                .mapToLong(Tensor::bytes)
+                .sum();
+    }
+
+    /** CPU kernels widen 16-bit floats to 32 bits, and 4-bit integers to bytes. */
+    private static long packedBytes(Tensor constant) {
+        return switch (constant.type()) {
+            case FLOAT16 -> constant.bytes() / constant.type().bytes() * FLOAT_BYTES;
+            case INT4 -> 2 * constant.region().map(FileRegion::lengthBytes).orElse(0L);
+            default -> constant.bytes();
+        };
+    }
+
+    /** Returns the need for inputs that are larger by a factor. */
+    MemoryNeed times(double growth) {
+        long heap = LEAST_HEAP_BYTES + (long) ((heapBytes - LEAST_HEAP_BYTES) * growth);
+        return new MemoryNeed(
+                Math.min(MOST_HEAP_BYTES, heap) / MIB * MIB, (long) (candidateBytes * growth));
+    }
+
+    /** Returns how many bytes must be free before a process is started. */
+    long bytes() {
+        return PROCESS_BYTES + heapBytes + CANDIDATES * candidateBytes;
+    }
+}

@@ -1,0 +1,71 @@
+package org.djlplan.memplan.internal.measure;
+
+import com.google.gson.JsonObject;
+import java.nio.file.Path;
+import java.util.Optional;
+import org.djlplan.memplan.internal.runtime.tflite.Delegates;
+import org.djlplan.memplan.spi.ShapeMix;
+import org.djlplan.memplan.spi.Tolerance;
+
+/**
+ * The request to a measuring process to open a model.
+ *
+ * @param file the model's file
+ * @param delegate value of {@code delegation.delegate}
+ * @param tolerance for the outputs
+ * @param engineLibrary the engine's native library
+ * @param need memory that the process needs
+ * @param mix the shapes of the inputs; empty for those in the file
+ */
+record OpenModelRequest(
+        Path file,
+        String delegate,
+        Tolerance tolerance,
+        Path engineLibrary,
+        MemoryNeed need,
+        Optional<ShapeMix> mix) {
+
+    OpenModelRequest {
+        file = file.toAbsolutePath();
+        engineLibrary = engineLibrary.toAbsolutePath();
+    }
+
+    /** Returns whether the delegate is custom, not the engine's. */
+    boolean ownDelegate() {
+        return !Delegates.isPartOfEngine(delegate);
+    }
+
+    JsonObject toJson() {
+        JsonObject json = new JsonObject();
+        json.addProperty("file", file.toString());
+        json.addProperty("delegate", delegate);
+        json.addProperty("engineLibrary", engineLibrary.toString());
+        json.addProperty("tolerance", tolerance.toString());
+        json.addProperty("heapBytes", need.heapBytes());
+        json.addProperty("candidateBytes", need.candidateBytes());
+        mix.ifPresent(m -> json.add("mix", Messages.toJson(m)));
+        return json;
+    }
+
+    /** Parses the result of {@link #toJson}; throws a RuntimeException if it is something else. */
+    static OpenModelRequest fromJson(JsonObject json) {
+        return new OpenModelRequest(
+                Path.of(text(json, "file")),
+                text(json, "delegate"),
+                tolerance(text(json, "tolerance")),
+                Path.of(text(json, "engineLibrary")),
+                new MemoryNeed(
+                        json.get("heapBytes").getAsLong(), json.get("candidateBytes").getAsLong()),
+                Optional.ofNullable(json.get("mix")).map(Messages::mix));
+    }
+
+    private static Tolerance tolerance(String text) {
+        return text.equals(Tolerance.AUTO.toString())
+                ? Tolerance.AUTO
+                : Tolerance.of(Double.parseDouble(text));
+    }
+
+    private static String text(JsonObject json, String key) {
+        return json.get(key).getAsString();
+    }
+}

@@ -1,0 +1,176 @@
+package org.djlplan.memplan.internal.measure;
+
+import com.google.common.collect.ImmutableMap;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.internal.candidates.CandidateInterpreters;
+import org.djlplan.memplan.internal.config.PlanOptions;
+import org.djlplan.memplan.internal.measure.MeasuringChild.Limits;
+import org.djlplan.memplan.internal.measure.MeasuringChild.NoProcessException;
+import org.djlplan.memplan.internal.runtime.tflite.Delegates;
+import org.djlplan.memplan.internal.runtime.tflite.EngineLibrary;
+import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
+import org.djlplan.memplan.spi.CandidateException;
+import org.djlplan.memplan.spi.CandidateException.Kind;
+import org.djlplan.memplan.spi.CandidateRunner;
+import org.djlplan.memplan.spi.DelegableModel;
+import org.djlplan.memplan.spi.ShapeMix;
+import org.djlplan.memplan.spi.Tolerance;
+
+/**
+ * A {@code .tflite} model whose candidates can be measured in a child process.
+ *
+ * @param file of the model
+ * @param graph as in the file
+ * @param cacheFolder for files that cannot be stored next to the model
+ * @param options of the model
+ * @param library the engine's native library
+ * @param mix the shapes that it is measured at; empty for those in the file
+ */
+public record TfLiteDelegableModel(
+        Path file,
+        Graph graph,
+        Path cacheFolder,
+        PlanOptions options,
+        EngineLibrary library,
+        Optional<ShapeMix> mix)
+        implements DelegableModel {
+
+    /** Changes when earlier measurements are not comparable with new ones. */
+    private static final String METHOD = "2";
+
+    /** Why no process could be started; it does not change while this JVM runs. */
+    private static volatile Optional<String> noProcess = Optional.empty();
+
+    /** A model at the shapes in its file. */
+    public TfLiteDelegableModel(
+            Path file, Graph graph, Path cacheFolder, PlanOptions options, EngineLibrary library) {
+        this(file, graph, cacheFolder, options, library, Optional.empty());
+    }
+
+    /**
+     * Returns whether the delegate may and can be measured at other shapes than those in the file.
+     */
+    public boolean takesOtherShapes() {
+        return options.delegatesEveryShape() && trusted() && library.offersTransientBuffers();
+    }
+
+    /** Returns the same model at other shapes of its inputs. */
+    public TfLiteDelegableModel at(ShapeMix other) {
+        return new TfLiteDelegableModel(
+                file, graph, cacheFolder, options, library, Optional.of(other));
+    }
+
+    @Override
+    public int threads() {
+        return options.threads();
+    }
+
+    @Override
+    public String delegate() {
+        return options.delegate();
+    }
+
+    @Override
+    public boolean trusted() {
+        return Delegates.isPartOfEngine(delegate());
+    }
+
+    @Override
+    public boolean offersTransientBuffers() {
+        return delegate().equals(Delegates.XNNPACK) && library.offersTransientBuffers();
+    }
+
+    @Override
+    public Map<String, String> facts() {
+        ImmutableMap.Builder<String, String> facts =
+                ImmutableMap.<String, String>builder()
+                        .put("engine", "TFLite")
+                        .put("native", library.version())
+                        .put("delegate", identity(delegate()))
+                        .put("measuring", METHOD);
+        mix.ifPresent(m -> facts.put("shapes", m.toString()));
+        return facts.buildOrThrow();
+    }
+
+    @Override
+    public List<Set<Integer>> partitions() throws CandidateException {
+        try {
+            return CandidateInterpreters.partitions(file, delegate());
+        } catch (IOException | UnplannableException e) {
+            throw new CandidateException(Kind.REFUSED, file + ": " + e.getMessage());
+        }
+    }
+
+    @Override
+    public long neededBytes() {
+        return need().bytes();
+    }
+
+    private MemoryNeed need() {
+        MemoryNeed inFile = MemoryNeed.of(graph);
+        return mix.map(m -> inFile.times(growth(m))).orElse(inFile);
+    }
+
+    /** Returns how many times as large as in the file inputs are at most, at least 1. */
+    private double growth(ShapeMix of) {
+        double inFile =
+                elements(graph.inputs().stream().map(id -> graph.tensors().get(id).shape()));
+        return of.shapes().stream()
+                .mapToDouble(shapes -> elements(shapes.stream()) / inFile)
+                .reduce(1, Math::max);
+    }
+
+    private static double elements(Stream<List<Integer>> shapes) {
+        return Math.max(
+                1,
+                shapes.mapToDouble(s -> s.stream().mapToDouble(d -> d).reduce(1, (x, y) -> x * y))
+                        .sum());
+    }
+
+    @Override
+    public CandidateRunner newProcess(Urgency urgency, Tolerance tolerance) throws IOException {
+        OpenModelRequest measured =
+                new OpenModelRequest(file, delegate(), tolerance, library.file(), need(), mix);
+        try {
+            return ProcessRunner.start(measured, MeasuringJvm.DEFAULT, Limits.of(urgency), urgency);
+        } catch (NoProcessException e) {
+            noProcess = Optional.of(e.getMessage());
+            throw e;
+        }
+    }
+
+    @Override
+    public Optional<String> obstacle() {
+        Path java = MeasuringJvm.DEFAULT.java();
+        return Files.isExecutable(java)
+                ? noProcess
+                : Optional.of("there is no program " + java + " to start a process with");
+    }
+
+    /**
+     * Returns the name of a delegate and, for a library file, the file's size and modification
+     * time.
+     *
+     * @param delegate value of {@code delegation.delegate}
+     */
+    static String identity(String delegate) {
+        if (!delegate.contains("/")) {
+            return delegate;
+        }
+        try {
+            Path library = Path.of(delegate).toAbsolutePath();
+            return "%s, %d bytes of %s"
+                    .formatted(library, Files.size(library), Files.getLastModifiedTime(library));
+        } catch (IOException e) {
+            return delegate;
+        }
+    }
+}

@@ -1,0 +1,37 @@
+package org.djlplan.memplan.internal.plan.greedy;
+
+import com.google.common.collect.ImmutableList;
+import java.util.Comparator;
+import org.djlplan.memplan.internal.plan.OffsetPlan;
+import org.djlplan.memplan.internal.plan.OffsetStrategy;
+import org.djlplan.memplan.internal.usage.PlanningProblem;
+import org.djlplan.memplan.internal.usage.UsageRecord;
+
+/**
+ * Greedy by Size for offset calculation (Pisarchyk and Lee 2020, section 5.2, Algorithm 3): units
+ * by size, largest first, ties by tensor id; each into the smallest gap that fits, otherwise after
+ * the rightmost overlapping unit.
+ */
+public final class GreedyBySize implements OffsetStrategy {
+
+    @Override
+    public String name() {
+        return "greedy-by-size";
+    }
+
+    @Override
+    public int largestProblem() {
+        return 50_000;
+    }
+
+    @Override
+    public OffsetPlan plan(PlanningProblem problem) {
+        ImmutableList<UsageRecord> order =
+                ImmutableList.sortedCopyOf(
+                        Comparator.comparingLong(UsageRecord::bytes)
+                                .reversed()
+                                .thenComparingInt(UsageRecord::tensor),
+                        problem.units());
+        return new OffsetPlan(name(), problem, GapPlacement.inOrder(order));
+    }
+}

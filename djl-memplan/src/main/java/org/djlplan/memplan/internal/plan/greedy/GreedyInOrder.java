@@ -1,0 +1,41 @@
+package org.djlplan.memplan.internal.plan.greedy;
+
+import com.google.common.collect.ImmutableList;
+import java.util.Comparator;
+import org.djlplan.memplan.internal.plan.OffsetPlan;
+import org.djlplan.memplan.internal.plan.OffsetStrategy;
+import org.djlplan.memplan.internal.usage.PlanningProblem;
+import org.djlplan.memplan.internal.usage.UsageRecord;
+
+/**
+ * Greedy in execution order for offset calculation: units by first operator, ties by size, largest
+ * first, then by tensor id; each into the smallest gap that fits. The order is that of an allocator
+ * that hands out memory while the model runs (Lee et al. 2019 use it for shared objects), so this
+ * shows what a best-fit allocator without knowledge of the future can achieve.
+ *
+ * <p>The complexity is that of {@link GreedyBySize}, from which it differs only in the order of
+ * units.
+ */
+public final class GreedyInOrder implements OffsetStrategy {
+
+    private static final Comparator<UsageRecord> BY_FIRST =
+            Comparator.comparingInt(UsageRecord::first)
+                    .thenComparing(UsageRecord::bytes, Comparator.reverseOrder())
+                    .thenComparingInt(UsageRecord::tensor);
+
+    @Override
+    public String name() {
+        return "greedy-in-order";
+    }
+
+    @Override
+    public int largestProblem() {
+        return 100_000;
+    }
+
+    @Override
+    public OffsetPlan plan(PlanningProblem problem) {
+        ImmutableList<UsageRecord> order = ImmutableList.sortedCopyOf(BY_FIRST, problem.units());
+        return new OffsetPlan(name(), problem, GapPlacement.inOrder(order));
+    }
+}

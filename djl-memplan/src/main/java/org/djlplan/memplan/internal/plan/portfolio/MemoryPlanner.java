@@ -1,0 +1,157 @@
+package org.djlplan.memplan.internal.plan.portfolio;
+
+import com.google.common.collect.ImmutableList;
+import java.util.List;
+import java.util.Optional;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.internal.plan.OffsetPlan;
+import org.djlplan.memplan.internal.plan.PlanValidator;
+import org.djlplan.memplan.internal.usage.AliasAnalysis;
+import org.djlplan.memplan.internal.usage.InPlace;
+import org.djlplan.memplan.internal.usage.LowerBounds;
+import org.djlplan.memplan.internal.usage.OperatorProfiles;
+import org.djlplan.memplan.internal.usage.PlanningProblem;
+import org.djlplan.memplan.internal.usage.UsageRecord;
+import org.djlplan.memplan.internal.usage.UsageRecords;
+
+/**
+ * Plans the memory of a graph's intermediate tensors, or of recorded usage, with the strategies of
+ * the portfolio. Every plan is checked by {@link PlanValidator}; if a strategy does not support a
+ * problem or its plan is invalid, the naive plan is used.
+ *
+ * <p>A plan with shared places is preferred if it saves enough. Then places are shared only at
+ * operators whose breadth would exceed the arena, if that keeps the arena as small, because sharing
+ * elsewhere saves nothing.
+ */
+public final class MemoryPlanner {
+
+    private final Graph graph;
+    private final Portfolio portfolio;
+    private final Optional<Long> leastSavingBytes;
+    private final PlanningProblem plain;
+    private final Optional<PlanningProblem> aliased;
+    private final OffsetPlan chosen;
+
+    private MemoryPlanner(Graph graph, String strategy, InPlace inPlace) {
+        this.graph = graph;
+        portfolio = portfolio(strategy);
+        leastSavingBytes = inPlace.leastSavingBytes();
+        plain = new PlanningProblem(UsageRecords.of(graph));
+        OffsetPlan plainPlan = best(portfolio, plain);
+        aliased =
+                leastSavingBytes.isEmpty()
+                        ? Optional.empty()
+                        : withClasses(AliasAnalysis.aliasClasses(graph));
+        chosen =
+                aliased.map(problem -> best(portfolio, problem))
+                        .filter(plan -> isWorthSharing(plainPlan.totalBytes(), plan.totalBytes()))
+                        .map(this::whereNeeded)
+                        .orElse(plainPlan);
+    }
+
+    /** Plans a graph with the default options: the best plan of all strategies. */
+    public static EvaluatedPlan plan(Graph graph) {
+        return plan(graph, Strategies.BEST, InPlace.AUTO);
+    }
+
+    /**
+     * Returns a small valid plan of a graph.
+     *
+     * @param graph the model, including temporaries if the engine reported them
+     * @param strategy a name that {@link Strategies#named} knows
+     * @param inPlace when operators may overwrite their inputs
+     * @throws IllegalArgumentException if there is no such strategy; the message names the nearest
+     * @throws ArithmeticException if the sum of sizes does not fit into a long
+     */
+    public static EvaluatedPlan plan(Graph graph, String strategy, InPlace inPlace) {
+        MemoryPlanner planner = new MemoryPlanner(graph, strategy, inPlace);
+        return EvaluatedPlan.of(planner.chosen, !planner.improvable());
+    }
+
+    /**
+     * Returns a small valid plan of recorded usage that is not derived from a graph.
+     *
+     * @param problem to plan
+     * @param strategy a name that {@link Strategies#named} knows
+     * @throws IllegalArgumentException if there is no such strategy; the message names the nearest
+     * @throws ArithmeticException if the sum of sizes does not fit into a long
+     */
+    public static EvaluatedPlan plan(PlanningProblem problem, String strategy) {
+        return EvaluatedPlan.of(portfolio(strategy).best(List.of(problem)).plan());
+    }
+
+    private static Portfolio portfolio(String strategy) {
+        return new Portfolio(Strategies.named(strategy), UsageRecords.ALIGNMENT_BYTES);
+    }
+
+    private static OffsetPlan best(Portfolio portfolio, PlanningProblem problem) {
+        return portfolio.best(List.of(problem)).plan();
+    }
+
+    private Optional<PlanningProblem> withClasses(List<ImmutableList<Integer>> classes) {
+        return classes.isEmpty()
+                ? Optional.empty()
+                : Optional.of(new PlanningProblem(plain.records(), classes));
+    }
+
+    /**
+     * Returns whether there may be a smaller plan: this one is above the lower bound of its
+     * problem, or sharing places was rejected because it saved too little.
+     */
+    private boolean improvable() {
+        boolean aliasedIsOpen =
+                aliased.isPresent()
+                        && (isAliased(chosen)
+                                ? chosen.totalBytes() > boundBytes(aliased.get())
+                                : isWorthSharing(chosen.totalBytes(), boundBytes(aliased.get())));
+        return aliasedIsOpen
+                || (!isAliased(chosen) && chosen.totalBytes() > boundBytes(chosen.problem()));
+    }
+
+    private OffsetPlan whereNeeded(OffsetPlan shared) {
+        List<ImmutableList<Integer>> needed = neededClasses(shared.totalBytes());
+        if (needed.equals(shared.problem().aliasClasses())) {
+            return shared;
+        }
+        // One more strategy with an equal result is not worth its time.
+        OffsetPlan fewer = best(portfolio(shared.strategy()), withClasses(needed).orElse(plain));
+        return fewer.totalBytes() <= shared.totalBytes() ? fewer : shared;
+    }
+
+    private ImmutableList<ImmutableList<Integer>> neededClasses(long arenaBytes) {
+        OperatorProfiles profiles = new OperatorProfiles(plain.records());
+        return AliasAnalysis.aliasClasses(
+                graph, operator -> profiles.breadthAt(operator) > arenaBytes);
+    }
+
+    private boolean isWorthSharing(long plainBytes, long aliasedBytes) {
+        return plainBytes - aliasedBytes >= leastSavingBytes.orElse(Long.MAX_VALUE);
+    }
+
+    private static boolean isAliased(OffsetPlan plan) {
+        return !plan.problem().aliasClasses().isEmpty();
+    }
+
+    private static long boundBytes(PlanningProblem problem) {
+        return LowerBounds.offsetBytes(problem.units());
+    }
+
+    private static PlanningProblem withAliases(
+            PlanningProblem plain, List<ImmutableList<Integer>> classes) {
+        return new PlanningProblem(plain.records(), classes);
+    }
+
+    /**
+     * Returns the graph's planning problem, followed, if requested and if tensors can share places,
+     * by the same problem with alias classes.
+     */
+    public static ImmutableList<PlanningProblem> variants(Graph graph, boolean inPlace) {
+        ImmutableList<UsageRecord> records = UsageRecords.of(graph);
+        PlanningProblem plain = new PlanningProblem(records);
+        List<ImmutableList<Integer>> classes =
+                inPlace ? AliasAnalysis.aliasClasses(graph) : List.of();
+        return classes.isEmpty()
+                ? ImmutableList.of(plain)
+                : ImmutableList.of(plain, withAliases(plain, classes));
+    }
+}

@@ -1,0 +1,140 @@
+package org.djlplan.memplan.internal.plan.portfolio;
+
+import com.google.common.base.Stopwatch;
+import com.google.common.collect.ImmutableList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.djlplan.memplan.internal.plan.OffsetPlan;
+import org.djlplan.memplan.internal.plan.OffsetStrategy;
+import org.djlplan.memplan.internal.plan.PlanValidator;
+import org.djlplan.memplan.internal.plan.greedy.Naive;
+import org.djlplan.memplan.internal.plan.search.ExactSearch;
+import org.djlplan.memplan.internal.plan.search.SearchResult;
+import org.djlplan.memplan.internal.usage.LowerBounds;
+import org.djlplan.memplan.internal.usage.PlanningProblem;
+
+/**
+ * Runs strategies on variants of a problem, validates every plan independently, and returns the
+ * smallest valid one.
+ */
+public final class Portfolio {
+
+    private final ImmutableList<OffsetStrategy> strategies;
+    private final long alignmentBytes;
+
+    /**
+     * @param strategies in order of preference for equally small plans
+     * @param alignmentBytes required alignment of offsets
+     */
+    public Portfolio(List<? extends OffsetStrategy> strategies, long alignmentBytes) {
+        this.strategies = ImmutableList.copyOf(strategies);
+        this.alignmentBytes = alignmentBytes;
+    }
+
+    /**
+     * Returns the plan of every strategy for every variant that it supports, variant by variant.
+     *
+     * @param variants the same records, for example without and with alias classes
+     */
+    public ImmutableList<Attempt> attempts(List<PlanningProblem> variants) {
+        ImmutableList.Builder<Attempt> attempts = ImmutableList.builder();
+        for (PlanningProblem problem : variants) {
+            for (OffsetStrategy strategy : strategies) {
+                if (strategy.admits(problem)) {
+                    attempts.add(attempt(strategy, problem));
+                }
+            }
+        }
+        return attempts.build();
+    }
+
+    /**
+     * Returns the valid plan with the smallest arena, on a tie the first; the naive plan if no
+     * strategy has a valid one. Stops at a plan that is proved minimal.
+     *
+     * @param variants the same records, at least one; earlier ones are preferred
+     */
+    public Attempt best(List<PlanningProblem> variants) {
+        long boundBytes =
+                variants.stream()
+                        .mapToLong(problem -> LowerBounds.offsetBytes(problem.units()))
+                        .min()
+                        .orElseThrow();
+        Attempt best = null;
+        for (PlanningProblem problem : variants) {
+            for (OffsetStrategy strategy : strategies) {
+                if (best != null && best.plan().totalBytes() == boundBytes) {
+                    return best;
+                }
+                if (strategy.admits(problem)) {
+                    best = better(best, strategy, problem);
+                }
+            }
+        }
+        return best != null ? best : attempt(new Naive(), variants.get(0));
+    }
+
+    /** Only a plan that would be used is validated. */
+    private Attempt better(Attempt best, OffsetStrategy strategy, PlanningProblem problem) {
+        Stopwatch watch = Stopwatch.createStarted();
+        OffsetPlan plan = strategy.plan(problem);
+        if (best != null && plan.totalBytes() >= best.plan().totalBytes()) {
+            return best;
+        }
+        Attempt attempt = validated(plan, watch);
+        return attempt.valid() ? attempt : best;
+    }
+
+    /** Returns the valid attempt with the smallest arena, on a tie the first. */
+    public static Optional<Attempt> smallest(List<Attempt> attempts) {
+        return attempts.stream()
+                .filter(Attempt::valid)
+                .min(Comparator.comparingLong(attempt -> attempt.plan().totalBytes()));
+    }
+
+    private Attempt attempt(OffsetStrategy strategy, PlanningProblem problem) {
+        Stopwatch watch = Stopwatch.createStarted();
+        return validated(strategy.plan(problem), watch);
+    }
+
+    /**
+     * Returns the result of a search that starts from the smallest valid attempt for the problem
+     * with the lowest bound; empty if there is none, if the search does not support the problem, or
+     * if the attempt is already minimal.
+     *
+     * @param attempts of other strategies
+     */
+    public Optional<Attempt> searched(List<Attempt> attempts, ExactSearch search) {
+        Optional<Attempt> lowest =
+                attempts.stream()
+                        .filter(Attempt::valid)
+                        .min(
+                                Comparator.comparingLong(Attempt::lowerBoundBytes)
+                                        .thenComparingLong(a -> a.plan().totalBytes()));
+        return lowest.filter(best -> !best.provedMinimal() && search.admits(best.plan().problem()))
+                .map(best -> searched(best, search));
+    }
+
+    private Attempt searched(Attempt incumbent, ExactSearch search) {
+        Stopwatch watch = Stopwatch.createStarted();
+        SearchResult result = search.improve(incumbent.plan());
+        OffsetPlan plan =
+                new OffsetPlan(search.name(), result.plan().problem(), result.plan().unitOffsets());
+        return new Attempt(
+                plan,
+                watch.elapsed(TimeUnit.NANOSECONDS),
+                PlanValidator.violations(plan, alignmentBytes),
+                result.lowerBoundBytes());
+    }
+
+    private Attempt validated(OffsetPlan plan, Stopwatch watch) {
+        long nanos = watch.elapsed(TimeUnit.NANOSECONDS);
+        return new Attempt(
+                plan,
+                nanos,
+                PlanValidator.violations(plan, alignmentBytes),
+                LowerBounds.offsetBytes(plan.problem().units()));
+    }
+}

@@ -1,0 +1,140 @@
+package org.djlplan.memplan.internal.planning.budget;
+
+import com.google.common.base.Throwables;
+import com.google.common.util.concurrent.Uninterruptibles;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.FutureTask;
+import org.djlplan.memplan.errors.BudgetTooSmallException;
+import org.djlplan.memplan.graph.FileRegion;
+import org.djlplan.memplan.internal.budget.StepCosts;
+import org.djlplan.memplan.internal.budget.StreamedGraph;
+import org.djlplan.memplan.internal.budget.StreamingPlan;
+import org.djlplan.memplan.internal.budget.StreamingPlanner;
+import org.djlplan.memplan.internal.budget.StreamingProblem;
+import org.djlplan.memplan.internal.budget.TightestStrategy;
+import org.djlplan.memplan.internal.budget.WeightUse;
+import org.djlplan.memplan.internal.runtime.MappedFile;
+import org.djlplan.memplan.internal.runtime.UnsupportedPlatformException;
+import org.djlplan.memplan.internal.runtime.WeightStream;
+import org.djlplan.memplan.internal.runtime.tflite.OpenModel;
+import org.djlplan.memplan.internal.runtime.tflite.StreamedInterpreter;
+import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
+import org.djlplan.memplan.internal.slicing.SlicedModel;
+import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
+
+/**
+ * Writes the file of a copy from which weights are loaded. With several threads, kernels derive
+ * constants from weights: these are captured in one inference on zeros, and written behind the
+ * model.
+ *
+ * @param original the model's file
+ * @param threads of the engine, −1 for its default
+ */
+record CopyWriter(Path original, int threads) {
+
+    private static final int RELEASE_BYTES = 4 << 20;
+
+    /**
+     * Writes a copy.
+     *
+     * @param sliced the model to write
+     * @param mapping of the original; its pages are released on the way
+     * @param thread the one that is to run the copy
+     * @return where in the file derived constants begin; empty if there are none
+     * @throws IOException if it cannot be written, or the engine cannot run it
+     */
+    OptionalLong write(
+            Path file,
+            SlicedModel sliced,
+            MappedFile mapping,
+            CopyProgress progress,
+            Executor thread)
+            throws IOException {
+        // What was copied need not stay in memory.
+        long[] released = {0};
+        TfLiteWriter.writePageAligned(
+                sliced.file(),
+                file,
+                written -> {
+                    if (written - released[0] >= RELEASE_BYTES) {
+                        released[0] = written;
+                        mapping.releasePages();
+                    }
+                });
+        mapping.releasePages();
+        if (threads == 1) {
+            return OptionalLong.empty();
+        }
+        long begin = WeightUse.roundUp(Files.size(file));
+        try (OpenModel copy = OpenModel.of(file);
+                StreamedInterpreter interpreter =
+                        StreamedInterpreter.open(
+                                copy, threads, List.of(), WeightStream.Io.DIRECT)) {
+            if (interpreter.derivedBytes() == 0) {
+                return OptionalLong.empty();
+            }
+            StreamedGraph graph =
+                    new StreamedGraph(
+                            interpreter.graph(),
+                            sliced.views(),
+                            interpreter.derived(Optional.empty()));
+            // The filter and what is derived from it have to be there at once, once.
+            interpreter.schedule(graph.schedule(tightest(graph)));
+            progress.expect(begin + interpreter.derivedBytes());
+            capture(interpreter, file, begin, thread);
+            try (RandomAccessFile whole = new RandomAccessFile(file.toFile(), "rw")) {
+                // Pieces are whole pages.
+                whole.setLength(begin + interpreter.derivedBytes());
+            }
+            StreamedGraph served =
+                    new StreamedGraph(
+                            interpreter.graph(),
+                            sliced.views(),
+                            interpreter.derived(Optional.of(begin)));
+            for (FileRegion unread : served.unread()) {
+                MappedFile.punch(file, unread);
+            }
+            return OptionalLong.of(begin);
+        } catch (UnplannableException | UnsupportedPlatformException e) {
+            throw new IOException(original + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** In as little as it can: that happens once, and nobody waits for the prediction. */
+    private static StreamingPlan tightest(StreamedGraph graph) throws UnplannableException {
+        StreamingProblem problem = graph.problem(StepCosts.unknown(graph.steps()));
+        try {
+            return new StreamingPlanner(List.of(new TightestStrategy()))
+                    .plan(problem, StreamingPlanner.leastBudgetBytes(problem), graph::nameOf);
+        } catch (BudgetTooSmallException e) {
+            throw new UnplannableException(e.getMessage());
+        }
+    }
+
+    private static void capture(
+            StreamedInterpreter interpreter, Path file, long begin, Executor thread)
+            throws IOException {
+        FutureTask<Void> capture =
+                new FutureTask<>(
+                        () -> {
+                            interpreter.capture(file, begin);
+                            return null;
+                        });
+        thread.execute(capture);
+        try {
+            Uninterruptibles.getUninterruptibly(capture);
+        } catch (ExecutionException e) {
+            Throwables.throwIfInstanceOf(e.getCause(), IOException.class);
+            Throwables.throwIfUnchecked(e.getCause());
+            throw new IOException(e.getCause());
+        }
+    }
+}

@@ -1,0 +1,251 @@
+package org.djlplan.memplan.internal.runtime;
+
+import com.sun.jna.Pointer;
+import java.time.Duration;
+import java.util.OptionalLong;
+import org.djlplan.memplan.internal.machine.Machine;
+
+/**
+ * Page-aligned memory for one inference at a time, or for several whose allocations are placed
+ * online. The lock of its pool guards its size and its users.
+ */
+public final class Arena {
+
+    private static final long PAGE_BYTES = 4096;
+
+    /**
+     * Of the addresses that a limited process ({@code ulimit -v}) has left an arena takes one part
+     * in so many at most: the engine, the JVM and its threads need the others.
+     */
+    private static final int SHARE_OF_ADDRESSES = 4;
+
+    /** What one takes to grow into. */
+    private static final int SHARE_TO_GROW_INTO = 16;
+
+    private static final Machine MACHINE = new Machine();
+
+    private final Pointer address;
+    private final boolean grows;
+    private final Memory memory;
+    private final NativeLoader.Use use;
+    private final Reach reach = new Reach();
+    private long bytes;
+    private int trims;
+    private boolean joinable;
+    private boolean abandoned;
+    private boolean freed;
+
+    /** The memory of growing arenas: the native library's, or a fake in tests. */
+    interface Memory {
+
+        /** Makes the arena as large, if it can. Returns its size. */
+        long grow(Pointer arena, long bytes);
+
+        boolean inUse(Pointer arena);
+
+        void trim(Pointer arena, long keep);
+
+        void free(Pointer arena);
+    }
+
+    private static final class Native implements Memory {
+
+        @Override
+        public long grow(Pointer arena, long bytes) {
+            return NativeMemory.djlplan_arena_grow(arena, bytes);
+        }
+
+        @Override
+        public boolean inUse(Pointer arena) {
+            return NativeMemory.djlplan_arena_in_use(arena) != 0;
+        }
+
+        @Override
+        public void trim(Pointer arena, long keep) {
+            NativeMemory.djlplan_arena_trim(arena, keep);
+        }
+
+        @Override
+        public void free(Pointer arena) {
+            NativeMemory.djlplan_arena_free(arena);
+        }
+    }
+
+    /**
+     * @param address where it starts
+     * @param bytes its size
+     * @param grows whether it may become larger in place
+     * @param memory how it does that
+     * @param use of the native methods that free it
+     */
+    Arena(Pointer address, long bytes, boolean grows, Memory memory, NativeLoader.Use use) {
+        this.address = address;
+        this.bytes = bytes;
+        this.grows = grows;
+        this.memory = memory;
+        this.use = use;
+    }
+
+    /**
+     * Vectorised kernels may read a little past a tensor's end: one page more than asked for.
+     *
+     * @param grows whether it may become larger in place: it then takes addresses for as much
+     *     memory as this process could ever use, or fewer where addresses are limited
+     * @throws NoArenaException if there is no memory, or no addresses
+     */
+    static Arena create(long bytes, boolean grows) {
+        long rounded = roundedBytes(bytes);
+        OptionalLong addresses = MACHINE.addressSpaceHeadroomBytes();
+        if (addresses.isPresent() && rounded > addresses.getAsLong() / SHARE_OF_ADDRESSES) {
+            throw new NoArenaException(
+                    "an arena of "
+                            + rounded
+                            + " bytes would be more than a quarter of the "
+                            + addresses.getAsLong()
+                            + " bytes of addresses that the process has left (ulimit -v)");
+        }
+        NativeLoader.Use use;
+        try {
+            use = NativeMemory.use();
+        } catch (UnsupportedPlatformException e) {
+            throw new IllegalStateException(e);
+        }
+        long most = grows ? most(addresses) : 0;
+        Pointer address = NativeMemory.djlplan_arena_create(rounded, most);
+        if (address == null) {
+            use.close();
+            throw new NoArenaException("no memory for an arena of " + rounded + " bytes");
+        }
+        return new Arena(address, rounded, grows, new Native(), use);
+    }
+
+    private static long most(OptionalLong addresses) {
+        long memory = MACHINE.memoryBytes().orElse(0);
+        return addresses.isPresent()
+                ? Math.min(memory, addresses.getAsLong() / SHARE_TO_GROW_INTO)
+                : memory;
+    }
+
+    /** Returns the size of the arena that {@link #create} makes for {@code bytes}. */
+    static long roundedBytes(long bytes) {
+        return (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES + PAGE_BYTES;
+    }
+
+    /** Returns where it starts. */
+    public Pointer address() {
+        return address;
+    }
+
+    /** Returns its size: of one that grows as much as was used of it and not given back. */
+    public long bytes() {
+        return bytes;
+    }
+
+    /** Returns whether it may become larger in place. */
+    boolean grows() {
+        return grows;
+    }
+
+    /** Returns whether further inferences that know no places may use it at the same time. */
+    boolean joinable() {
+        return joinable && !abandoned;
+    }
+
+    /** Says whether who uses it from now on knows no places. */
+    void setJoinable(boolean without) {
+        joinable = without;
+    }
+
+    /** Returns whether it is to be freed when nobody uses it any more. */
+    boolean abandoned() {
+        return abandoned;
+    }
+
+    /** Says that it is to be freed when nobody uses it any more. */
+    void abandon() {
+        abandoned = true;
+    }
+
+    /** Makes it large enough, if it can. */
+    boolean ensure(long wanted) {
+        long rounded = roundedBytes(wanted);
+        if (rounded <= bytes) {
+            return true;
+        }
+        if (!grows || memory.grow(address, rounded) < rounded) {
+            return false;
+        }
+        bytes = rounded;
+        return true;
+    }
+
+    /**
+     * Returns whether no array of an earlier prediction lies there, and no memory is given back.
+     */
+    boolean isEmpty() {
+        return !grows || (trims == 0 && !memory.inUse(address));
+    }
+
+    /**
+     * Notes up to where a prediction used it.
+     *
+     * @return how many bytes of it predictions used of late, if it is time to give the others back
+     */
+    OptionalLong note(long reached) {
+        return note(reached, Reach.PREDICTIONS);
+    }
+
+    /**
+     * Does the same.
+     *
+     * @param atLeast as many predictions have to do without memory that is given back
+     */
+    OptionalLong note(long reached, int atLeast) {
+        if (!grows) {
+            return OptionalLong.empty();
+        }
+        bytes = Math.max(bytes, roundedBytes(reached));
+        return reach.note(reached, bytes, atLeast);
+    }
+
+    /** Says that memory from there on will be given back. */
+    void beginTrim(long keep) {
+        trims++;
+        bytes = Math.min(bytes, roundedBytes(keep));
+    }
+
+    /** Says that it was given back. */
+    void endTrim() {
+        trims--;
+    }
+
+    /** Gives memory from there on back to the system, but for what is in use. Without a lock. */
+    synchronized void trim(long keep) {
+        if (!freed) {
+            memory.trim(address, roundedBytes(keep));
+        }
+    }
+
+    /**
+     * Trims in the background, or here if that is not possible.
+     *
+     * @param end runs after it, and calls {@link #endTrim} under the lock of the owner
+     */
+    void trimLater(long keep, Runnable end) {
+        Runnable trim =
+                () -> {
+                    trim(keep);
+                    end.run();
+                };
+        if (!Later.run(Duration.ZERO, trim)) {
+            trim.run();
+        }
+    }
+
+    /** Frees it, as soon as nothing in it is in use. */
+    synchronized void free() {
+        freed = true;
+        memory.free(address);
+        use.close();
+    }
+}

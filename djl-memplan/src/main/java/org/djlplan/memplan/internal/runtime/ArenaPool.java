@@ -1,0 +1,568 @@
+package org.djlplan.memplan.internal.runtime;
+
+import static com.google.common.base.Preconditions.checkArgument;
+import static com.google.common.base.Preconditions.checkState;
+
+import com.google.common.collect.Iterables;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.NavigableMap;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.djlplan.memplan.internal.events.Waits;
+
+/**
+ * Arenas for inferences that run at the same time, of any models: models that take turns share one
+ * arena of the largest model's size instead of one each.
+ *
+ * <p>An arena that is too small for the next model is replaced, or grows. Arenas larger than any
+ * model needs, and all of them when the last model is gone, are freed as soon as they are idle.
+ * Growing arenas are for inferences whose need is not known in advance. Memory that recent
+ * inferences did not use is returned in the background. Arrays that outlive their inference may lie
+ * there, because such inferences can allocate around them. If such inferences overlap, they share
+ * one arena if that is worthwhile: it then holds the memory alive in all of them at once, not the
+ * sum of their peaks.
+ */
+public final class ArenaPool {
+
+    /** How long a prediction waits for an arena before it uses separate memory. */
+    public static final Duration LONGEST_WAIT = Duration.ofSeconds(10);
+
+    private static final ArenaPool SHARED = new ArenaPool();
+
+    /** The need if it is unknown. */
+    private static final long ANY = 1;
+
+    /**
+     * Smaller arenas are not shared, because the savings do not justify a lock at each allocation.
+     */
+    static final long WORTH_SHARING_BYTES = 4L << 20;
+
+    /**
+     * After this many leases without an overlap, the next lease is assumed not to overlap either.
+     */
+    static final int ALONE = 64;
+
+    /** The allocator of arenas. */
+    interface Source {
+        Arena create(long bytes, boolean grows);
+
+        void free(Arena arena);
+    }
+
+    static final class NativeSource implements Source {
+        @Override
+        public Arena create(long bytes, boolean grows) {
+            return Arena.create(bytes, grows);
+        }
+
+        @Override
+        public void free(Arena arena) {
+            arena.free();
+        }
+    }
+
+    private final Source source;
+    private final ReentrantLock lock = new ReentrantLock(true);
+    private final Condition returned = lock.newCondition();
+    private final List<Arena> idle = new ArrayList<>();
+
+    /** One entry per lease; a shared arena has several entries. */
+    private final List<Arena> leased = new ArrayList<>();
+
+    /** Number of leases since two were open at once, at most {@link #ALONE}. */
+    private int sinceOverlap = ALONE;
+
+    /** Number of users by the arena size that they need. */
+    private final NavigableMap<Long, Integer> needs = new TreeMap<>();
+
+    /** Number of these users with growing arenas. */
+    private int growing;
+
+    private long largestArenaBytes;
+    private long overflows;
+
+    /** Creates a pool of native memory. */
+    public ArenaPool() {
+        this(new NativeSource());
+    }
+
+    ArenaPool(Source source) {
+        this.source = source;
+    }
+
+    /** Returns the pool that all models of this JVM share. */
+    public static ArenaPool shared() {
+        return SHARED;
+    }
+
+    /** Returns the current figures. */
+    public ArenaMetric metric() {
+        lock.lock();
+        try {
+            Set<Arena> used = new LinkedHashSet<>(leased);
+            long bytes = 0;
+            for (Arena arena : Iterables.concat(idle, used)) {
+                bytes += arena.bytes();
+            }
+            return new ArenaMetric(idle.size() + used.size(), bytes, used.size(), overflows);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Announces a user of arenas of {@code bytes}, until {@link Need#close()}. */
+    public Need announce(long bytes) {
+        return announce(bytes, false);
+    }
+
+    /**
+     * Announces a user of arenas of {@code bytes}, until {@link Need#close()}.
+     *
+     * @param grows whether it may use more than that, and leaves arrays there
+     */
+    public Need announce(long bytes, boolean grows) {
+        checkArgument(bytes > 0, "an arena of %s bytes", bytes);
+        lock.lock();
+        try {
+            needs.merge(bytes, 1, Integer::sum);
+            growing += grows ? 1 : 0;
+            needsChanged();
+            return new Need(bytes, grows);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Announces a user of arenas that grow, until {@link Need#close()}, who knows no size. */
+    public Need announceAny() {
+        return announce(ANY, true);
+    }
+
+    /** The right to lease arenas of one size; closing it allows the pool to shrink. */
+    public final class Need implements AutoCloseable {
+
+        private final long bytes;
+        private final boolean grows;
+        private boolean closed;
+
+        private Need(long bytes, boolean grows) {
+            this.bytes = bytes;
+            this.grows = grows;
+        }
+
+        /**
+         * Returns an arena that nobody else uses until the lease is closed.
+         *
+         * @param limit how many arenas of this pool may be in use at once
+         * @param wait how long to wait for one; after that the lease is of memory of its own, freed
+         *     with the lease
+         * @throws NoArenaException if there is no memory for one
+         */
+        public Lease lease(int limit, Duration wait) throws InterruptedException {
+            return ArenaPool.this.lease(this, bytes, limit, wait);
+        }
+
+        /**
+         * Returns an arena of so many bytes as {@link #lease(int, Duration)} does, for somebody who
+         * knows that only now. It grows where it has to, and gives back what the last leases did
+         * not ask for.
+         *
+         * @throws NoArenaException if there is no memory for one
+         */
+        public Lease lease(long wantedBytes, int limit, Duration wait) throws InterruptedException {
+            checkState(grows, "arenas of this need do not grow");
+            return ArenaPool.this.lease(this, wantedBytes, limit, wait);
+        }
+
+        /**
+         * Returns an arena that nobody else uses until the lease is closed, but for others that
+         * know no size either; empty when as many as {@code limit} leases of this pool are open for
+         * as long as {@code wait}, when this thread is interrupted meanwhile, and when this need is
+         * over.
+         *
+         * @throws NoArenaException if there is no memory for one
+         */
+        public Optional<Lease> tryLease(int limit, Duration wait) {
+            return ArenaPool.this.tryLease(this, limit, wait);
+        }
+
+        /** Returns whether {@link #tryLeaseAlone} would return an arena. */
+        public boolean isAlone() {
+            return ArenaPool.this.isAlone(this);
+        }
+
+        /**
+         * Returns an arena that nobody else uses until the lease is closed; empty if another lease
+         * of this pool is open, or was at the same time as one of the last few, and when this need
+         * is over. Does not wait.
+         *
+         * @param atLeastBytes its size
+         * @throws NoArenaException if there is no memory for one
+         */
+        public Optional<Lease> tryLeaseAlone(long atLeastBytes) {
+            return ArenaPool.this.tryLeaseAlone(this, atLeastBytes);
+        }
+
+        @Override
+        public void close() {
+            boolean wasLargest = false;
+            lock.lock();
+            try {
+                if (!closed) {
+                    closed = true;
+                    needs.computeIfPresent(bytes, (size, users) -> users == 1 ? null : users - 1);
+                    growing -= grows ? 1 : 0;
+                    needsChanged();
+                    wasLargest = growing > 0 && (needs.isEmpty() || bytes > needs.lastKey());
+                }
+            } finally {
+                lock.unlock();
+            }
+            if (wasLargest) {
+                trimIdle();
+            }
+        }
+    }
+
+    /** An arena in use. */
+    public final class Lease implements AutoCloseable {
+
+        private final Need need;
+        private final long bytes;
+        private final Arena arena;
+        private final boolean pooled;
+        private boolean closed;
+
+        private Lease(Need need, long bytes, Arena arena, boolean pooled) {
+            this.need = need;
+            this.bytes = bytes;
+            this.arena = arena;
+            this.pooled = pooled;
+        }
+
+        /** Returns the arena; never to be used after {@link #close()}. */
+        public Arena arena() {
+            checkState(!closed, "the lease is over");
+            return arena;
+        }
+
+        /** Returns whether the arena is one of the pool, not memory of its own. */
+        public boolean pooled() {
+            return pooled;
+        }
+
+        @Override
+        public void close() {
+            close(bytes == ANY ? 0 : bytes);
+        }
+
+        /**
+         * Closes the lease.
+         *
+         * @param reachedBytes up to where the arena was used, if it grows
+         */
+        public void close(long reachedBytes) {
+            close(reachedBytes, Reach.PREDICTIONS);
+        }
+
+        /**
+         * Closes the lease.
+         *
+         * @param reachedBytes up to where the arena was used, if it grows
+         * @param atLeast as many leases have to do without memory that is given back
+         */
+        public void close(long reachedBytes, int atLeast) {
+            OptionalLong keep;
+            lock.lock();
+            try {
+                keep = giveBack(reachedBytes, atLeast);
+            } finally {
+                lock.unlock();
+            }
+            keep.ifPresent(kept -> trimLater(arena, kept));
+        }
+
+        /**
+         * Closes the lease of an arena in which arrays stay: it is none of the pool any more, and
+         * freed with the last of them, and when no lease of it is open. Plans then have their
+         * places in another.
+         */
+        public void abandon() {
+            lock.lock();
+            try {
+                if (!closed) {
+                    closed = true;
+                    leased.remove(arena);
+                    arena.abandon();
+                    freeUnlessLeased(arena);
+                    returned.signalAll();
+                }
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        private OptionalLong giveBack(long reachedBytes, int atLeast) {
+            if (closed) {
+                return OptionalLong.empty();
+            }
+            closed = true;
+            if (!pooled) {
+                source.free(arena);
+                return OptionalLong.empty();
+            }
+            leased.remove(arena);
+            OptionalLong keep = arena.note(need.grows ? reachedBytes : bytes, atLeast);
+            if (arena.abandoned() || isTooLarge(arena)) {
+                arena.abandon();
+                freeUnlessLeased(arena);
+                keep = OptionalLong.empty();
+            } else if (!leased.contains(arena)) {
+                idle.add(arena);
+            }
+            keep.ifPresent(arena::beginTrim);
+            // All, as one waiter's limit may still be reached where another's is not.
+            returned.signalAll();
+            return keep;
+        }
+    }
+
+    private void freeUnlessLeased(Arena arena) {
+        if (!leased.contains(arena)) {
+            source.free(arena);
+        }
+    }
+
+    private boolean isTooLarge(Arena arena) {
+        return !(arena.grows() && growing > 0) && arena.bytes() > largestArenaBytes;
+    }
+
+    private Lease lease(Need need, long bytes, int limit, Duration wait)
+            throws InterruptedException {
+        lock.lockInterruptibly();
+        try {
+            checkState(!need.closed, "the need of an arena is over");
+            awaitFewer(need, limit, wait);
+            if (leased.size() >= limit) {
+                overflows++;
+                return new Lease(need, bytes, create(bytes, need.grows), false);
+            }
+            return take(need, bytes);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private Optional<Lease> tryLease(Need need, int limit, Duration wait) {
+        lock.lock();
+        try {
+            awaitFewer(need, limit, wait);
+            if (need.closed || leased.size() >= limit) {
+                overflows++;
+                return Optional.empty();
+            }
+            return Optional.of(take(need, need.bytes));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return Optional.empty();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private boolean isAlone(Need need) {
+        lock.lock();
+        try {
+            return !need.closed && leased.isEmpty() && sinceOverlap >= ALONE;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private Optional<Lease> tryLeaseAlone(Need need, long bytes) {
+        lock.lock();
+        try {
+            if (!isAlone(need)) {
+                return Optional.empty();
+            }
+            Arena arena = takeIdle(need, bytes);
+            arena.setJoinable(false);
+            return Optional.of(lease(need, need.bytes, arena));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private Lease lease(Need need, long bytes, Arena arena) {
+        sinceOverlap = leased.isEmpty() ? Math.min(sinceOverlap + 1, ALONE) : 0;
+        leased.add(arena);
+        return new Lease(need, bytes, arena, true);
+    }
+
+    /** Waits until fewer arenas are in use, the need is over, or the time. */
+    private void awaitFewer(Need need, int limit, Duration wait) throws InterruptedException {
+        long left = wait.toNanos();
+        if (need.closed || leased.size() < limit || left <= 0) {
+            return;
+        }
+        long since = System.nanoTime();
+        while (!need.closed && leased.size() >= limit && left > 0) {
+            left = returned.awaitNanos(left);
+        }
+        Waits.end(Waits.Lack.ARENAS, since);
+    }
+
+    private Lease take(Need need, long bytes) {
+        Arena arena = bytes == ANY ? takeLeased().orElse(null) : null;
+        if (arena == null) {
+            arena = takeIdle(need, bytes);
+            arena.setJoinable(bytes == ANY);
+        }
+        return lease(need, bytes, arena);
+    }
+
+    /** An arena that others use, if it is worth while to use it with them. */
+    private Optional<Arena> takeLeased() {
+        Optional<Arena> shared =
+                leased.stream()
+                        .filter(arena -> arena.joinable() && arena.bytes() >= WORTH_SHARING_BYTES)
+                        .findFirst();
+        if (shared.isPresent()) {
+            idle.forEach(this::passOver);
+        }
+        return shared;
+    }
+
+    /** An arena that is idle while others are used together gives its memory back in time. */
+    private void passOver(Arena arena) {
+        arena.note(0)
+                .ifPresent(
+                        keep -> {
+                            arena.beginTrim(keep);
+                            trimLater(arena, keep);
+                        });
+    }
+
+    /**
+     * The smallest idle arena that is large enough; else the largest one grows, or gives way to a
+     * new one.
+     */
+    private Arena takeIdle(Need need, long bytes) {
+        long wanted = bytes == ANY ? ANY : Arena.roundedBytes(bytes);
+        Arena best = null;
+        for (Arena arena : idle) {
+            if (suits(need, bytes, arena)
+                    && (best == null || fitsBetter(arena.bytes(), best.bytes(), wanted))) {
+                best = arena;
+            }
+        }
+        if (best == null) {
+            best = idle.stream().filter(arena -> !arena.grows()).findAny().orElse(null);
+        }
+        if (best != null) {
+            idle.remove(best);
+            if (suits(need, bytes, best) && best.ensure(bytes)) {
+                return best;
+            }
+            source.free(best);
+        }
+        return create(bytes, need.grows);
+    }
+
+    /** Places that are planned need an arena of which no memory is being given back. */
+    private static boolean suits(Need need, long bytes, Arena arena) {
+        boolean placed = need.bytes == ANY && bytes != ANY;
+        return need.grows ? arena.grows() && (!placed || arena.isEmpty()) : arena.isEmpty();
+    }
+
+    /**
+     * Gives the memory of idle arenas that grow back, but for as much as the largest that is known
+     * to be needed: when it turns out how much that is.
+     */
+    public void trimIdle() {
+        List<Arena> trimmed = new ArrayList<>();
+        long keep;
+        lock.lock();
+        try {
+            keep = needs.isEmpty() ? 0 : needs.lastKey();
+            for (Arena arena : idle) {
+                if (arena.grows() && arena.bytes() > Arena.roundedBytes(keep)) {
+                    arena.beginTrim(keep);
+                    trimmed.add(arena);
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+        for (Arena arena : trimmed) {
+            arena.trim(keep);
+            endTrim(arena);
+        }
+    }
+
+    private void trimLater(Arena arena, long keep) {
+        arena.trimLater(keep, () -> endTrim(arena));
+    }
+
+    private void endTrim(Arena arena) {
+        lock.lock();
+        try {
+            arena.endTrim();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Frees arenas that nobody uses at the moment, for someone who needs memory besides them. They
+     * are made again when they are needed.
+     */
+    public void freeIdle() {
+        lock.lock();
+        try {
+            idle.forEach(source::free);
+            idle.clear();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Where there is no memory, the idle arenas give theirs. */
+    private Arena create(long bytes, boolean grows) {
+        try {
+            return source.create(bytes, grows);
+        } catch (NoArenaException e) {
+            if (idle.isEmpty()) {
+                throw e;
+            }
+            freeIdle();
+            return source.create(bytes, grows);
+        }
+    }
+
+    /** Where all that is known is that some is needed, the largest one is the best. */
+    private static boolean fitsBetter(long size, long best, long wanted) {
+        boolean enough = wanted != ANY && best >= wanted;
+        return enough ? size >= wanted && size < best : size > best;
+    }
+
+    /** Frees idle arenas that are larger than what the largest remaining user needs. */
+    private void needsChanged() {
+        largestArenaBytes = needs.isEmpty() ? 0 : Arena.roundedBytes(needs.lastKey());
+        idle.removeIf(
+                arena -> {
+                    boolean tooLarge = isTooLarge(arena);
+                    if (tooLarge) {
+                        source.free(arena);
+                    }
+                    return tooLarge;
+                });
+    }
+}

@@ -1,0 +1,117 @@
+package org.djlplan.memplan.internal.runtime;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/**
+ * A low-priority process of this machine: sets its priority, and reads how much processor time it
+ * used and how long it waited for processors. Everything is 0 if Linux does not report it. Not
+ * thread-safe.
+ */
+public final class GuestProcess {
+
+    private static final String END_THIS_ONE_FIRST = "1000";
+
+    /** Names of threads that a JVM has for itself, of which no inference is the slower. */
+    private static final Pattern OF_THE_JVM =
+            Pattern.compile(
+                    "(C1 |C2 |GC |VM"
+                            + " |Signal|Referenc|Finaliz|Service|Common|Notific|Monitor|Sweeper).*");
+
+    private final long pid;
+    private final Path folder;
+    private final Map<String, Boolean> ofTheJvm = new HashMap<>();
+
+    /**
+     * @param pid its id
+     */
+    public GuestProcess(long pid) {
+        this.pid = pid;
+        this.folder = Path.of("/proc", Long.toString(pid));
+    }
+
+    /** Gives its threads, and those that they will start, the least priority. */
+    public void giveWay() {
+        try {
+            NativeLoader.Use use = NativeMemory.use();
+            int unused = NativeMemory.djlplan_give_way(Math.toIntExact(pid));
+            use.close();
+        } catch (UnsupportedPlatformException e) {
+            // Without the native library there is nothing to measure, either.
+            return;
+        }
+    }
+
+    /** Makes Linux end it before any other process when there is no memory left. */
+    public void endFirst() {
+        try {
+            Files.writeString(folder.resolve("oom_score_adj"), END_THIS_ONE_FIRST);
+        } catch (IOException e) {
+            // Not on Linux, or it has ended: the system chooses by size.
+            return;
+        }
+    }
+
+    /**
+     * The counters of a process at one moment.
+     *
+     * @param ranNanos processor time of all threads that still are
+     * @param waitedNanos by thread, how long it was ready to run, but another one ran; without
+     *     those that a JVM has for itself
+     */
+    public record Times(long ranNanos, Map<String, Long> waitedNanos) {
+
+        public Times {
+            waitedNanos = Map.copyOf(waitedNanos);
+        }
+
+        /** Returns by how much the thread was delayed since then that was delayed the most. */
+        public long delayedNanos(Times since) {
+            return waitedNanos.entrySet().stream()
+                    .mapToLong(e -> e.getValue() - since.waitedNanos.getOrDefault(e.getKey(), 0L))
+                    .max()
+                    .orElse(0);
+        }
+    }
+
+    private boolean isOfTheJvm(Path thread) throws IOException {
+        String id = thread.getFileName().toString();
+        Boolean known = ofTheJvm.get(id);
+        if (known == null) {
+            String name = Files.readString(thread.resolve("comm"), StandardCharsets.ISO_8859_1);
+            known = OF_THE_JVM.matcher(name.strip()).matches();
+            ofTheJvm.put(id, known);
+        }
+        return known;
+    }
+
+    /** Returns what it did until now. */
+    public Times times() {
+        long ran = 0;
+        Map<String, Long> waited = new HashMap<>();
+        try (Stream<Path> threads = Files.list(folder.resolve("task"))) {
+            for (Path thread : (Iterable<Path>) threads::iterator) {
+                String[] numbers =
+                        Files.readString(thread.resolve("schedstat")).strip().split(" ", 3);
+                ran += Long.parseLong(numbers[0]);
+                if (!isOfTheJvm(thread)) {
+                    waited.put(thread.getFileName().toString(), Long.parseLong(numbers[1]));
+                }
+            }
+        } catch (IOException
+                | UncheckedIOException
+                | NumberFormatException
+                | ArrayIndexOutOfBoundsException e) {
+            // A thread ended, or Linux was built without these figures: what is known is enough.
+            return new Times(ran, waited);
+        }
+        return new Times(ran, waited);
+    }
+}

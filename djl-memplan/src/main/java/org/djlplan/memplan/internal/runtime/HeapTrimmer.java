@@ -1,0 +1,70 @@
+package org.djlplan.memplan.internal.runtime;
+
+import java.time.Duration;
+import java.util.OptionalLong;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * Returns freed memory of the C library to the system while many threads predict, because the
+ * library keeps a heap per thread, and a heap shrinks only from its end. It runs in the background,
+ * more often if much is returned, and stops when there are no predictions.
+ */
+public final class HeapTrimmer {
+
+    private static final Duration SHORTEST = Duration.ofMillis(500);
+    private static final Duration LONGEST = Duration.ofSeconds(32);
+    private static final long MUCH = 16L << 20;
+
+    private static final HeapTrimmer PROCESS = new HeapTrimmer();
+
+    /** Whether the next trim is on its way. */
+    private final AtomicBoolean pending = new AtomicBoolean();
+
+    private final ProcessMemory memory = new ProcessMemory();
+    private volatile Duration interval = SHORTEST;
+    private volatile boolean active;
+
+    private HeapTrimmer() {}
+
+    /** Tells that a prediction ended on a thread that is one of many. Takes no time. */
+    public static void touch() {
+        PROCESS.active = true;
+        if (!PROCESS.pending.get() && PROCESS.pending.compareAndSet(false, true)) {
+            PROCESS.schedule();
+        }
+    }
+
+    private void schedule() {
+        if (!Later.run(interval, this::trim)) {
+            pending.set(false);
+        }
+    }
+
+    private void trim() {
+        active = false;
+        try {
+            trimAndLearn();
+        } finally {
+            if (active) {
+                schedule();
+            } else {
+                pending.set(false);
+            }
+        }
+    }
+
+    private void trimAndLearn() {
+        OptionalLong before = memory.anonymousBytes();
+        ProcessMemory.trim();
+        OptionalLong after = memory.anonymousBytes();
+        boolean much =
+                before.isPresent()
+                        && after.isPresent()
+                        && before.getAsLong() - after.getAsLong() >= MUCH;
+        interval = much ? SHORTEST : min(interval.multipliedBy(2), LONGEST);
+    }
+
+    private static Duration min(Duration a, Duration b) {
+        return a.compareTo(b) < 0 ? a : b;
+    }
+}

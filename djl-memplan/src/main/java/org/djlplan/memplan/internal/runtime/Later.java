@@ -1,0 +1,55 @@
+package org.djlplan.memplan.internal.runtime;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.djlplan.memplan.internal.thread.DaemonThreads;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Runs short background work that is not urgent, such as freeing idle resources. Its only thread
+ * ends when there is no work, because a thread retains the class loader of its code.
+ */
+public final class Later {
+
+    private static final Logger logger = LoggerFactory.getLogger(Later.class);
+    private static final ScheduledThreadPoolExecutor THREAD = thread();
+
+    private Later() {}
+
+    private static ScheduledThreadPoolExecutor thread() {
+        ScheduledThreadPoolExecutor executor =
+                new ScheduledThreadPoolExecutor(1, DaemonThreads.named("djl-plan-later"));
+        executor.setKeepAliveTime(100, TimeUnit.MILLISECONDS);
+        executor.allowCoreThreadTimeOut(true);
+        // What is cancelled would keep the class loader of its code.
+        executor.setRemoveOnCancelPolicy(true);
+        return executor;
+    }
+
+    /**
+     * Has work done after a while.
+     *
+     * @return whether it will be; not if no thread is to be had
+     */
+    public static boolean run(Duration after, Runnable work) {
+        return schedule(after, work).isPresent();
+    }
+
+    /**
+     * Has work done after a while, unless it is cancelled before.
+     *
+     * @return empty if no thread is to be had
+     */
+    public static Optional<Future<?>> schedule(Duration after, Runnable work) {
+        try {
+            return Optional.of(THREAD.schedule(work, after.toNanos(), TimeUnit.NANOSECONDS));
+        } catch (OutOfMemoryError e) {
+            logger.debug("no thread is to be had", e);
+            return Optional.empty();
+        }
+    }
+}

@@ -1,0 +1,202 @@
+package org.djlplan.memplan.internal.runtime;
+
+import com.sun.jna.Memory;
+import com.sun.jna.Pointer;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.HashMap;
+import java.util.Map;
+import org.djlplan.memplan.graph.FileRegion;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A model file mapped read-only, once per file for any number of models, and unmapped when the last
+ * of them closes it.
+ *
+ * <p>A file replaced by rename leaves the mapping as it was. A file truncated in place would crash
+ * any process that reads the mapping; {@link #intact()} detects this in advance.
+ */
+public final class MappedFile implements AutoCloseable {
+
+    private static final Logger logger = LoggerFactory.getLogger(MappedFile.class);
+
+    private static final Map<Path, Shared> OPEN = new HashMap<>();
+
+    private final Shared shared;
+    private final NativeLoader.Use use;
+    private boolean closed;
+
+    private MappedFile(Shared shared, NativeLoader.Use use) {
+        this.shared = shared;
+        this.use = use;
+    }
+
+    private static final class Shared {
+        private final Path path;
+        private final Object identity;
+        private final Memory mapping;
+        private int users;
+
+        /**
+         * @param mapping a {@code struct djlplan_mapping}. Not one of JNA's structures: JNA never
+         *     lets go of their classes
+         */
+        Shared(Path path, Object identity, Memory mapping) {
+            this.path = path;
+            this.identity = identity;
+            this.mapping = mapping;
+        }
+
+        boolean intact() {
+            return NativeMemory.djlplan_mapping_intact(mapping) == 1;
+        }
+    }
+
+    /**
+     * Maps a file, or shares the mapping of it that exists already.
+     *
+     * @throws IOException if it cannot be read, is no regular file, is empty, or has 2 GiB or more
+     */
+    public static MappedFile open(Path file) throws IOException, UnsupportedPlatformException {
+        NativeLoader.Use use = NativeMemory.use();
+        try {
+            return new MappedFile(share(file.toRealPath()), use);
+        } catch (IOException | RuntimeException | Error e) {
+            use.close();
+            throw e;
+        }
+    }
+
+    private static Shared share(Path path) throws IOException {
+        synchronized (OPEN) {
+            Shared shared = OPEN.get(path);
+            Object identity = identity(path);
+            if (shared == null || !shared.intact() || !shared.identity.equals(identity)) {
+                shared = new Shared(path, identity, map(path));
+                OPEN.put(path, shared);
+            }
+            shared.users++;
+            return shared;
+        }
+    }
+
+    /** Returns the number of files that are mapped now. */
+    public static int openCount() {
+        synchronized (OPEN) {
+            return OPEN.size();
+        }
+    }
+
+    private static Object identity(Path path) throws IOException {
+        return Files.readAttributes(path, BasicFileAttributes.class).fileKey();
+    }
+
+    private static Memory map(Path path) throws IOException {
+        Memory mapping = new Memory(NativeMemory.MAPPING_BYTES);
+        int errno = NativeMemory.djlplan_map(path.toString(), mapping);
+        if (errno == 0) {
+            long bytes = mapping.getLong(NativeMemory.MAPPING_LENGTH);
+            if (bytes <= Integer.MAX_VALUE) {
+                return mapping;
+            }
+            // A buffer over it would have what an int leaves of its size.
+            NativeMemory.djlplan_unmap(mapping);
+            throw new IOException(path + ": " + bytes + " bytes, models end at 2 GiB");
+        }
+        switch (errno) {
+            case 2:
+                throw new NoSuchFileException(path.toString());
+            case 13:
+                throw new IOException(path + ": permission denied");
+            case 21:
+                throw new IOException(path + ": is a directory");
+            case 61:
+                throw new IOException(path + ": is empty");
+            case 12:
+                throw new IOException(path + ": no memory, or no addresses, to map it");
+            default:
+                throw new IOException(path + ": cannot be mapped: " + SystemError.text(errno));
+        }
+    }
+
+    /** Returns the file's bytes; never to be used after {@link #close()}. */
+    public ByteBuffer bytes() {
+        return address().getByteBuffer(0, lengthBytes()).asReadOnlyBuffer();
+    }
+
+    /** Returns where the file starts in memory. */
+    public Pointer address() {
+        return shared.mapping.getPointer(NativeMemory.MAPPING_ADDRESS);
+    }
+
+    /** Returns the file's size. */
+    public long lengthBytes() {
+        return shared.mapping.getLong(NativeMemory.MAPPING_LENGTH);
+    }
+
+    /**
+     * Returns whether size and time of the mapped file are as they were when it was mapped; false
+     * once it is closed, which another thread may do at any time.
+     */
+    public synchronized boolean intact() {
+        return !closed && shared.intact();
+    }
+
+    /**
+     * Gives the pages that are in memory back to the system, which reads them again when they are
+     * needed. To be called when what was read is kept elsewhere, as weights that a delegate packed.
+     */
+    public synchronized void releasePages() {
+        if (!closed) {
+            NativeMemory.djlplan_mapping_release(shared.mapping);
+        }
+    }
+
+    /**
+     * Gives the room of a part of a file back, which is zeros from then on; does nothing where the
+     * file system cannot.
+     */
+    public static void punch(Path file, FileRegion part) throws UnsupportedPlatformException {
+        NativeLoader.Use use = NativeMemory.use();
+        int unused =
+                NativeMemory.djlplan_punch(file.toString(), part.offsetBytes(), part.lengthBytes());
+        use.close();
+    }
+
+    /**
+     * Drops a part of a file from the system's page cache, but for pages that a process has mapped;
+     * does nothing where there is no native library.
+     */
+    public static void dropCached(Path file, long offsetBytes, long lengthBytes) {
+        try {
+            NativeLoader.Use use = NativeMemory.use();
+            NativeMemory.djlplan_drop_cached(file.toString(), offsetBytes, lengthBytes);
+            use.close();
+        } catch (UnsupportedPlatformException e) {
+            logger.debug("{} stays in the page cache", file, e);
+        }
+    }
+
+    @Override
+    public void close() {
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+        }
+        synchronized (OPEN) {
+            if (--shared.users == 0) {
+                OPEN.remove(shared.path, shared);
+                NativeMemory.djlplan_unmap(shared.mapping);
+                shared.mapping.close();
+            }
+        }
+        use.close();
+    }
+}

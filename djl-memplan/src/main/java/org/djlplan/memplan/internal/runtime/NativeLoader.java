@@ -1,0 +1,250 @@
+package org.djlplan.memplan.internal.runtime;
+
+import com.google.common.base.Throwables;
+import com.sun.jna.Native;
+import com.sun.jna.NativeLibrary;
+import java.io.File;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Finds djl-plan's native library in the jar and binds classes to it.
+ *
+ * <p>Copies of djl-plan in several class loaders, as in a container or after a redeployment, share
+ * the library that the first of them loaded, because libtorch has one allocator, and the functions
+ * that it calls stay in the process permanently. A system property has the path of that library for
+ * the whole process.
+ */
+public final class NativeLoader {
+
+    /** System property with the path of the library that is loaded in this process. */
+    static final String LOADED = "org.djlplan.native.library";
+
+    /**
+     * Equals {@code DJLPLAN_ABI} in {@code djlplan.h}: the interface that this class's callers
+     * expect.
+     */
+    private static final int ABI = 8;
+
+    private NativeLoader() {}
+
+    /**
+     * Binds the native methods of classes to the library of this platform, for as long as the
+     * result is open. Without users they are unbound after a while, because JNA retains a bound
+     * class, and with it djl-plan's class loader.
+     *
+     * @throws UnsupportedPlatformException if there is no library, or it cannot be loaded
+     */
+    public static Use use(Class<?>... bindings) throws UnsupportedPlatformException {
+        Use use = hold();
+        try {
+            for (Class<?> binding : bindings) {
+                Bindings.bind(binding);
+            }
+            return use;
+        } catch (UnsupportedPlatformException | RuntimeException | Error e) {
+            use.close();
+            throw e;
+        }
+    }
+
+    /** Keeps all bound classes bound. */
+    public static Use hold() {
+        return new Use();
+    }
+
+    /** One use of native methods. */
+    public static final class Use implements AutoCloseable {
+
+        private boolean closed;
+
+        private Use() {
+            Bindings.used();
+        }
+
+        @Override
+        public synchronized void close() {
+            if (!closed) {
+                closed = true;
+                Bindings.released();
+            }
+        }
+    }
+
+    private static final class Bindings {
+
+        /** Long enough for models that are loaded one after another. */
+        private static final Duration IDLE = Duration.ofSeconds(2);
+
+        private static final Set<Class<?>> BOUND = new HashSet<>();
+        private static int uses;
+        private static boolean pending;
+
+        static synchronized void bind(Class<?> binding) throws UnsupportedPlatformException {
+            if (BOUND.contains(binding)) {
+                return;
+            }
+            String file = Loading.file();
+            try (NativeLibrary library = NativeLibrary.getInstance(file)) {
+                Traces.runInOwnThread(() -> Native.register(binding, library));
+            } catch (LinkageError e) {
+                throw new UnsupportedPlatformException(
+                        "djl-plan's native library lacks a function: " + e.getMessage(), e);
+            }
+            BOUND.add(binding);
+        }
+
+        static synchronized void used() {
+            uses++;
+        }
+
+        static synchronized void released() {
+            uses--;
+            if (uses == 0 && !pending && !BOUND.isEmpty()) {
+                pending = Later.run(IDLE, Bindings::unbind);
+            }
+        }
+
+        /** No thread is in a native method then, because each call happens during a use. */
+        private static synchronized void unbind() {
+            pending = false;
+            if (uses == 0) {
+                for (Class<?> binding : BOUND) {
+                    Native.unregister(binding);
+                    // A weak map of JNA, which maps the class to values that reference the class.
+                    Native.getLibraryOptions(binding).values().removeIf(binding::equals);
+                }
+                BOUND.clear();
+                Traces.forgetRecords();
+            }
+        }
+    }
+
+    /** Loads the library of this platform in advance. */
+    public static void preload() throws UnsupportedPlatformException {
+        String unused = Loading.file();
+    }
+
+    /** Returns why a native library cannot be loaded, in one line, for people. */
+    public static String reason(Throwable problem) {
+        if (isDenied(problem)) {
+            return "this JVM denies native access (--illegal-native-access=deny):"
+                    + " add --enable-native-access=ALL-UNNAMED";
+        }
+        Throwable root = Throwables.getRootCause(problem);
+        return root instanceof NoClassDefFoundError || root instanceof ClassNotFoundException
+                ? "JNA (net.java.dev.jna:jna) is not complete: " + root
+                : Objects.requireNonNullElse(root.getMessage(), root.toString())
+                        .strip()
+                        .replaceAll("\\s+", " ");
+    }
+
+    /** Since JDK 24. Later failures of a class only refer to the first one in their messages. */
+    private static boolean isDenied(Throwable problem) {
+        return Throwables.getCausalChain(problem).stream()
+                .anyMatch(each -> each.toString().contains("Illegal native access"));
+    }
+
+    private static final class Loading {
+
+        private static Optional<String> file = Optional.empty();
+
+        /** Kept, because the JVM reports the cause of a failed class initialization only once. */
+        private static Optional<UnsupportedPlatformException> failure = Optional.empty();
+
+        /** Returns the path of the loaded library. */
+        static synchronized String file() throws UnsupportedPlatformException {
+            if (failure.isPresent()) {
+                throw failure.get();
+            }
+            if (file.isEmpty()) {
+                try {
+                    file = Optional.of(load());
+                } catch (UnsupportedPlatformException e) {
+                    failure = Optional.of(e);
+                    throw e;
+                }
+            }
+            return file.get();
+        }
+
+        /**
+         * The library stays in the process permanently. JNA's handle of it does not, because JNA's
+         * thread, and with it the class loader of JNA, would stay as long as a handle exists.
+         * djl-plan's class loader is not passed to JNA as an option, because JNA would retain it.
+         */
+        private static String load() throws UnsupportedPlatformException {
+            try {
+                String resource = resource();
+                Traces.startJna();
+                String first = System.getProperty(LOADED);
+                String file = first == null ? unpack(resource) : first;
+                try (NativeLibrary loaded = NativeLibrary.getInstance(file)) {
+                    requireAbi(loaded, file);
+                }
+                return file;
+            } catch (IOException | LinkageError e) {
+                throw new UnsupportedPlatformException(
+                        "djl-plan's native library cannot be loaded: "
+                                + reason(e)
+                                + (isDenied(e) ? "" : advice()),
+                        e);
+            }
+        }
+
+        private static String resource() throws UnsupportedPlatformException {
+            return SupportedPlatforms.processor()
+                    .map(processor -> "/native/linux-" + processor + "/libdjlplan.so")
+                    .filter(resource -> NativeLoader.class.getResource(resource) != null)
+                    .orElseThrow(
+                            () ->
+                                    new UnsupportedPlatformException(
+                                            "djl-plan has no native library for "
+                                                    + SupportedPlatforms.here()
+                                                    + ": it supports "
+                                                    + SupportedPlatforms.NAMES,
+                                            null));
+        }
+
+        /**
+         * Returns the file that the whole process loads, which another copy of djl-plan may have
+         * unpacked.
+         */
+        private static String unpack(String resource) throws IOException {
+            File unpacked =
+                    Native.extractFromResourcePath(resource, NativeLoader.class.getClassLoader());
+            Object first = System.getProperties().putIfAbsent(LOADED, unpacked.getAbsolutePath());
+            return first == null ? unpacked.getAbsolutePath() : first.toString();
+        }
+
+        private static void requireAbi(NativeLibrary loaded, String file)
+                throws UnsupportedPlatformException {
+            int abi = loaded.getFunction("djlplan_abi").invokeInt(new Object[0]);
+            if (abi != ABI) {
+                throw new UnsupportedPlatformException(
+                        String.format(
+                                Locale.ROOT,
+                                "another version of djl-plan runs in this process, with the native"
+                                        + " library %s of interface %d, not %d: use one version",
+                                file,
+                                abi,
+                                ABI),
+                        null);
+            }
+        }
+
+        private static String advice() {
+            return ". Native libraries are unpacked into the folder that the property jna.tmpdir"
+                    + " names ("
+                    + System.getProperty("jna.tmpdir", "not set: JNA's folder in ~/.cache")
+                    + ") or else java.io.tmpdir ("
+                    + System.getProperty("java.io.tmpdir")
+                    + "); it must be writable and not be mounted noexec: set -Djna.tmpdir=FOLDER";
+        }
+    }
+}

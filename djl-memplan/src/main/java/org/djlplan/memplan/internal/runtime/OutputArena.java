@@ -1,0 +1,104 @@
+package org.djlplan.memplan.internal.runtime;
+
+import com.sun.jna.Pointer;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The arena for allocations that are known to outlive their prediction, shared by all models. Each
+ * block keeps its place until it is freed, even after the last model is closed. Memory that recent
+ * predictions did not use is returned to the system in the background.
+ */
+public final class OutputArena {
+
+    private static final Logger logger = LoggerFactory.getLogger(OutputArena.class);
+
+    private static final OutputArena SHARED = new OutputArena(new ArenaPool.NativeSource());
+
+    private final ArenaPool.Source source;
+    private Optional<Arena> arena = Optional.empty();
+    private int users;
+
+    OutputArena(ArenaPool.Source source) {
+        this.source = source;
+    }
+
+    /** Returns the arena that all models of this JVM share. */
+    public static OutputArena shared() {
+        return SHARED;
+    }
+
+    /** Registers a model until {@link Use#close()}; the first one creates the arena. */
+    public synchronized Use use() {
+        if (arena.isEmpty()) {
+            try {
+                arena = Optional.of(source.create(1, true));
+            } catch (NoArenaException e) {
+                logger.debug("outputs are in the engine's own memory", e);
+            }
+        }
+        users++;
+        return new Use(arena);
+    }
+
+    /** Returns the size of the arena in bytes, without the returned part. */
+    public synchronized long bytes() {
+        return arena.map(Arena::bytes).orElse(0L);
+    }
+
+    /** A model's use of the arena. */
+    public final class Use implements AutoCloseable {
+
+        private final Optional<Arena> used;
+        private boolean closed;
+
+        private Use(Optional<Arena> used) {
+            this.used = used;
+        }
+
+        /** Returns the address of the arena; null if none could be created. */
+        public Pointer address() {
+            return used.map(Arena::address).orElse(null);
+        }
+
+        /**
+         * Records a prediction.
+         *
+         * @param reachedBytes end of its highest block in the arena; 0 if it has none there
+         */
+        public void note(long reachedBytes) {
+            synchronized (OutputArena.this) {
+                if (closed || used.isEmpty()) {
+                    return;
+                }
+                OptionalLong keep = used.get().note(reachedBytes);
+                keep.ifPresent(kept -> trimLater(used.get(), kept));
+            }
+        }
+
+        @Override
+        public void close() {
+            synchronized (OutputArena.this) {
+                if (!closed) {
+                    closed = true;
+                    users--;
+                    if (users == 0) {
+                        arena.ifPresent(source::free);
+                        arena = Optional.empty();
+                    }
+                }
+            }
+        }
+    }
+
+    private void trimLater(Arena trimmed, long keep) {
+        trimmed.beginTrim(keep);
+        trimmed.trimLater(keep, () -> endTrim(trimmed));
+    }
+
+    private synchronized void endTrim(Arena trimmed) {
+        trimmed.endTrim();
+    }
+}

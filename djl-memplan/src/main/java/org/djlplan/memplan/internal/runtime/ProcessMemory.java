@@ -1,0 +1,190 @@
+package org.djlplan.memplan.internal.runtime;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Reads memory figures of a process from Linux's {@code /proc}; all are empty elsewhere, or if the
+ * process may not access them.
+ */
+public final class ProcessMemory {
+
+    /** Makes Linux start the high-water mark again at the present resident set. */
+    private static final String RESET_HIGH_WATER_MARK = "5";
+
+    /** Minor faults are field 10 of {@code stat}; the first two end with the command's name. */
+    private static final int MINOR_FAULTS_AFTER_NAME = 10 - 3;
+
+    private static final Pattern SPACES = Pattern.compile("\\s+");
+
+    private static final String RESIDENT = "Rss:";
+
+    /** Addresses, permissions, offset, device and inode. */
+    private static final Pattern MAPPING =
+            Pattern.compile("\\p{XDigit}+-\\p{XDigit}+ ..(.). \\p{XDigit}+ \\S+ (\\d+)\\s*(.*)");
+
+    private static final Pattern LIBRARY = Pattern.compile(".*\\.so(\\.[\\d.]+)?");
+
+    private final Path folder;
+
+    /** This process. */
+    public ProcessMemory() {
+        this(Path.of("/proc/self"));
+    }
+
+    /** Returns the figures of another process. */
+    public static ProcessMemory of(long processId) {
+        return new ProcessMemory(Path.of("/proc").resolve(Long.toString(processId)));
+    }
+
+    ProcessMemory(Path folder) {
+        this.folder = folder;
+    }
+
+    /** Returns the bytes of the process that are in memory now. */
+    public OptionalLong residentBytes() {
+        return status("VmRSS:");
+    }
+
+    /**
+     * Returns the bytes in memory that belong to no file: heaps and arenas, which the system cannot
+     * take back as it can the pages of a mapped file.
+     */
+    public OptionalLong anonymousBytes() {
+        return status("RssAnon:");
+    }
+
+    /**
+     * Resident pages by the kind of their mapping.
+     *
+     * @param fileBytes of files: libraries, mapped models
+     * @param libraryBytes of these, of libraries
+     * @param codeBytes of code that was made at run time
+     */
+    public record Mappings(long fileBytes, long libraryBytes, long codeBytes) {}
+
+    /** Returns what the process has mapped. Takes milliseconds: there may be thousands. */
+    public Optional<Mappings> mappings() {
+        long files = 0;
+        long libraries = 0;
+        long code = 0;
+        boolean ofFile = false;
+        boolean ofLibrary = false;
+        boolean executable = false;
+        try {
+            for (String line : Files.readAllLines(folder.resolve("smaps"))) {
+                Matcher header = MAPPING.matcher(line);
+                if (header.matches()) {
+                    ofFile = !header.group(2).equals("0");
+                    ofLibrary = LIBRARY.matcher(header.group(3)).matches();
+                    executable = header.group(1).equals("x");
+                } else if (line.startsWith(RESIDENT)) {
+                    long bytes = kibibytes(line.substring(RESIDENT.length()));
+                    files += ofFile ? bytes : 0;
+                    libraries += ofLibrary ? bytes : 0;
+                    code += !ofFile && executable ? bytes : 0;
+                }
+            }
+            return Optional.of(new Mappings(files, libraries, code));
+        } catch (IOException | IllegalArgumentException e) {
+            return Optional.empty();
+        }
+    }
+
+    /**
+     * Gives what this process freed, but the C library keeps for later, back to the system, so that
+     * two figures of its memory can be compared.
+     */
+    public static void trim() {
+        try {
+            NativeLoader.Use use = NativeMemory.use();
+            NativeMemory.djlplan_trim();
+            use.close();
+        } catch (UnsupportedPlatformException e) {
+            // Without the native library nothing is measured, either.
+            return;
+        }
+    }
+
+    /**
+     * Allocations of the C library.
+     *
+     * @param takenBytes what it has of the system, in use or kept for later
+     * @param usedBytes what of that is in use
+     */
+    public record NativeHeap(long takenBytes, long usedBytes) {}
+
+    /**
+     * Returns what native code of this process has allocated from the C library: the JVM's heap is
+     * not part of it. Empty where nobody tells.
+     */
+    public static Optional<NativeHeap> nativeHeap() {
+        long[] taken = new long[1];
+        long[] used = new long[1];
+        try {
+            NativeLoader.Use use = NativeMemory.use();
+            boolean told = NativeMemory.djlplan_heap(taken, used) != 0;
+            use.close();
+            return told ? Optional.of(new NativeHeap(taken[0], used[0])) : Optional.empty();
+        } catch (UnsupportedPlatformException e) {
+            return Optional.empty();
+        }
+    }
+
+    /** Returns the most bytes that were in memory at once since {@link #resetPeak()}. */
+    public OptionalLong peakBytes() {
+        return status("VmHWM:");
+    }
+
+    /** Makes the peak start again; returns whether that was possible. */
+    public boolean resetPeak() {
+        Path file = folder.resolve("clear_refs");
+        if (!Files.isWritable(file)) {
+            return false;
+        }
+        try {
+            Files.writeString(file, RESET_HIGH_WATER_MARK);
+            return true;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    /** Returns the number of page faults, of all threads, that needed no reading from disk. */
+    public OptionalLong minorFaults() {
+        try {
+            String stat = Files.readString(folder.resolve("stat"));
+            // The name is in parentheses and may itself hold parentheses and spaces.
+            String afterName = stat.substring(stat.lastIndexOf(')') + 1).strip();
+            List<String> fields = SPACES.splitAsStream(afterName).toList();
+            return OptionalLong.of(Long.parseLong(fields.get(MINOR_FAULTS_AFTER_NAME)));
+        } catch (IOException | NumberFormatException | IndexOutOfBoundsException e) {
+            return OptionalLong.empty();
+        }
+    }
+
+    private OptionalLong status(String key) {
+        try {
+            return Files.readAllLines(folder.resolve("status")).stream()
+                    .filter(line -> line.startsWith(key))
+                    .mapToLong(line -> kibibytes(line.substring(key.length())))
+                    .findFirst();
+        } catch (IOException | IllegalArgumentException e) {
+            return OptionalLong.empty();
+        }
+    }
+
+    private static long kibibytes(String text) {
+        String trimmed = text.strip();
+        if (!trimmed.endsWith(" kB")) {
+            throw new IllegalArgumentException("not in kB: " + text);
+        }
+        return Long.parseLong(trimmed.substring(0, trimmed.length() - 3).strip()) * 1024;
+    }
+}

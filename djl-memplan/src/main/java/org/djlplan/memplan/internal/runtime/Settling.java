@@ -1,0 +1,85 @@
+package org.djlplan.memplan.internal.runtime;
+
+import com.google.common.annotations.VisibleForTesting;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.Future;
+
+/**
+ * Returns memory to the system that loading a model leaves behind: file pages that are not read
+ * again, such as weights that the engine converted, and freed memory that the C library keeps. This
+ * happens a few times in the first half minute, at doubling intervals, because Java's compiler,
+ * too, allocates and frees most in that time. It runs in the background; pages that are needed
+ * again cost a page fault.
+ */
+public final class Settling implements AutoCloseable {
+
+    private static final Duration FIRST = Duration.ofSeconds(1);
+    private static final int TIMES = 5;
+    private static final Duration APART = Duration.ofMillis(500);
+
+    private static volatile long lastTrimNanos = System.nanoTime() - APART.toNanos();
+
+    private final Runnable releasePages;
+    private final Duration first;
+    private volatile boolean begun;
+    private int done;
+    private Optional<Future<?>> next = Optional.empty();
+
+    /**
+     * @param releasePages gives the pages of the model's file back, also when it is closed
+     */
+    public Settling(Runnable releasePages) {
+        this(releasePages, FIRST);
+    }
+
+    @VisibleForTesting
+    Settling(Runnable releasePages, Duration first) {
+        this.releasePages = releasePages;
+        this.first = first;
+    }
+
+    /** Tells that the model has predicted. Takes no time but for the first time. */
+    public void begin() {
+        if (!begun) {
+            start();
+        }
+    }
+
+    private synchronized void start() {
+        if (!begun) {
+            begun = true;
+            next = Later.schedule(first, this::settle);
+        }
+    }
+
+    private void settle() {
+        if (done == 0) {
+            releasePages.run();
+        }
+        trim();
+        synchronized (this) {
+            done++;
+            next =
+                    next.isPresent() && done < TIMES
+                            ? Later.schedule(first.multipliedBy(1L << done), this::settle)
+                            : Optional.empty();
+        }
+    }
+
+    /** Once for models that were loaded together. On the one thread of later work. */
+    private static void trim() {
+        long now = System.nanoTime();
+        if (now - lastTrimNanos >= APART.toNanos()) {
+            ProcessMemory.trim();
+            lastTrimNanos = System.nanoTime();
+        }
+    }
+
+    @Override
+    public synchronized void close() {
+        begun = true;
+        next.ifPresent(future -> future.cancel(false));
+        next = Optional.empty();
+    }
+}

@@ -1,0 +1,124 @@
+package org.djlplan.memplan.internal.runtime;
+
+import com.google.common.base.Throwables;
+import com.google.common.util.concurrent.Uninterruptibles;
+import com.sun.jna.Memory;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandleProxies;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.lang.reflect.Proxy;
+import java.lang.runtime.ObjectMethods;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Removes references of other code to djl-plan's class loader, so that it can be garbage-collected.
+ */
+final class Traces {
+
+    private static final Logger logger = LoggerFactory.getLogger(Traces.class);
+    private static final String BINDING_THREAD = "djl-plan-binding";
+    private static final long ANY_BYTES = 8;
+
+    /** A pool of no threads, or one that is always busy, must not stop us. */
+    private static final long PATIENCE_MILLIS = 1000;
+
+    private Traces() {}
+
+    /**
+     * Has JNA start its thread that frees memory, if it is not there, from a stack on which nothing
+     * of an application is. A thread keeps the class loaders of the code that started it, and JNA
+     * may be shared by applications, the first of which would never be collected.
+     *
+     * @throws LinkageError if JNA cannot be used
+     */
+    static void startJna() {
+        ClassLoader context = Thread.currentThread().getContextClassLoader();
+        try {
+            MethodHandle allocation =
+                    MethodHandles.publicLookup()
+                            .findConstructor(
+                                    Memory.class, MethodType.methodType(void.class, long.class));
+            // A proxy of the JDK's own, as a lambda would be code of ours.
+            Thread.currentThread().setContextClassLoader(ClassLoader.getSystemClassLoader());
+            Runnable start =
+                    MethodHandleProxies.asInterfaceInstance(
+                            Runnable.class,
+                            MethodHandles.insertArguments(allocation, 0, ANY_BYTES)
+                                    .asType(MethodType.methodType(void.class)));
+            // Its threads are the JDK's: they have neither our context nor our class loader.
+            CompletableFuture.runAsync(start, ForkJoinPool.commonPool())
+                    .get(PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof LinkageError unusable) {
+                throw unusable;
+            }
+            logger.debug("JNA starts its thread itself", e);
+        } catch (ReflectiveOperationException | RuntimeException | TimeoutException e) {
+            logger.debug("JNA starts its thread itself", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            Thread.currentThread().setContextClassLoader(context);
+        }
+    }
+
+    /**
+     * Runs work of JNA's in a thread that ends with it. JNA's structures, by which it binds native
+     * methods, leave a set of a class of JNA's behind in a thread-local variable; a thread of a
+     * container would keep that for good, and with it the class loader of an application that
+     * brings JNA itself.
+     *
+     * @throws RuntimeException or an error that the work throws
+     */
+    static void runInOwnThread(Runnable work) {
+        FutureTask<?> task = new FutureTask<>(work, null);
+        try {
+            Thread thread = new Thread(null, task, BINDING_THREAD, 0, false);
+            thread.setDaemon(true);
+            thread.start();
+        } catch (OutOfMemoryError e) {
+            logger.debug("No thread is to be had; JNA leaves its variables in this one", e);
+            task.run();
+        }
+        try {
+            Object unused = Uninterruptibles.getUninterruptibly(task);
+        } catch (ExecutionException e) {
+            Throwables.throwIfUnchecked(e.getCause());
+            throw new IllegalStateException(e.getCause());
+        }
+    }
+
+    /**
+     * Has Java forget the records of ours that it linked last: it keeps the type of one component
+     * until some other record is linked, from Java 18 on of one of Java's types and, softly, of one
+     * of other class loaders.
+     */
+    static void forgetRecords() {
+        try (URLClassLoader empty = new URLClassLoader(new URL[0], null)) {
+            Class<?>[] types = {Runnable.class};
+            linkRecordOf(Proxy.newProxyInstance(empty, types, (p, m, a) -> null).getClass());
+            linkRecordOf(String.class);
+        } catch (Throwable e) {
+            logger.debug("Java may keep a record", e);
+        }
+    }
+
+    private static void linkRecordOf(Class<?> type) throws Throwable {
+        MethodHandle component = MethodHandles.identity(type);
+        MethodHandles.Lookup lookup = MethodHandles.lookup();
+        MethodType equals = MethodType.methodType(boolean.class, type, Object.class);
+        MethodType hash = MethodType.methodType(int.class, type);
+        Object unused = ObjectMethods.bootstrap(lookup, "equals", equals, type, "value", component);
+        unused = ObjectMethods.bootstrap(lookup, "hashCode", hash, type, "value", component);
+    }
+}

@@ -1,0 +1,149 @@
+package org.djlplan.memplan.internal.runtime;
+
+import static com.google.common.base.Preconditions.checkState;
+
+import com.google.common.annotations.VisibleForTesting;
+import com.google.common.primitives.Ints;
+import com.sun.jna.Memory;
+import com.sun.jna.Native;
+import com.sun.jna.Pointer;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import org.djlplan.memplan.internal.budget.Schedule;
+
+/**
+ * Weights that are loaded from a file into the stream's own arena while a model runs. Must not be
+ * changed or closed during an inference.
+ */
+public final class WeightStream implements AutoCloseable {
+
+    /** Bytes of a {@code struct djlplan_load}, and where its members lie. */
+    private static final int LOAD_BYTES = 32;
+
+    private static final int MESSAGE_BYTES = 512;
+
+    private final NativeLoader.Use use;
+    private Pointer handle;
+
+    /** How a piece is loaded from the file; by ordinal as in {@code djlplan.h}. */
+    public enum Io {
+        /** Copied from the page cache. */
+        CACHED,
+        /** Pages of the page cache are mapped there; the model's threads pay for page faults. */
+        MMAP,
+        /** Read past the page cache. */
+        DIRECT,
+        /** Copied from the page cache, and dropped from it. */
+        DROPPED
+    }
+
+    /**
+     * Figures of the last inference.
+     *
+     * @param stalledNanos nanoseconds that steps waited for loads
+     * @param loadedBytes bytes that were loaded
+     * @param loadedNanos nanoseconds that this took, of the loader's time
+     */
+    public record Counters(long stalledNanos, long loadedBytes, long loadedNanos) {}
+
+    private WeightStream(Pointer handle, NativeLoader.Use use) {
+        this.handle = handle;
+        this.use = use;
+    }
+
+    /**
+     * Opens a file of weights, which must not change in place.
+     *
+     * @param io the way to take, where the file system allows it
+     * @throws IOException if the file cannot be opened
+     */
+    public static WeightStream open(Path file, Io io)
+            throws IOException, UnsupportedPlatformException {
+        NativeLoader.Use use = StreamNative.use();
+        byte[] message = new byte[MESSAGE_BYTES];
+        Pointer handle =
+                StreamNative.djlplan_stream_open(
+                        file.toString(), io.ordinal(), message, message.length);
+        if (handle == null) {
+            use.close();
+            throw new IOException(Native.toString(message));
+        }
+        return new WeightStream(handle, use);
+    }
+
+    /** Returns the native stream. */
+    public Pointer handle() {
+        checkState(handle != null, "the stream is closed");
+        return handle;
+    }
+
+    /** Returns the way that pieces take. */
+    public Io io() {
+        return Io.values()[StreamNative.djlplan_stream_io(handle())];
+    }
+
+    /**
+     * Takes a schedule, and an arena of its size in the place of the one before.
+     *
+     * @throws NoArenaException if there is no memory
+     * @throws IllegalArgumentException if it reaches outside of the file or the arena, or would
+     *     wait for ever; then nothing changed
+     */
+    public void schedule(Schedule schedule) {
+        List<Schedule.Load> loads = schedule.loads();
+        try (Memory native32 = new Memory((long) LOAD_BYTES * Math.max(1, loads.size()))) {
+            for (int i = 0; i < loads.size(); i++) {
+                Schedule.Load load = loads.get(i);
+                long at = (long) LOAD_BYTES * i;
+                native32.setLong(at, load.fileOffsetBytes());
+                native32.setLong(at + 8, load.bytes());
+                native32.setLong(at + 16, load.offsetBytes());
+                native32.setInt(at + 24, load.after());
+                native32.setInt(at + 28, load.pinned() ? 1 : 0);
+            }
+            int status =
+                    StreamNative.djlplan_stream_schedule(
+                            handle(),
+                            native32,
+                            loads.size(),
+                            Ints.toArray(schedule.needs()),
+                            schedule.needs().size(),
+                            schedule.arenaBytes());
+            if (status == StreamNative.MISMATCH) {
+                throw new IllegalArgumentException("the schedule does not fit the file");
+            }
+            if (status != StreamNative.OK) {
+                throw new NoArenaException(
+                        "no memory for an arena of " + schedule.arenaBytes() + " bytes");
+            }
+        }
+    }
+
+    /** Gives the arena's memory back to the system until the next inference. */
+    public void release() {
+        StreamNative.djlplan_stream_release(handle());
+    }
+
+    /** Returns the figures of the last inference. */
+    public Counters counters() {
+        long[] values = new long[3];
+        StreamNative.djlplan_stream_counters(handle(), values, values.length);
+        return new Counters(values[0], values[1], values[2]);
+    }
+
+    /** Makes every load take so much longer. */
+    @VisibleForTesting
+    public void delay(long nanos) {
+        StreamNative.djlplan_stream_delay(handle(), nanos);
+    }
+
+    @Override
+    public void close() {
+        if (handle != null) {
+            StreamNative.djlplan_stream_close(handle);
+            handle = null;
+            use.close();
+        }
+    }
+}

@@ -1,0 +1,464 @@
+package org.djlplan.memplan.internal.runtime;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.djlplan.memplan.internal.events.Waits;
+import org.djlplan.memplan.internal.thread.DaemonThreads;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Runs forward passes of any number of callers on few threads, because an engine and the C library
+ * keep memory for every thread that ever ran one.
+ *
+ * <p>At most as many passes run at once as there are workers. Other callers wait in order of
+ * arrival, and models take turns, so that no model waits behind another one's queue. The first
+ * callers each have a <em>seat</em>: while no caller waits, their passes run on their own threads,
+ * so that few callers have no overhead. All other passes, and passes of seated callers while others
+ * wait, are handed over to worker threads, which end when they are idle. A seat becomes free when
+ * its thread has ended, or when another thread is the only caller.
+ *
+ * <p>A nested pass runs on its caller's thread. A caller waits uninterruptibly, because its arrays
+ * are in use; its interrupt status is restored afterwards. If no pass ends for a long time, because
+ * passes wait for passes of other threads, the waiting passes start one by one.
+ */
+public final class Workers {
+
+    private static final Logger logger = LoggerFactory.getLogger(Workers.class);
+
+    private static final Map<Integer, Workers> ALL = new ConcurrentHashMap<>();
+
+    /** Set while this thread runs a pass; of the JDK's own types, as threads outlive us. */
+    private static final ThreadLocal<Boolean> RUNNING = new ThreadLocal<>();
+
+    private static final Duration IDLE = Duration.ofSeconds(5);
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+    /** After so many calls in a row of one thread without a seat it gets one. */
+    private static final int ALONE = 64;
+
+    private final int count;
+    private final long idleNanos;
+    private final long patienceNanos;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition work = lock.newCondition();
+    private final Queue waiting = new Queue();
+    private final Seat[] seats;
+
+    private int running;
+    private int threads;
+    private int idle;
+    private int started;
+    private long calls;
+    private long lastEnd;
+    private long longest;
+    private WeakReference<Thread> lastHandedOver = new WeakReference<>(null);
+    private int inARow;
+
+    /** A thread whose passes run on itself, and the time of its last call. */
+    private static final class Seat {
+        private final WeakReference<Thread> thread;
+        private long call;
+
+        private Seat(Thread thread) {
+            this.thread = new WeakReference<>(thread);
+        }
+
+        private boolean isFree() {
+            Thread holder = thread.get();
+            return holder == null || !holder.isAlive();
+        }
+    }
+
+    /** A pass that is handed over. */
+    private static final class Pass<T> {
+        private final Object model;
+        private final Supplier<T> task;
+        private final Thread caller = Thread.currentThread();
+        private T result;
+        private Throwable problem;
+        private boolean interrupted;
+        private volatile boolean done;
+
+        /** When it came, if all workers were busy then; else 0. */
+        private long queuedSince;
+
+        private long waitedNanos;
+
+        private Pass(Object model, Supplier<T> task) {
+            this.model = model;
+            this.task = task;
+        }
+
+        private void run() {
+            waitedNanos = queuedSince == 0 ? 0 : System.nanoTime() - queuedSince;
+            try {
+                result = task.get();
+            } catch (Throwable e) {
+                problem = e;
+            }
+            // What the pass did to its thread it did to its caller's.
+            interrupted = Thread.interrupted();
+        }
+
+        private void release() {
+            done = true;
+            LockSupport.unpark(caller);
+        }
+    }
+
+    /** The waiting passes, by model; the model at the front is next, and then moves to the back. */
+    private static final class Queue {
+        private final Map<Object, ArrayDeque<Pass<?>>> models = new LinkedHashMap<>();
+        private int size;
+
+        private void add(Pass<?> pass) {
+            models.computeIfAbsent(pass.model, model -> new ArrayDeque<>()).add(pass);
+            size++;
+        }
+
+        private Pass<?> peek() {
+            return models.values().iterator().next().element();
+        }
+
+        private Pass<?> remove() {
+            Pass<?> next = peek();
+            ArrayDeque<Pass<?>> others = models.remove(next.model);
+            others.remove();
+            if (!others.isEmpty()) {
+                models.put(next.model, others);
+            }
+            size--;
+            return next;
+        }
+
+        private void removeLast(Pass<?> pass) {
+            ArrayDeque<Pass<?>> passes = models.get(pass.model);
+            passes.removeLast();
+            if (passes.isEmpty()) {
+                models.remove(pass.model);
+            }
+            size--;
+        }
+
+        private boolean isEmpty() {
+            return size == 0;
+        }
+    }
+
+    Workers(int count, Duration idle, Duration patience) {
+        this(count, count, idle, patience);
+    }
+
+    private Workers(int count, int seats, Duration idle, Duration patience) {
+        checkArgument(count > 0, "%s workers", count);
+        this.count = count;
+        idleNanos = idle.toNanos();
+        patienceNanos = patience.toNanos();
+        this.seats = new Seat[seats];
+    }
+
+    /** Returns one worker, on whose thread all passes run: no caller has a seat. */
+    public static Workers one() {
+        return new Workers(1, 0, IDLE, PATIENCE);
+    }
+
+    /** Returns the workers of this process that are so many. */
+    public static Workers of(int count) {
+        return ALL.computeIfAbsent(count, number -> new Workers(number, IDLE, PATIENCE));
+    }
+
+    /** Returns figures of all workers of this process, as of now. */
+    public static WorkersMetric metric() {
+        int busy = 0;
+        int waiting = 0;
+        for (Workers workers : ALL.values()) {
+            workers.lock.lock();
+            try {
+                busy += workers.running;
+                waiting += workers.waiting.size;
+            } finally {
+                workers.lock.unlock();
+            }
+        }
+        return new WorkersMetric(busy, waiting);
+    }
+
+    /** Loads what a pass needs, so that the first one does not have to. */
+    public static void warmUp() {
+        boolean unused = new Workers(1, IDLE, PATIENCE).run(Workers.class, () -> true);
+    }
+
+    /** Returns whether this thread runs a pass. */
+    public static boolean isRunning() {
+        return RUNNING.get() != null;
+    }
+
+    /** Runs a pass, here or on a worker, that does not depend on its thread. */
+    public <T> T run(Object model, Supplier<T> pass) {
+        return run(model, pass, () -> pass);
+    }
+
+    /**
+     * Runs a pass, here or on a worker.
+     *
+     * @param model whose pass it is; models are told apart by {@code equals}
+     * @param inPlace runs it on this thread
+     * @param handOver asked on this thread for what runs it on another one
+     * @return what it returns
+     * @throws RuntimeException as the pass throws it, with this thread's stack below the worker's;
+     *     so are errors
+     */
+    public <T> T run(Object model, Supplier<T> inPlace, Supplier<Supplier<T>> handOver) {
+        if (isRunning()) {
+            return inPlace.get();
+        }
+        if (seated()) {
+            return runInPlace(inPlace);
+        }
+        Pass<T> pass = new Pass<>(model, handOver.get());
+        if (!enqueue(pass)) {
+            return runInPlace(inPlace);
+        }
+        await(pass);
+        if (pass.waitedNanos > 0) {
+            Waits.add(Waits.Lack.WORKERS, pass.waitedNanos);
+        }
+        HeapTrimmer.touch();
+        if (pass.problem != null) {
+            throw rethrown(pass.problem);
+        }
+        return pass.result;
+    }
+
+    private <T> T runInPlace(Supplier<T> task) {
+        long begin = System.nanoTime();
+        RUNNING.set(true);
+        try {
+            return task.get();
+        } finally {
+            RUNNING.remove();
+            end(begin);
+        }
+    }
+
+    private void end(long begin) {
+        lock.lock();
+        try {
+            running--;
+            lastEnd = System.nanoTime();
+            longest = Math.max(longest, lastEnd - begin);
+            if (idle > 0 && !waiting.isEmpty()) {
+                work.signal();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Begins a pass in place if this thread may run one now. */
+    private boolean seated() {
+        Thread thread = Thread.currentThread();
+        if (VirtualThreads.isCurrent() || seats.length == 0) {
+            return false;
+        }
+        lock.lock();
+        try {
+            boolean begins = hasSeat(thread) && running < count && waiting.isEmpty();
+            if (begins) {
+                running++;
+            }
+            return begins;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private boolean hasSeat(Thread thread) {
+        calls++;
+        int free = -1;
+        int oldest = 0;
+        for (int i = 0; i < seats.length; i++) {
+            if (seats[i] == null || seats[i].isFree()) {
+                free = i;
+            } else if (seats[i].thread.refersTo(thread)) {
+                seats[i].call = calls;
+                inARow = 0;
+                return true;
+            } else if (free < 0 && seats[i].call < seats[oldest].call) {
+                oldest = i;
+            }
+        }
+        inARow = lastHandedOver.refersTo(thread) ? inARow + 1 : 0;
+        if (inARow == 0) {
+            lastHandedOver = new WeakReference<>(thread);
+        }
+        if (free < 0 && inARow < ALONE) {
+            return false;
+        }
+        Seat seat = new Seat(thread);
+        seat.call = calls;
+        seats[free < 0 ? oldest : free] = seat;
+        return true;
+    }
+
+    /**
+     * Queues a pass for a worker.
+     *
+     * @return whether there is one; if not, its caller may run it at once
+     */
+    private boolean enqueue(Pass<?> pass) {
+        lock.lock();
+        try {
+            pass.queuedSince = running >= count ? System.nanoTime() : 0;
+            waiting.add(pass);
+            if (running == 0 && waiting.size == 1) {
+                lastEnd = System.nanoTime();
+            }
+            work.signal();
+            boolean wanted = waiting.size > idle && threads < count;
+            if (wanted && !start() && threads == 0) {
+                waiting.removeLast(pass);
+                running++;
+                return false;
+            }
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private boolean start() {
+        started++;
+        Thread thread = DaemonThreads.make(this::work, "djl-plan-worker-" + count + "-" + started);
+        try {
+            thread.start();
+        } catch (OutOfMemoryError e) {
+            logger.debug("no thread is to be had", e);
+            return false;
+        }
+        threads++;
+        return true;
+    }
+
+    private void work() {
+        RUNNING.set(true);
+        Optional<Pass<?>> pass = take();
+        while (pass.isPresent()) {
+            long begin = System.nanoTime();
+            try {
+                pass.get().run();
+            } finally {
+                // Before the caller can come again.
+                end(begin);
+                pass.get().release();
+            }
+            pass = take();
+        }
+    }
+
+    /** Waits for a pass that may begin; empty if there was none for long, and this worker ends. */
+    private Optional<Pass<?>> take() {
+        lock.lock();
+        idle++;
+        try {
+            long left = idleNanos;
+            while (waiting.isEmpty() || running >= count) {
+                if (left <= 0 && waiting.isEmpty()) {
+                    threads--;
+                    return Optional.empty();
+                }
+                left = work.awaitNanos(Math.max(left, 1));
+            }
+            running++;
+            return Optional.of(waiting.remove());
+        } catch (InterruptedException e) {
+            // Nobody of ours interrupts a worker: perhaps the whole process ends.
+            threads--;
+            return Optional.empty();
+        } finally {
+            idle--;
+            lock.unlock();
+        }
+    }
+
+    private void await(Pass<?> pass) {
+        boolean interrupted = false;
+        while (!pass.done) {
+            LockSupport.parkNanos(this, patienceNanos);
+            interrupted |= Thread.interrupted();
+            if (!pass.done && mayOvertake(pass)) {
+                boolean unused =
+                        runInPlace(
+                                () -> {
+                                    pass.run();
+                                    return true;
+                                });
+                pass.release();
+            }
+        }
+        if (interrupted || pass.interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Takes a pass out of the queue that waits for others which perhaps wait for it. */
+    private boolean mayOvertake(Pass<?> pass) {
+        lock.lock();
+        try {
+            long now = System.nanoTime();
+            boolean stuck = now - lastEnd >= Math.max(patienceNanos, 10 * longest);
+            if (!stuck || waiting.isEmpty() || waiting.peek() != pass) {
+                return false;
+            }
+            Pass<?> unused = waiting.remove();
+            running++;
+            lastEnd = now;
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Adds the caller's stack to that of the worker, in the place of the worker's own end. */
+    private static RuntimeException rethrown(Throwable problem) {
+        StackTraceElement[] there = problem.getStackTrace();
+        StackTraceElement[] here = new Throwable().getStackTrace();
+        Stream<StackTraceElement> below = Arrays.stream(here).skip(1);
+        problem.setStackTrace(
+                Stream.concat(
+                                Arrays.stream(there)
+                                        .takeWhile(
+                                                frame ->
+                                                        !frame.getClassName()
+                                                                .equals(Pass.class.getName())),
+                                below)
+                        .toArray(StackTraceElement[]::new));
+        if (problem instanceof Error error) {
+            throw error;
+        }
+        if (problem instanceof RuntimeException exception) {
+            return exception;
+        }
+        return sneaky(problem);
+    }
+
+    /** A block written in another language may throw any exception. */
+    @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
+    private static <E extends Throwable> RuntimeException sneaky(Throwable problem) throws E {
+        throw (E) problem;
+    }
+}

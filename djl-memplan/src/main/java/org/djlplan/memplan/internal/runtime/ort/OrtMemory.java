@@ -1,0 +1,212 @@
+package org.djlplan.memplan.internal.runtime.ort;
+
+import com.sun.jna.Pointer;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.djlplan.memplan.internal.runtime.Arena;
+import org.djlplan.memplan.internal.runtime.ArenaPool;
+import org.djlplan.memplan.internal.runtime.NativeLoader;
+import org.djlplan.memplan.internal.runtime.NoArenaException;
+import org.djlplan.memplan.internal.runtime.RunCounters;
+import org.djlplan.memplan.internal.runtime.UnsupportedPlatformException;
+import org.djlplan.memplan.internal.runtime.VirtualThreads;
+import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.report.PlanReport.Plan;
+import org.djlplan.memplan.report.PlanReport.Predictions;
+
+/**
+ * The memory of one ONNX Runtime model's predictions. Each allocation of a prediction gets the
+ * lowest free place in an arena; overlapping predictions share one. Allocations that are known to
+ * outlive their prediction, such as outputs, come from the engine's allocator. Without an arena a
+ * prediction uses only the engine's allocator.
+ */
+public final class OrtMemory implements AutoCloseable {
+
+    private static final String ENGINE = "OnnxRuntime";
+    private static final String STRATEGY = "first-fit";
+
+    /**
+     * Memory that so many predictions did not use is returned to the system. It is few, because a
+     * prediction takes much longer than the page faults of using the memory again.
+     */
+    private static final int FEW_PREDICTIONS = 8;
+
+    private final ArenaPool.Need need;
+    private final NativeLoader.Use use;
+    private final Pointer escapes;
+    private final long weightsBytes;
+
+    private boolean closed;
+    private int open;
+    private long predictions;
+    private long placed;
+    private long outside;
+    private long escaped;
+    private Largest largest = new Largest(0, 0, 0, 0);
+
+    /** The prediction that reached furthest in its arena. */
+    private record Largest(long allocations, long bytes, long mostBytes, long reachedBytes) {}
+
+    /** A prediction that allocates in an arena. */
+    private record Run(ArenaPool.Lease lease, Pointer run) {}
+
+    /**
+     * The allocator must be attached.
+     *
+     * @param weightsBytes size of the session's weights
+     * @throws UnsupportedPlatformException if the native library is not available
+     */
+    public OrtMemory(ArenaPool pool, long weightsBytes) throws UnsupportedPlatformException {
+        this.weightsBytes = weightsBytes;
+        use = OrtNative.use();
+        escapes = OrtNative.djlplan_torch_escapes_create(Pointer.NULL);
+        need = pool.announceAny();
+    }
+
+    /** Returns the size of the session's weights, including packed ones. */
+    public long weightsBytes() {
+        return weightsBytes;
+    }
+
+    /**
+     * Runs a forward pass, whose allocations get places in an arena.
+     *
+     * @param pass runs on this thread
+     * @return what it returns
+     */
+    public <T> T run(Supplier<T> pass) {
+        Optional<Run> run = begin();
+        try {
+            return pass.get();
+        } finally {
+            run.ifPresent(this::end);
+        }
+    }
+
+    private Optional<Run> begin() {
+        if (!enter()) {
+            return Optional.empty();
+        }
+        Optional<Run> run = Optional.empty();
+        try {
+            run = beginRun();
+        } finally {
+            if (run.isEmpty()) {
+                leave();
+            }
+        }
+        return run;
+    }
+
+    private Optional<Run> beginRun() {
+        Optional<ArenaPool.Lease> lease;
+        try {
+            lease = need.tryLease(Integer.MAX_VALUE, Duration.ZERO);
+        } catch (NoArenaException e) {
+            return Optional.empty();
+        }
+        if (lease.isEmpty()) {
+            return Optional.empty();
+        }
+        Arena arena = lease.get().arena();
+        Pointer run = OrtNative.djlplan_ort_begin(arena.address(), escapes);
+        if (run == null) {
+            lease.get().close(0);
+            return Optional.empty();
+        }
+        return Optional.of(new Run(lease.get(), run));
+    }
+
+    private void end(Run run) {
+        long[] counters = new long[RunCounters.COUNT];
+        try {
+            long bytes = OrtNative.djlplan_ort_pause();
+            OrtNative.djlplan_torch_finish(run.run(), counters, new int[0], 0);
+            count(counters, bytes);
+        } finally {
+            run.lease().close(counters[RunCounters.REACHED], FEW_PREDICTIONS);
+            leave();
+        }
+    }
+
+    /**
+     * A virtual thread may continue on another native thread in the middle of a pass, so the thread
+     * does not identify the pass of an allocation.
+     */
+    private synchronized boolean enter() {
+        predictions++;
+        if (closed || VirtualThreads.isCurrent()) {
+            return false;
+        }
+        open++;
+        return true;
+    }
+
+    private synchronized void leave() {
+        open--;
+        if (closed && open == 0) {
+            free();
+        }
+    }
+
+    private synchronized void count(long[] counters, long bytes) {
+        placed++;
+        outside += counters[RunCounters.OUTSIDE];
+        escaped += counters[RunCounters.ALIVE];
+        if (counters[RunCounters.REACHED] > largest.reachedBytes()) {
+            largest =
+                    new Largest(
+                            counters[RunCounters.FITTED],
+                            bytes,
+                            counters[RunCounters.MOST_BYTES],
+                            counters[RunCounters.REACHED]);
+        }
+    }
+
+    /** Returns the report of the predictions so far. */
+    public synchronized PlanReport report() {
+        Plan plan =
+                placed == 0
+                        ? Plan.NONE
+                        : new Plan(
+                                STRATEGY,
+                                (int) Math.min(largest.allocations(), Integer.MAX_VALUE),
+                                0,
+                                largest.bytes(),
+                                largest.mostBytes(),
+                                largest.reachedBytes(),
+                                largest.reachedBytes() == largest.mostBytes(),
+                                0);
+        return new PlanReport(
+                ENGINE,
+                Optional.empty(),
+                plan,
+                List.of(),
+                new Predictions(predictions, predictions, placed, outside, 0, escaped, 0),
+                Optional.empty(),
+                Optional.empty());
+    }
+
+    private void free() {
+        if (escapes != null) {
+            OrtNative.djlplan_torch_escapes_delete(escapes);
+        }
+        use.close();
+    }
+
+    @Override
+    public void close() {
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+            if (open == 0) {
+                free();
+            }
+        }
+        need.close();
+    }
+}

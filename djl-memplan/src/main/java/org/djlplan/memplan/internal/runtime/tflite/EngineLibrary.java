@@ -1,0 +1,120 @@
+package org.djlplan.memplan.internal.runtime.tflite;
+
+import com.sun.jna.Library;
+import com.sun.jna.NativeLibrary;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * The engine's native library that is loaded in this process.
+ *
+ * @param file where it was loaded from
+ * @param version of TensorFlow Lite, as it tells itself
+ */
+public record EngineLibrary(Path file, String version) {
+
+    /**
+     * In DJL and in bytedeco's presets. The first that is loaded is used, as in tflite_engine.c.
+     */
+    private static final List<String> NAMES =
+            List.of("libtensorflowlite_jni.so", "libjnitensorflowlite.so");
+
+    /** Of the releases that are supported. */
+    private static final String WITHOUT_TRANSIENT_BUFFERS = "2.6.";
+
+    /** Of dlopen: its symbols are not for libraries that are loaded later. */
+    private static final int RTLD_LAZY = 1;
+
+    /** Those that we loaded: JNA unloads what nobody refers to. */
+    private static final Map<Path, NativeLibrary> LOADED = new ConcurrentHashMap<>();
+
+    private static final Path MAPPINGS = Path.of("/proc/self/maps");
+    private static final int PATH_COLUMN = 6;
+
+    /**
+     * Returns it.
+     *
+     * @throws UnplannableException if it is not loaded, or from a file that was deleted since
+     */
+    public static EngineLibrary loaded() throws UnplannableException {
+        if (!Files.isReadable(MAPPINGS)) {
+            throw new UnplannableException(
+                    MAPPINGS
+                            + " cannot be read, so the path of the loaded TensorFlow Lite library"
+                            + " is unknown");
+        }
+        Path file =
+                find(MAPPINGS)
+                        .orElseThrow(
+                                () ->
+                                        new UnplannableException(
+                                                "TensorFlow Lite is not loaded from a file that is"
+                                                        + " still there"));
+        try {
+            String version =
+                    open(file).getFunction("TfLiteVersion").invokeString(new Object[0], false);
+            return new EngineLibrary(file, version);
+        } catch (LinkageError e) {
+            throw new UnplannableException(
+                    "TensorFlow Lite does not report its version: " + e.getMessage());
+        }
+    }
+
+    /**
+     * Makes sure that the library that is loaded is one that our native code knows.
+     *
+     * @throws UnplannableException if it is not; the message says which are
+     */
+    public static void requireKnown() throws UnplannableException {
+        TfLiteNative.use().close();
+    }
+
+    /** Returns whether its XNNPACK can build indirection buffers for each prediction. */
+    public boolean offersTransientBuffers() {
+        return !version.startsWith(WITHOUT_TRANSIENT_BUFFERS);
+    }
+
+    /** Returns whether a file has a name under which a loaded library is found. */
+    public static boolean isNamedAsUsual(Path file) {
+        return NAMES.contains(file.getFileName().toString());
+    }
+
+    /** Loads the library of a file, which may be loaded already. */
+    public static void load(Path file) {
+        LOADED.computeIfAbsent(file, EngineLibrary::open);
+    }
+
+    /** Without the library's {@code JNI_OnLoad}, which wants classes that may be absent. */
+    private static NativeLibrary open(Path file) {
+        return NativeLibrary.getInstance(
+                file.toString(), Map.of(Library.OPTION_OPEN_FLAGS, RTLD_LAZY));
+    }
+
+    /**
+     * @param mappings in the format of {@code /proc/PID/maps}
+     */
+    static Optional<Path> find(Path mappings) {
+        try {
+            // Its size is not known in advance; names need not be in the encoding that is usual.
+            String text = new String(Files.readAllBytes(mappings), StandardCharsets.UTF_8);
+            List<String> files =
+                    text.lines()
+                            .map(line -> line.split(" +", PATH_COLUMN))
+                            .filter(columns -> columns.length == PATH_COLUMN)
+                            .map(columns -> columns[PATH_COLUMN - 1])
+                            .toList();
+            return NAMES.stream()
+                    .flatMap(name -> files.stream().filter(file -> file.endsWith("/" + name)))
+                    .findFirst()
+                    .map(Path::of);
+        } catch (IOException e) {
+            return Optional.empty();
+        }
+    }
+}

@@ -1,0 +1,300 @@
+package org.djlplan.memplan.internal.runtime.tflite;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.Operator;
+import org.djlplan.memplan.graph.Storage;
+import org.djlplan.memplan.graph.Tensor;
+import org.djlplan.memplan.internal.runtime.tflite.EngineSession.Allocation;
+import org.djlplan.memplan.internal.runtime.tflite.EngineSession.LiveNode;
+import org.djlplan.memplan.internal.runtime.tflite.EngineSession.LiveTensor;
+
+/**
+ * A model as seen by the engine: the file's operators, some of them replaced by delegate kernels,
+ * with the sizes that the engine resolved and the temporaries that its kernels requested.
+ *
+ * @param graph the live graph
+ * @param arenaBytes span of the engine's own arena, from its first to its last tensor
+ * @param arenaOffsets where in it each tensor lies that does, in bytes, by id
+ */
+public record EngineView(Graph graph, long arenaBytes, Map<Integer, Long> arenaOffsets) {
+
+    public EngineView {
+        arenaOffsets = ImmutableMap.copyOf(arenaOffsets);
+    }
+
+    /**
+     * The allocated graph of a session.
+     *
+     * @param graph the live graph
+     * @param nodes what the engine executes
+     * @param tensors as the engine has them
+     */
+    record Live(Graph graph, List<LiveNode> nodes, List<LiveTensor> tensors) {}
+
+    private static final Operator.InPlace NOWHERE = new Operator.InPlace(Set.of(), false);
+
+    /**
+     * Opens a model in a stock interpreter, looks, and closes it. The engine must be loaded.
+     *
+     * @param threads number of threads, −1 for the engine's default
+     * @throws IOException if the file cannot be read or is damaged
+     * @throws UnplannableException if the engine cannot run it, or sizes are known only at run time
+     */
+    public static EngineView of(Path file, int threads) throws IOException, UnplannableException {
+        return of(file, threads, List.of());
+    }
+
+    /**
+     * As {@link #of(Path, int)}.
+     *
+     * @param shapes of the inputs; empty for those in the file
+     */
+    public static EngineView of(Path file, int threads, List<List<Integer>> shapes)
+            throws IOException, UnplannableException {
+        try (OpenModel model = OpenModel.of(file);
+                EngineSession session = model.sessions().open(EngineSession.Spec.stock(threads))) {
+            for (int i = 0; i < shapes.size(); i++) {
+                session.resize(i, shapes.get(i));
+            }
+            session.allocate();
+            Live live = live(model.graph(), session);
+            return new EngineView(
+                    live.graph(), arenaBytes(live.tensors()), arenaOffsets(live.tensors()));
+        } catch (IllegalStateException e) {
+            throw new UnplannableException(e.getMessage());
+        }
+    }
+
+    /**
+     * Returns the tensors that a plan may place, as far as the file tells.
+     *
+     * @param outputs whether those that the model returns may be among them
+     */
+    static List<Integer> plannable(Graph file, boolean outputs) {
+        Set<Integer> ends = new HashSet<>(file.inputs());
+        if (!outputs) {
+            ends.addAll(file.outputs());
+        }
+        List<Integer> ids = new ArrayList<>();
+        Set<Integer> written = new HashSet<>();
+        file.operators().forEach(operator -> written.addAll(operator.outputs()));
+        for (Tensor tensor : file.tensors()) {
+            boolean mayBeOurs = tensor.storage() == Storage.INTERMEDIATE || isDynamic(tensor);
+            if (mayBeOurs && written.contains(tensor.id()) && !ends.contains(tensor.id())) {
+                ids.add(tensor.id());
+            }
+        }
+        return ids;
+    }
+
+    private static boolean isDynamic(Tensor tensor) {
+        return tensor.storage() == Storage.ENGINE;
+    }
+
+    /**
+     * Returns the live graph of an allocated session.
+     *
+     * @throws UnplannableException if the engine's graph is not the file's, or has tensors whose
+     *     size is known only at run time
+     */
+    static Live live(Graph file, EngineSession session) throws UnplannableException {
+        List<LiveNode> nodes = session.nodes();
+        List<LiveTensor> tensors = session.tensors();
+        requireSame(file, nodes, tensors, session);
+        List<Tensor> graphTensors = new ArrayList<>();
+        boolean delegated = nodes.stream().anyMatch(LiveNode::delegated);
+        for (LiveTensor live : tensors) {
+            Storage storage = storage(live);
+            if (delegated && live.allocation() == Allocation.ARENA_RW) {
+                // A delegate kernel's, or inside one.
+                storage = Storage.ENGINE;
+            }
+            graphTensors.add(tensor(file, graphTensors.size(), live, storage));
+        }
+        List<Operator> operators = new ArrayList<>();
+        for (LiveNode node : nodes) {
+            operators.add(
+                    new Operator(
+                            operators.size(),
+                            type(file, node),
+                            present(node.inputs()),
+                            present(node.outputs()),
+                            present(node.temporaries()),
+                            inPlace(node)));
+        }
+        return new Live(
+                new Graph(file.name(), operators, graphTensors, file.inputs(), file.outputs()),
+                nodes,
+                tensors);
+    }
+
+    /** What the engine tells, which counts absent inputs; no kernel of those writes over others. */
+    private static Optional<Operator.InPlace> inPlace(LiveNode node) {
+        boolean complete = node.inputs().stream().allMatch(id -> id >= 0) && !node.delegated();
+        return complete ? node.inPlace() : node.inPlace().map(told -> NOWHERE);
+    }
+
+    /**
+     * Returns a graph to plan in which outputs are tensors like others, which the caller reads when
+     * the last operator has ended.
+     *
+     * @param live as the engine has it
+     * @param placed those outputs that a plan is to have a place for
+     */
+    static Graph withReadOutputs(Graph live, Set<Integer> placed) {
+        if (placed.isEmpty()) {
+            return live;
+        }
+        List<Operator> operators = new ArrayList<>(live.operators());
+        operators.add(
+                new Operator(
+                        operators.size(),
+                        "READ_OUTPUTS",
+                        ImmutableList.copyOf(placed),
+                        List.of(),
+                        List.of()));
+        List<Integer> others = live.outputs().stream().filter(id -> !placed.contains(id)).toList();
+        return new Graph(live.name(), operators, live.tensors(), live.inputs(), others);
+    }
+
+    private static String type(Graph file, LiveNode node) {
+        return node.delegated() ? Operator.DELEGATE : file.operators().get(node.id()).type();
+    }
+
+    private static Tensor tensor(Graph file, int id, LiveTensor live, Storage storage) {
+        boolean known = id < file.tensors().size();
+        Optional<Tensor> declared = known ? Optional.of(file.tensors().get(id)) : Optional.empty();
+        return new Tensor(
+                id,
+                declared.map(Tensor::name).orElse(""),
+                declared.map(Tensor::type).orElse(ElementType.OPAQUE),
+                live.shape(),
+                live.bytes(),
+                storage,
+                declared.flatMap(Tensor::region));
+    }
+
+    private static Storage storage(LiveTensor live) {
+        if (live.variable()) {
+            return Storage.VARIABLE;
+        }
+        switch (live.allocation()) {
+            case MMAP_RO:
+                return Storage.CONSTANT;
+            case ARENA_RW:
+            case CUSTOM:
+                return Storage.INTERMEDIATE;
+            default:
+                return Storage.ENGINE;
+        }
+    }
+
+    private static List<Integer> present(List<Integer> ids) {
+        List<Integer> present = new ArrayList<>(ids);
+        present.removeIf(id -> id < 0);
+        return present;
+    }
+
+    private static void requireSame(
+            Graph file, List<LiveNode> nodes, List<LiveTensor> tensors, EngineSession session)
+            throws UnplannableException {
+        require(tensors.size() >= file.tensors().size(), "fewer tensors than in the file");
+        require(session.inputs().equals(file.inputs()), "other inputs than in the file");
+        require(session.outputs().equals(file.outputs()), "other outputs than in the file");
+        Set<Integer> seen = new HashSet<>();
+        for (LiveNode node : nodes) {
+            for (int id : node.operators()) {
+                require(id >= 0 && id < file.operators().size(), "an operator " + id);
+                require(seen.add(id), "operator " + id + " twice");
+            }
+            if (!node.delegated()) {
+                Operator operator = file.operators().get(node.id());
+                boolean same =
+                        present(node.inputs()).equals(operator.inputs())
+                                && present(node.outputs()).equals(operator.outputs());
+                require(same, "operator " + operator.index() + " is not as in the file");
+            }
+        }
+        require(seen.size() == file.operators().size(), "other operators than in the file");
+        for (Tensor tensor : file.tensors()) {
+            LiveTensor live = tensors.get(tensor.id());
+            if (live.allocation() == Allocation.DYNAMIC) {
+                throw new UnplannableException(
+                        "the size of tensor "
+                                + tensor.id()
+                                + " ("
+                                + tensor.name()
+                                + ") is known only at run time");
+            }
+            boolean constantAsInFile =
+                    tensor.storage() != Storage.CONSTANT || live.bytes() == tensor.bytes();
+            require(constantAsInFile, "tensor " + tensor.id() + " is not as in the file");
+        }
+    }
+
+    /**
+     * Makes sure that nothing is delegated but what was chosen: some builds of the engine apply a
+     * delegate of their own.
+     *
+     * @param chosen operators
+     * @throws UnplannableException if others are delegated, too
+     */
+    static void requireChosen(List<LiveNode> nodes, Set<Integer> chosen)
+            throws UnplannableException {
+        for (LiveNode node : nodes) {
+            boolean asChosen = !node.delegated() || chosen.containsAll(node.operators());
+            require(asChosen, "delegated operators that were not chosen: " + node.operators());
+        }
+    }
+
+    private static void require(boolean condition, String problem) throws UnplannableException {
+        if (!condition) {
+            throw new UnplannableException("the engine has " + problem);
+        }
+    }
+
+    /** Returns the span of the engine's own arena, from its first to its last tensor, in bytes. */
+    static long arenaBytes(List<LiveTensor> tensors) {
+        long end =
+                tensors.stream()
+                        .filter(EngineView::isInArena)
+                        .mapToLong(tensor -> tensor.address() + tensor.bytes())
+                        .max()
+                        .orElse(0);
+        return end == 0 ? 0 : end - arenaStart(tensors);
+    }
+
+    private static Map<Integer, Long> arenaOffsets(List<LiveTensor> tensors) {
+        long start = arenaStart(tensors);
+        ImmutableMap.Builder<Integer, Long> offsets = ImmutableMap.builder();
+        for (int i = 0; i < tensors.size(); i++) {
+            if (isInArena(tensors.get(i))) {
+                offsets.put(i, tensors.get(i).address() - start);
+            }
+        }
+        return offsets.buildOrThrow();
+    }
+
+    private static long arenaStart(List<LiveTensor> tensors) {
+        return tensors.stream()
+                .filter(EngineView::isInArena)
+                .mapToLong(LiveTensor::address)
+                .min()
+                .orElse(0);
+    }
+
+    private static boolean isInArena(LiveTensor tensor) {
+        return tensor.allocation() == Allocation.ARENA_RW && tensor.address() != 0;
+    }
+}

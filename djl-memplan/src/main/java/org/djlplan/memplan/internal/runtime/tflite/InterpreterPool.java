@@ -1,0 +1,478 @@
+package org.djlplan.memplan.internal.runtime.tflite;
+
+import static com.google.common.base.Preconditions.checkState;
+
+import com.google.common.collect.ImmutableList;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.djlplan.memplan.internal.events.Waits;
+import org.djlplan.memplan.internal.runtime.Later;
+import org.djlplan.memplan.spi.Candidate;
+
+/**
+ * The interpreters of one model, for all candidates that serve. Each is used by one thread at a
+ * time, and no more than the limit are in use at once. No more than the limit exist, either, except
+ * one for each candidate beyond the first, and one while the pool switches to other candidates.
+ * Idle interpreters are closed after some time, except the model's last one; idle ones for other
+ * shapes than the file's also if they hold much memory.
+ */
+public final class InterpreterPool implements AutoCloseable {
+
+    /** Decides which candidates serve, and builds their interpreters. */
+    public interface Supply {
+
+        /** Returns how many candidates serve now. */
+        int candidates();
+
+        /**
+         * Returns what serves inputs of these shapes: a candidate that served lately if it still
+         * does, else one that does.
+         */
+        Candidate serving(List<List<Integer>> shapes, Candidate wanted);
+
+        /**
+         * Builds an interpreter.
+         *
+         * @param wanted a candidate that served just now; it may be another one's in the end
+         * @throws UnplannableException if the model cannot be planned for these shapes
+         */
+        ModelInterpreter build(List<List<Integer>> shapes, Candidate wanted)
+                throws UnplannableException;
+
+        /** Returns whether an interpreter can be allocated for other shapes. */
+        boolean reshapes(ModelInterpreter interpreter, List<List<Integer>> shapes);
+
+        /** Returns whether inputs of these shapes were there before. */
+        boolean hasSeen(List<List<Integer>> shapes);
+
+        /**
+         * Allocates an interpreter for other shapes. If that fails, it is closed by the caller.
+         *
+         * @throws UnplannableException if the model cannot be planned for these shapes
+         */
+        void reshape(ModelInterpreter interpreter, List<List<Integer>> shapes)
+                throws UnplannableException;
+    }
+
+    /**
+     * What idle interpreters for other shapes may hold, with the one that was used last, which
+     * stays.
+     */
+    static final long MOST_IDLE_BYTES = 64L << 20;
+
+    private final int limit;
+    private final long idleNanos;
+    private final Supply supply;
+    private final Runnable whenEmpty;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+    private final Deque<Idle> idle = new ArrayDeque<>();
+    private final Set<ModelInterpreter> busy = new HashSet<>();
+
+    /** Interpreters that borrowers are building, or allocate for other shapes. */
+    private int building;
+
+    /** Interpreters that are being closed: outside of the lock, as that may take long. */
+    private int closing;
+
+    /** Calls of {@link #enter} without their {@link #leave}. */
+    private int visits;
+
+    private boolean closed;
+    private boolean emptied;
+    private boolean sweepPending;
+
+    private record Idle(ModelInterpreter interpreter, long sinceNanos) {}
+
+    /**
+     * @param limit how many interpreters may be in use at once
+     * @param idleAfter how long an unused one is kept
+     * @param supply makes the interpreters
+     * @param whenEmpty called once, when the pool is closed and the last interpreter is gone
+     */
+    public InterpreterPool(int limit, Duration idleAfter, Supply supply, Runnable whenEmpty) {
+        this.limit = limit;
+        this.idleNanos = idleAfter.toNanos();
+        this.supply = supply;
+        this.whenEmpty = whenEmpty;
+    }
+
+    /**
+     * Returns an interpreter for these shapes that is the caller's until {@link #giveBack}.
+     *
+     * @param wanted a candidate that serves; it is another one's if it does so no longer
+     */
+    public ModelInterpreter borrow(List<List<Integer>> shapes, Candidate wanted)
+            throws InterruptedException, UnplannableException {
+        List<ModelInterpreter> evicted = List.of();
+        ModelInterpreter reshaped;
+        long since = 0;
+        lock.lockInterruptibly();
+        try {
+            while (true) {
+                checkState(!closed, "the model is closed");
+                if (busy.size() + building < limit) {
+                    ModelInterpreter found = takeIdle(shapes, supply.serving(shapes, wanted));
+                    if (found != null) {
+                        busy.add(found);
+                        countWait(since);
+                        return found;
+                    }
+                    reshaped = takeOther(shapes, supply.serving(shapes, wanted));
+                    if (reshaped != null || hasRoom()) {
+                        break;
+                    }
+                    if (!idle.isEmpty()) {
+                        evicted = List.of(idle.removeLast().interpreter());
+                        closing++;
+                        break;
+                    }
+                }
+                since = since == 0 ? System.nanoTime() : since;
+                changed.await();
+            }
+            building++;
+            countWait(since);
+        } finally {
+            lock.unlock();
+        }
+        if (reshaped == null) {
+            return finish(evicted, () -> supply.build(shapes, wanted));
+        }
+        ModelInterpreter other = reshaped;
+        return finish(evicted, () -> reshape(other, shapes));
+    }
+
+    /**
+     * Takes an idle interpreter to allocate it for these shapes: as the engine does by itself, the
+     * one that was not used for longest. If there is room for one more, shapes that were there
+     * before get it, and an interpreter for the shapes in the file is let be. The caller holds the
+     * lock.
+     *
+     * @return null if there is none
+     */
+    private ModelInterpreter takeOther(List<List<Integer>> shapes, Candidate wanted) {
+        boolean room = hasRoom();
+        if (room && supply.hasSeen(shapes)) {
+            return null;
+        }
+        for (Iterator<Idle> i = idle.descendingIterator(); i.hasNext(); ) {
+            ModelInterpreter interpreter = i.next().interpreter();
+            if (interpreter.delegates(wanted)
+                    && supply.reshapes(interpreter, shapes)
+                    && !(room && interpreter.hasShapesInFile())) {
+                i.remove();
+                return interpreter;
+            }
+        }
+        return null;
+    }
+
+    private ModelInterpreter reshape(ModelInterpreter interpreter, List<List<Integer>> shapes)
+            throws UnplannableException {
+        boolean fits = false;
+        try {
+            supply.reshape(interpreter, shapes);
+            fits = true;
+            return interpreter;
+        } finally {
+            if (!fits) {
+                interpreter.close();
+            }
+        }
+    }
+
+    /**
+     * @param since when a wait began, however often it was woken; 0 if there was none
+     */
+    private static void countWait(long since) {
+        if (since != 0) {
+            Waits.end(Waits.Lack.INTERPRETERS, since);
+        }
+    }
+
+    /** Returns whether there may be one interpreter more. The caller holds the lock. */
+    private boolean hasRoom() {
+        return all() < most();
+    }
+
+    private int all() {
+        return idle.size() + busy.size() + building + closing;
+    }
+
+    /** Going back to a candidate that served lately takes no building. */
+    private int most() {
+        return limit + supply.candidates() - 1;
+    }
+
+    /**
+     * Does nothing while the pool is open.
+     *
+     * @throws IllegalStateException if it is closed
+     */
+    public void requireOpen() {
+        lock.lock();
+        try {
+            checkState(!closed, "the model is closed");
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private ModelInterpreter takeIdle(List<List<Integer>> shapes, Candidate wanted) {
+        for (Iterator<Idle> i = idle.iterator(); i.hasNext(); ) {
+            ModelInterpreter interpreter = i.next().interpreter();
+            if (interpreter.hasShapes(shapes) && interpreter.delegates(wanted)) {
+                i.remove();
+                return interpreter;
+            }
+        }
+        return null;
+    }
+
+    /**
+     * Keeps the pool from ending, and with it the model, until {@link #leave}: an interpreter is
+     * built outside. Waits for those that are being closed, so that there is one too many at most.
+     *
+     * @throws IllegalStateException if it is closed
+     */
+    public void enter() {
+        lock.lock();
+        try {
+            while (!closed && closing > 0 && all() > most()) {
+                changed.awaitUninterruptibly();
+            }
+            checkState(!closed, "the model is closed");
+            visits++;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Ends what {@link #enter} began. */
+    public void leave() {
+        lock.lock();
+        try {
+            visits--;
+            announceEmpty();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Goes over to other candidates between two predictions: idle interpreters of those that serve
+     * no longer are closed, busy ones when they come back.
+     *
+     * @param change makes the supply go over; not called if the pool is closed
+     * @param first an interpreter of a new candidate; empty if there are some
+     */
+    public void switchTo(Runnable change, Optional<ModelInterpreter> first) {
+        List<ModelInterpreter> gone = new ArrayList<>();
+        lock.lock();
+        try {
+            if (closed) {
+                first.ifPresent(gone::add);
+            } else {
+                change.run();
+                idle.stream()
+                        .map(Idle::interpreter)
+                        .filter(interpreter -> !serves(interpreter))
+                        .forEach(gone::add);
+                idle.removeIf(i -> gone.contains(i.interpreter()));
+                first.ifPresent(i -> idle.add(new Idle(i, System.nanoTime())));
+            }
+            closing += gone.size();
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+        dispose(gone);
+    }
+
+    private List<ModelInterpreter> takeAllIdle() {
+        List<ModelInterpreter> all = idle.stream().map(Idle::interpreter).toList();
+        idle.clear();
+        return all;
+    }
+
+    /**
+     * Closes interpreters that are counted as closing. Those that wait for their room, and for the
+     * end of the pool, go on whatever happens.
+     */
+    private void dispose(List<ModelInterpreter> gone) {
+        if (gone.isEmpty()) {
+            return;
+        }
+        try {
+            gone.forEach(ModelInterpreter::close);
+        } finally {
+            lock.lock();
+            try {
+                closing -= gone.size();
+                changed.signalAll();
+                announceEmpty();
+            } finally {
+                lock.unlock();
+            }
+        }
+    }
+
+    /** Makes an interpreter. */
+    private interface Work {
+        ModelInterpreter run() throws UnplannableException;
+    }
+
+    private ModelInterpreter finish(List<ModelInterpreter> evictedBefore, Work work)
+            throws UnplannableException {
+        ModelInterpreter built = null;
+        try {
+            dispose(evictedBefore);
+            built = work.run();
+            return built;
+        } finally {
+            lock.lock();
+            try {
+                building--;
+                if (built != null) {
+                    busy.add(built);
+                }
+                changed.signal();
+                announceEmpty();
+            } finally {
+                lock.unlock();
+            }
+        }
+    }
+
+    /** Takes back what {@link #borrow} gave. */
+    public void giveBack(ModelInterpreter interpreter) {
+        release(interpreter, true);
+    }
+
+    /** Closes what {@link #borrow} gave: it is not fit to be used again. */
+    public void discard(ModelInterpreter interpreter) {
+        release(interpreter, false);
+    }
+
+    private void release(ModelInterpreter interpreter, boolean keep) {
+        List<ModelInterpreter> gone = List.of();
+        lock.lock();
+        try {
+            busy.remove(interpreter);
+            boolean room = idle.size() + busy.size() + building < most();
+            if (keep && room && !closed && serves(interpreter)) {
+                idle.addFirst(new Idle(interpreter, System.nanoTime()));
+                gone = takeLarge();
+                scheduleSweep();
+            } else {
+                gone = List.of(interpreter);
+            }
+            closing += gone.size();
+            changed.signal();
+        } finally {
+            lock.unlock();
+        }
+        dispose(gone);
+    }
+
+    /**
+     * Takes idle interpreters for other shapes than the file's that hold more than is allowed, but
+     * for the one of them that was used last. The caller holds the lock.
+     */
+    private List<ModelInterpreter> takeLarge() {
+        List<ModelInterpreter> large = new ArrayList<>();
+        long bytes = 0;
+        for (Iterator<Idle> all = idle.iterator(); all.hasNext(); ) {
+            ModelInterpreter interpreter = all.next().interpreter();
+            if (interpreter.hasShapesInFile()) {
+                continue;
+            }
+            boolean last = bytes == 0;
+            bytes += interpreter.description().ownBytes();
+            if (!last && bytes > MOST_IDLE_BYTES) {
+                all.remove();
+                large.add(interpreter);
+            }
+        }
+        return large;
+    }
+
+    private boolean serves(ModelInterpreter interpreter) {
+        return interpreter.delegates(supply.serving(interpreter.shapes(), interpreter.candidate()));
+    }
+
+    /** Closes what is idle for long, later, unless it is the only one. */
+    private void scheduleSweep() {
+        if (!sweepPending && hasOthers()) {
+            sweepPending = Later.run(Duration.ofNanos(idleNanos), this::sweep);
+        }
+    }
+
+    private boolean hasOthers() {
+        return !idle.isEmpty() && idle.size() + busy.size() > 1;
+    }
+
+    private void sweep() {
+        List<ModelInterpreter> gone = new ArrayList<>();
+        lock.lock();
+        try {
+            sweepPending = false;
+            long now = System.nanoTime();
+            while (hasOthers() && now - idle.getLast().sinceNanos() >= idleNanos) {
+                gone.add(idle.removeLast().interpreter());
+            }
+            closing += gone.size();
+            scheduleSweep();
+        } finally {
+            lock.unlock();
+        }
+        dispose(gone);
+    }
+
+    /** Returns the interpreters that can be used now, or are. */
+    public List<ModelInterpreter> interpreters() {
+        lock.lock();
+        try {
+            ImmutableList.Builder<ModelInterpreter> all = ImmutableList.builder();
+            idle.forEach(i -> all.add(i.interpreter()));
+            return all.addAll(busy).build();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Closes idle interpreters now and the others when they come back. */
+    @Override
+    public void close() {
+        List<ModelInterpreter> gone;
+        lock.lock();
+        try {
+            closed = true;
+            gone = takeAllIdle();
+            closing += gone.size();
+            changed.signalAll();
+            announceEmpty();
+        } finally {
+            lock.unlock();
+        }
+        dispose(gone);
+    }
+
+    private void announceEmpty() {
+        boolean empty = busy.isEmpty() && building == 0 && closing == 0 && visits == 0;
+        if (closed && !emptied && empty) {
+            emptied = true;
+            whenEmpty.run();
+        }
+    }
+}

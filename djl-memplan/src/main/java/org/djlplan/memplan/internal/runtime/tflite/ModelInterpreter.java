@@ -1,0 +1,356 @@
+package org.djlplan.memplan.internal.runtime.tflite;
+
+import com.google.common.collect.ImmutableList;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
+import org.djlplan.memplan.internal.runtime.Arena;
+import org.djlplan.memplan.internal.runtime.ArenaPool;
+import org.djlplan.memplan.internal.runtime.WorkspacePool;
+import org.djlplan.memplan.internal.runtime.tflite.EngineSession.LiveNode;
+import org.djlplan.memplan.internal.runtime.tflite.EngineSession.LiveTensor;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.NativeDelegate;
+
+/**
+ * An interpreter of the engine with its delegate, allocated for certain input shapes and, unless it
+ * is a stock one, with a plan of its tensors; it can be reallocated for other shapes. Not
+ * thread-safe.
+ */
+public final class ModelInterpreter implements AutoCloseable {
+
+    private final EngineSession session;
+
+    /** Freed after the session. */
+    private final Optional<NativeDelegate> delegate;
+
+    private final Candidate candidate;
+    private final Optional<WorkspacePool.Resident> workspace;
+
+    /** Changed by the thread that uses this, and read by those that report. */
+    private volatile Allocated allocated;
+
+    private Optional<ArenaPool.Lease> kept = Optional.empty();
+    private long lastNanos;
+
+    /**
+     * The engine's allocation for the shapes of the inputs.
+     *
+     * @param shapes of the inputs
+     * @param nodes that the session executes
+     * @param io inputs and outputs
+     * @param description what does not change until there are other shapes
+     * @param need the right to lease arenas for the plan; empty if no tensor needs a place
+     * @param grows whether these are other shapes than in the file, and the arena is one for inputs
+     *     of any shape
+     */
+    private record Allocated(
+            List<List<Integer>> shapes,
+            ImmutableList<LiveNode> nodes,
+            SessionTensors io,
+            Description description,
+            Optional<ArenaPool.Need> need,
+            boolean grows) {}
+
+    /**
+     * Where tensors lie.
+     *
+     * @param plan empty for a stock interpreter, and where the native library found the places
+     * @param unplannedReason why it is a stock one; empty if it is not
+     * @param arenaBytes how large an arena they need
+     */
+    record Places(
+            Optional<EvaluatedPlan> plan, Optional<String> unplannedReason, long arenaBytes) {}
+
+    /**
+     * The properties of an interpreter that do not change while it has the same shapes.
+     *
+     * @param inputs the model's inputs
+     * @param outputs its outputs
+     * @param plan the plan; empty for a stock interpreter, and for shapes that were not there often
+     *     enough
+     * @param unplannedReason why it is a stock interpreter; empty if it is not
+     * @param ownBytes bytes of the engine's own arena
+     * @param arenaBytes bytes of the arena that it leases, 0 for a stock interpreter
+     * @param delegatedOperators how many operators are delegated
+     * @param partitions how many delegate kernels they are
+     */
+    public record Description(
+            ImmutableList<TensorInfo> inputs,
+            ImmutableList<TensorInfo> outputs,
+            Optional<EvaluatedPlan> plan,
+            Optional<String> unplannedReason,
+            long ownBytes,
+            long arenaBytes,
+            int delegatedOperators,
+            int partitions) {
+
+        /** Returns the same with other inputs and outputs. */
+        public Description of(
+                ImmutableList<TensorInfo> otherInputs, ImmutableList<TensorInfo> otherOutputs) {
+            return new Description(
+                    otherInputs,
+                    otherOutputs,
+                    plan,
+                    unplannedReason,
+                    ownBytes,
+                    arenaBytes,
+                    delegatedOperators,
+                    partitions);
+        }
+
+        /** Returns what is known before there are shapes. */
+        public static Description before(
+                ImmutableList<TensorInfo> inputs, ImmutableList<TensorInfo> outputs) {
+            return new Description(inputs, outputs, Optional.empty(), Optional.empty(), 0, 0, 0, 0);
+        }
+    }
+
+    /**
+     * @param session allocated and, with a plan, placed
+     * @param delegate its delegate, if it has one
+     * @param candidate what was asked for
+     * @param workspace of the delegate, where it is shared with others
+     */
+    ModelInterpreter(
+            EngineSession session,
+            Optional<NativeDelegate> delegate,
+            Candidate candidate,
+            Optional<WorkspacePool.Resident> workspace) {
+        this.session = session;
+        this.workspace = workspace;
+        this.delegate = delegate;
+        this.candidate = candidate;
+    }
+
+    /** Returns the engine's session. */
+    EngineSession session() {
+        return session;
+    }
+
+    /**
+     * Says what the session was allocated for.
+     *
+     * @param shapes of the inputs
+     * @param nodes that the session executes
+     * @param tensors as the session has them
+     * @param io inputs and outputs
+     * @param places of the tensors that are ours
+     * @param need the right to lease arenas for them; given up when this is closed, or gets another
+     * @param grows whether these are other shapes than in the file, and the need is one of arenas
+     *     for inputs of any shape
+     */
+    void allocated(
+            List<List<Integer>> shapes,
+            List<LiveNode> nodes,
+            List<LiveTensor> tensors,
+            SessionTensors io,
+            Places places,
+            Optional<ArenaPool.Need> need,
+            boolean grows) {
+        Optional<ArenaPool.Need> before = allocated == null ? Optional.empty() : allocated.need();
+        Description description =
+                new Description(
+                        io.inputInfos(),
+                        io.outputInfos(),
+                        places.plan(),
+                        places.unplannedReason(),
+                        EngineView.arenaBytes(tensors),
+                        places.arenaBytes(),
+                        nodes.stream().mapToInt(node -> node.replaced().size()).sum(),
+                        (int) nodes.stream().filter(LiveNode::delegated).count());
+        allocated =
+                new Allocated(shapes, ImmutableList.copyOf(nodes), io, description, need, grows);
+        kept.ifPresent(ArenaPool.Lease::close);
+        kept = Optional.empty();
+        before.filter(n -> need.isEmpty() || need.get() != n).ifPresent(ArenaPool.Need::close);
+    }
+
+    /** Returns the need of arenas for inputs of any shape, if it has one. */
+    Optional<ArenaPool.Need> growingNeed() {
+        return allocated == null || !allocated.grows() ? Optional.empty() : allocated.need();
+    }
+
+    /** Returns whether a delegate runs some of its operators. */
+    boolean delegates() {
+        return delegate.isPresent();
+    }
+
+    /** Returns what does not change while the interpreter has the same shapes. */
+    public Description description() {
+        return allocated.description();
+    }
+
+    /** Returns the shapes of the inputs. */
+    public List<List<Integer>> shapes() {
+        return allocated.shapes();
+    }
+
+    /** Returns whether it was allocated for these shapes. */
+    public boolean hasShapes(List<List<Integer>> wanted) {
+        // Nearly always the file's own, which is the same object.
+        List<List<Integer>> shapes = allocated.shapes();
+        return shapes == wanted || shapes.equals(wanted);
+    }
+
+    /** Returns whether it was allocated for the shapes in the file. */
+    boolean hasShapesInFile() {
+        return !allocated.grows();
+    }
+
+    /** Returns the candidate that it was built for. */
+    public Candidate candidate() {
+        return candidate;
+    }
+
+    /** Returns whether it delegates what is chosen. */
+    public boolean delegates(Candidate chosen) {
+        // Nearly always the same object, which equal sets look at first.
+        return candidate.equals(chosen);
+    }
+
+    /** Returns how long the engine took for the last prediction. */
+    public long lastNanos() {
+        return lastNanos;
+    }
+
+    /** Returns the nodes that it executes. */
+    public List<LiveNode> nodes() {
+        return allocated.nodes();
+    }
+
+    /** Returns the nanoseconds of each node in the last prediction; none unless they are taken. */
+    public long[] times() {
+        return session.times();
+    }
+
+    /** Returns whether its tensors have places in an arena: if not, it is a stock one. */
+    public boolean planned() {
+        return description().unplannedReason().isEmpty();
+    }
+
+    /**
+     * Returns an arena for the plan.
+     *
+     * @param limit how many arenas of the pool may be in use at once
+     * @param wait how long to wait for one; after that the lease is of memory of its own
+     * @return empty if no tensor needs a place in one
+     * @throws org.djlplan.memplan.internal.runtime.NoArenaException if there is no memory for one
+     */
+    public Optional<ArenaPool.Lease> lease(int limit, Duration wait) throws InterruptedException {
+        Allocated now = allocated;
+        if (now.need().isEmpty()) {
+            return Optional.empty();
+        }
+        ArenaPool.Need need = now.need().get();
+        return Optional.of(
+                now.grows()
+                        ? need.lease(now.description().arenaBytes(), limit, wait)
+                        : need.lease(limit, wait));
+    }
+
+    /**
+     * Predicts in the arena that the plan asks for.
+     *
+     * @return empty if the plan does not fit the engine's tensors any more; nothing ran then
+     */
+    public Optional<List<OutputTensor>> run(List<ByteBuffer> values, Arena arena) {
+        SessionTensors io = allocated.io();
+        io.fill(values);
+        boolean fitted = invoke(Optional.of(arena));
+        return fitted ? Optional.of(io.results(Optional.of(arena))) : Optional.empty();
+    }
+
+    /** Predicts in the engine's own memory. */
+    public List<OutputTensor> runStock(List<ByteBuffer> values) {
+        SessionTensors io = allocated.io();
+        io.fill(values);
+        boolean unused = invoke(Optional.empty());
+        return io.results(Optional.empty());
+    }
+
+    /**
+     * Lets the engine predict, when it is the turn of its delegate's workspace.
+     *
+     * @param arena empty for the engine's own memory
+     * @return whether the plan still fitted
+     */
+    private boolean invoke(Optional<Arena> arena) {
+        Optional<WorkspacePool.Turn> turn = workspace.map(WorkspacePool.Resident::take);
+        try {
+            long start = System.nanoTime();
+            boolean fitted = true;
+            if (arena.isPresent()) {
+                fitted = session.invoke(arena.get());
+            } else {
+                session.invokeStock();
+            }
+            lastNanos = System.nanoTime() - start;
+            return fitted;
+        } finally {
+            turn.ifPresent(WorkspacePool.Turn::close);
+        }
+    }
+
+    /**
+     * Keeps an arena until this is closed, for measurements: so nothing but the engine is between
+     * one run and the next.
+     */
+    public void keepArena() throws InterruptedException {
+        if (kept.isEmpty()) {
+            kept = lease(Integer.MAX_VALUE, Duration.ZERO);
+        }
+    }
+
+    /**
+     * Predicts in the arena that it keeps.
+     *
+     * @throws IllegalStateException if the plan does not fit the engine's tensors any more
+     */
+    public List<OutputTensor> run(List<ByteBuffer> values) {
+        if (kept.isEmpty()) {
+            return runStock(values);
+        }
+        return run(values, kept.get().arena()).orElseThrow(ModelInterpreter::noLongerFits);
+    }
+
+    /** Sets the inputs of {@link #runAgain}. */
+    public void fill(List<ByteBuffer> values) {
+        allocated.io().fill(values);
+    }
+
+    /**
+     * Predicts once more in the arena that it keeps, from the inputs that are there; reads no
+     * outputs.
+     *
+     * @throws IllegalStateException if the plan does not fit the engine's tensors any more
+     */
+    public void runAgain() {
+        if (!invoke(kept.map(ArenaPool.Lease::arena))) {
+            throw noLongerFits();
+        }
+    }
+
+    private static IllegalStateException noLongerFits() {
+        return new IllegalStateException("the plan no longer fits");
+    }
+
+    @Override
+    public void close() {
+        try {
+            session.close();
+        } finally {
+            try {
+                delegate.ifPresent(NativeDelegate::close);
+            } finally {
+                workspace.ifPresent(WorkspacePool.Resident::close);
+                if (allocated != null) {
+                    allocated.need().ifPresent(ArenaPool.Need::close);
+                }
+                kept.ifPresent(ArenaPool.Lease::close);
+            }
+        }
+    }
+}

@@ -1,0 +1,335 @@
+package org.djlplan.memplan.internal.runtime.tflite;
+
+import com.google.common.collect.ImmutableList;
+import com.sun.jna.Pointer;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+import org.djlplan.memplan.errors.UnsoundModelException;
+import org.djlplan.memplan.graph.FileRegion;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.Storage;
+import org.djlplan.memplan.graph.Tensor;
+import org.djlplan.memplan.internal.config.Threads;
+import org.djlplan.memplan.internal.runtime.MappedFile;
+import org.djlplan.memplan.internal.runtime.NativeLoader;
+import org.djlplan.memplan.internal.runtime.UnsupportedPlatformException;
+import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
+import org.djlplan.memplan.internal.source.tflite.TfLiteGraphs;
+import org.djlplan.memplan.internal.source.tflite.TfLiteReader;
+import org.djlplan.memplan.internal.source.tflite.TfLiteSubgraph;
+import org.djlplan.memplan.internal.source.tflite.TfLiteTensor;
+import org.djlplan.memplan.spi.DelegateFactory;
+import org.djlplan.memplan.spi.NativeDelegate;
+
+/**
+ * A model file that was mapped, verified and passed to the engine. Must be closed once, after its
+ * last session.
+ */
+public final class OpenModel implements AutoCloseable {
+
+    private final Path file;
+    private final MappedFile mapping;
+    private final Graph graph;
+    private final ImmutableList<List<Integer>> inputSignatures;
+    private final ImmutableList<List<Integer>> outputSignatures;
+    private final Pointer handle;
+    private final NativeLoader.Use use;
+
+    /** Whether the CPU kernels have prepared the model between our checks. Guarded by this. */
+    private boolean sound;
+
+    private OpenModel(
+            Path file,
+            MappedFile mapping,
+            Graph graph,
+            List<List<Integer>> inputSignatures,
+            List<List<Integer>> outputSignatures,
+            Pointer handle,
+            NativeLoader.Use use) {
+        this.file = file;
+        this.mapping = mapping;
+        this.graph = graph;
+        this.inputSignatures = ImmutableList.copyOf(inputSignatures);
+        this.outputSignatures = ImmutableList.copyOf(outputSignatures);
+        this.handle = handle;
+        this.use = use;
+    }
+
+    /**
+     * Opens a model.
+     *
+     * @throws IOException if the file cannot be read or is damaged
+     * @throws UnplannableException if there is no engine that takes it
+     */
+    public static OpenModel of(Path file) throws IOException, UnplannableException {
+        return of(file, file.getFileName().toString());
+    }
+
+    /**
+     * Opens a model.
+     *
+     * @param file the model's, or a copy of it
+     * @param name by which its user knows the model
+     * @throws IOException if the file cannot be read or is damaged
+     * @throws UnplannableException if there is no engine that takes it
+     */
+    public static OpenModel of(Path file, String name) throws IOException, UnplannableException {
+        NativeLoader.Use use = TfLiteNative.use();
+        try {
+            return of(file, name, use);
+        } catch (IOException | UnplannableException | RuntimeException | Error e) {
+            use.close();
+            throw e;
+        }
+    }
+
+    private static OpenModel of(Path file, String name, NativeLoader.Use use)
+            throws IOException, UnplannableException {
+        MappedFile mapping = map(file);
+        try {
+            TfLiteFile content = TfLiteReader.read(mapping.bytes(), file.toString());
+            Graph graph = TfLiteGraphs.toGraph(content, name);
+            Pointer handle =
+                    TfLiteNative.djlplan_tflite_model_create(
+                            mapping.address(), mapping.lengthBytes());
+            if (handle == null) {
+                throw new UnplannableException("the engine does not take the file");
+            }
+            TfLiteSubgraph main = content.main();
+            return new OpenModel(
+                    file,
+                    mapping,
+                    graph,
+                    signatures(main, main.inputs()),
+                    signatures(main, main.outputs()),
+                    handle,
+                    use);
+        } catch (IOException | UnplannableException | RuntimeException | Error e) {
+            mapping.close();
+            throw e;
+        }
+    }
+
+    private static List<List<Integer>> signatures(TfLiteSubgraph graph, List<Integer> ids) {
+        List<List<Integer>> signatures = new ArrayList<>(ids.size());
+        for (int id : ids) {
+            TfLiteTensor tensor = graph.tensors().get(id);
+            signatures.add(tensor.shape().contains(-1) ? tensor.shape() : tensor.shapeSignature());
+        }
+        return signatures;
+    }
+
+    private static MappedFile map(Path file) throws IOException, UnplannableException {
+        try {
+            return MappedFile.open(file);
+        } catch (UnsupportedPlatformException e) {
+            throw new UnplannableException(e.getMessage());
+        }
+    }
+
+    /** Returns the file that was opened. */
+    public Path file() {
+        return file;
+    }
+
+    /** Returns the graph as the file has it. */
+    public Graph graph() {
+        return graph;
+    }
+
+    /**
+     * Returns the shapes of the inputs with −1 for each dimension that the model leaves to its
+     * caller; an empty one where the file does not say.
+     */
+    public ImmutableList<List<Integer>> inputSignatures() {
+        return inputSignatures;
+    }
+
+    /**
+     * Returns whether the model leaves dimensions of its inputs to the caller: those in the file
+     * may be placeholders, with which nothing can be allocated.
+     */
+    public boolean leavesDimensions() {
+        return inputSignatures.stream().anyMatch(signature -> signature.contains(-1));
+    }
+
+    /**
+     * Returns whether the shapes in the file are placeholders: the engine cannot allocate the model
+     * before it is given others.
+     *
+     * @throws UnplannableException if it cannot build an interpreter of the model at all
+     */
+    public boolean waitsForShapes() throws UnplannableException {
+        if (!leavesDimensions()) {
+            return false;
+        }
+        try (EngineSession session = sessions().open(EngineSession.Spec.stock(Threads.DEFAULT))) {
+            session.allocate();
+            return false;
+        } catch (IllegalStateException e) {
+            return true;
+        }
+    }
+
+    /** Returns the inputs as far as they are known before there is a shape: −1 for what is not. */
+    public ImmutableList<TensorInfo> inputsBeforeShapes() {
+        return beforeShapes(graph.inputs(), inputSignatures);
+    }
+
+    /** Returns the outputs as {@link #inputsBeforeShapes} does. */
+    public ImmutableList<TensorInfo> outputsBeforeShapes() {
+        return beforeShapes(graph.outputs(), outputSignatures);
+    }
+
+    private ImmutableList<TensorInfo> beforeShapes(
+            List<Integer> ids, List<List<Integer>> signatures) {
+        ImmutableList.Builder<TensorInfo> infos = ImmutableList.builder();
+        for (int i = 0; i < ids.size(); i++) {
+            Tensor tensor = graph.tensors().get(ids.get(i));
+            List<Integer> known = signatures.get(i);
+            infos.add(
+                    new TensorInfo(
+                            tensor.name(),
+                            tensor.type(),
+                            known.size() == tensor.shape().size() ? known : tensor.shape(),
+                            0));
+        }
+        return infos.build();
+    }
+
+    /** Returns whether size and time of the file are as they were when it was opened. */
+    public boolean intact() {
+        return mapping.intact();
+    }
+
+    /**
+     * Gives the file's pages in memory back to the system, which reads them again when they are
+     * needed: to be called when a delegate keeps the weights packed in memory of its own.
+     */
+    public void releasePages() {
+        mapping.releasePages();
+    }
+
+    /** Returns what makes the engine's sessions of it. */
+    public EngineSession.Source sessions() {
+        return new EngineSession.Source() {
+            @Override
+            public EngineSession open(EngineSession.Spec spec) throws UnplannableException {
+                if (spec.delegated().isPresent()) {
+                    requireSound();
+                }
+                return TfLiteSession.create(handle, spec);
+            }
+
+            /** Where the engine's own planner writes over inputs, its arena is hard to beat. */
+            @Override
+            public boolean placesOutputs() {
+                return TfLiteNative.djlplan_tflite_tells_in_place() != 0;
+            }
+        };
+    }
+
+    /** Returns a session whose constants are loaded while it runs. */
+    StreamedSession streamed(int threads) throws UnplannableException {
+        return streamed(threads, session -> {});
+    }
+
+    /**
+     * Returns a session whose constants are loaded while it runs, but for what a delegate packs.
+     *
+     * @param delegate outlives the session
+     */
+    StreamedSession streamed(int threads, DelegatedPart part, NativeDelegate delegate)
+            throws UnplannableException {
+        requireSound();
+        EngineSession.Delegated delegated = new EngineSession.Delegated(delegate, part.operators());
+        Map<Integer, Pointer> constants =
+                part.original().map(original -> constantsIn(original, part)).orElse(Map.of());
+        return streamed(threads, session -> session.delegate(delegated, constants));
+    }
+
+    private StreamedSession streamed(int threads, Consumer<TfLiteSession> more)
+            throws UnplannableException {
+        return TfLiteSession.streamed(handle, threads, EngineView.plannable(graph, false), more);
+    }
+
+    /** Returns where in another file with tensors of the same ids lies what operators read. */
+    private Map<Integer, Pointer> constantsIn(OpenModel original, DelegatedPart part) {
+        Map<Integer, Pointer> constants = new TreeMap<>();
+        for (int operator : part.operators()) {
+            for (int id : graph.operators().get(operator).inputs()) {
+                if (original.hasConstantOf(graph.tensors().get(id))) {
+                    FileRegion region = original.graph.tensors().get(id).region().orElseThrow();
+                    constants.put(id, original.mapping.address().share(region.offsetBytes()));
+                }
+            }
+        }
+        return constants;
+    }
+
+    /** Returns whether this file has a constant like another's tensor of the same id. */
+    public boolean hasConstantOf(Tensor tensor) {
+        return tensor.storage() == Storage.CONSTANT
+                && tensor.id() < graph.tensors().size()
+                && isLike(graph.tensors().get(tensor.id()), tensor);
+    }
+
+    private static boolean isLike(Tensor own, Tensor other) {
+        return own.storage() == Storage.CONSTANT
+                && own.region().isPresent()
+                && own.type() == other.type()
+                && own.bytes() == other.bytes()
+                && own.shape().equals(other.shape());
+    }
+
+    /**
+     * Returns the partitions that a delegate reports when it may take everything it supports: sets
+     * of operators, by index. Nothing is run.
+     *
+     * @throws UnplannableException if the delegate cannot be made or cannot look at the model
+     */
+    public List<Set<Integer>> partitions(DelegateFactory delegates) throws UnplannableException {
+        try (NativeDelegate delegate = Delegates.create(delegates, 1)) {
+            return TfLiteSession.partitions(handle, 1, delegate);
+        }
+    }
+
+    /**
+     * Lets the CPU kernels prepare once, between our checks, before a delegate looks at the model:
+     * delegates have kernels of their own, which are not checked.
+     *
+     * @throws UnplannableException if a kernel must not go on with what the file says
+     */
+    private synchronized void requireSound() throws UnplannableException {
+        if (sound) {
+            return;
+        }
+        try (TfLiteSession session =
+                TfLiteSession.create(handle, EngineSession.Spec.stock(Threads.DEFAULT))) {
+            session.allocate();
+        } catch (IllegalStateException e) {
+            // Operators that only the delegate has cannot be prepared without it.
+            if (e instanceof UnsoundModelException || !hasCustomOperators()) {
+                throw new UnplannableException(e.getMessage());
+            }
+        }
+        sound = true;
+    }
+
+    private boolean hasCustomOperators() {
+        return graph.operators().stream().anyMatch(o -> o.type().startsWith("CUSTOM:"));
+    }
+
+    @Override
+    public void close() {
+        TfLiteNative.djlplan_tflite_model_delete(handle);
+        mapping.close();
+        use.close();
+    }
+}

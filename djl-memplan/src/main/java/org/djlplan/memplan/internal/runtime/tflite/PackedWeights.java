@@ -1,0 +1,145 @@
+package org.djlplan.memplan.internal.runtime.tflite;
+
+import com.sun.jna.Pointer;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedSet;
+import java.util.concurrent.atomic.AtomicLong;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.Storage;
+import org.djlplan.memplan.graph.Tensor;
+import org.djlplan.memplan.internal.machine.Machine;
+
+/**
+ * The packed weights of one model, which XNNPACK packs once for all delegates with the same
+ * operators. Each delegate has its own workspace and threads, so that they can run at once. The
+ * first delegate packs; delegates created meanwhile pack their own weights.
+ */
+final class PackedWeights {
+
+    /** Packed weights are padded, and unpacked from 16 bits or 8 before. */
+    private static final int MOST_PER_BYTE = 4;
+
+    private static final long MOST_PADDING_BYTES = 16 << 20;
+
+    /** Of all models. */
+    private static final AtomicLong PACKED_BYTES = new AtomicLong();
+
+    private final long mostBytes;
+    private final Map<SortedSet<Integer>, Packed> byOperators = new HashMap<>();
+
+    private static final class Packed {
+        private final Pointer handle;
+        private long bytes;
+        private int users;
+        private boolean finished;
+        private boolean refused;
+
+        Packed(Pointer handle) {
+            this.handle = handle;
+        }
+    }
+
+    /** Returns what the packed weights of all models take that interpreters may share, in bytes. */
+    static long bytesOfAll() {
+        return PACKED_BYTES.get();
+    }
+
+    /** Those of a model, none yet. */
+    PackedWeights(Graph model) {
+        mostBytes =
+                MOST_PADDING_BYTES
+                        + MOST_PER_BYTE
+                                * model.tensors().stream()
+                                        .filter(t -> t.storage() == Storage.CONSTANT)
+                                        .mapToLong(Tensor::bytes)
+                                        .sum();
+    }
+
+    /**
+     * Returns a use of those of some operators, which the caller's delegate packs if nobody did;
+     * empty while another one packs them, and where they cannot be shared. Only while the native
+     * methods are bound.
+     */
+    synchronized Optional<Share> share(SortedSet<Integer> operators) {
+        Packed packed = byOperators.get(operators);
+        if (packed == null) {
+            // It takes addresses for as much as they might be.
+            if (new Machine().addressSpaceHeadroomBytes().isPresent()) {
+                return Optional.empty();
+            }
+            Pointer handle = TfLiteNative.djlplan_packed_create(mostBytes);
+            if (handle == null) {
+                return Optional.empty();
+            }
+            packed = new Packed(handle);
+            byOperators.put(operators, packed);
+        } else if (!packed.finished || packed.refused) {
+            return Optional.empty();
+        }
+        packed.users++;
+        return Optional.of(new Share(operators, packed));
+    }
+
+    /** The use of packed weights by one delegate, from before its creation until it is freed. */
+    final class Share implements AutoCloseable {
+
+        private final SortedSet<Integer> operators;
+        private final Packed packed;
+        private final boolean found;
+
+        private Share(SortedSet<Integer> operators, Packed packed) {
+            this.operators = operators;
+            this.packed = packed;
+            found = packed.finished;
+        }
+
+        Pointer handle() {
+            return packed.handle;
+        }
+
+        /** Returns whether others had packed them. */
+        boolean found() {
+            return found;
+        }
+
+        /**
+         * Lets others use them; to be called when the delegate has taken its operators, on the
+         * thread on which it did, and before the session's tensors are allocated.
+         */
+        void finish() throws UnplannableException {
+            synchronized (PackedWeights.this) {
+                if (found) {
+                    return;
+                }
+                long[] bytes = new long[1];
+                if (TfLiteNative.djlplan_packed_finish(packed.handle, bytes) != TfLiteNative.OK) {
+                    throw new UnplannableException("XNNPACK could not keep its packed weights");
+                }
+                packed.finished = true;
+                packed.bytes = bytes[0];
+                PACKED_BYTES.addAndGet(packed.bytes);
+            }
+        }
+
+        /** Gives them to nobody any more: a delegate did not find its own. */
+        void refuse() {
+            synchronized (PackedWeights.this) {
+                packed.refused = true;
+            }
+        }
+
+        @Override
+        public void close() {
+            synchronized (PackedWeights.this) {
+                packed.users--;
+                if (packed.users == 0) {
+                    byOperators.remove(operators);
+                    TfLiteNative.djlplan_packed_delete(packed.handle);
+                    PACKED_BYTES.addAndGet(-packed.bytes);
+                }
+            }
+        }
+    }
+}

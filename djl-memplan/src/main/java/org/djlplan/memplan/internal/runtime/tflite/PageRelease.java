@@ -1,0 +1,46 @@
+package org.djlplan.memplan.internal.runtime.tflite;
+
+import com.google.common.util.concurrent.Uninterruptibles;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * Repeatedly releases pages of models while a delegate packs the weights that it reads there,
+ * because both together would take twice the memory.
+ */
+final class PageRelease {
+
+    /** What is packed meanwhile are a few megabytes. */
+    private static final Duration PAUSE = Duration.ofMillis(2);
+
+    private final List<OpenModel> models;
+    private final Thread thread;
+    private volatile boolean done;
+
+    private PageRelease(List<OpenModel> models) {
+        this.models = models;
+        thread = new Thread(this::release, "djl-plan-release");
+        thread.setDaemon(true);
+    }
+
+    /** Begins; the models are not to be closed before the result is. */
+    static PageRelease of(List<OpenModel> models) {
+        PageRelease release = new PageRelease(models);
+        release.thread.start();
+        return release;
+    }
+
+    private void release() {
+        while (!done) {
+            models.forEach(OpenModel::releasePages);
+            Uninterruptibles.sleepUninterruptibly(PAUSE);
+        }
+    }
+
+    /** Ends, when all pages are given back. */
+    void close() {
+        done = true;
+        Uninterruptibles.joinUninterruptibly(thread);
+        models.forEach(OpenModel::releasePages);
+    }
+}

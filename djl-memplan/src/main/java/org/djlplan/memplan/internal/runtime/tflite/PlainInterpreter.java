@@ -1,0 +1,139 @@
+package org.djlplan.memplan.internal.runtime.tflite;
+
+import com.google.common.collect.ImmutableList;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.Tensor;
+import org.djlplan.memplan.internal.runtime.tflite.EngineSession.Allocation;
+import org.djlplan.memplan.internal.runtime.tflite.EngineSession.LiveTensor;
+
+/** An interpreter of the engine in the engine's own memory. Not thread-safe. */
+final class PlainInterpreter implements AutoCloseable {
+
+    private final EngineSession session;
+    private final Graph file;
+    private List<List<Integer>> shapes;
+    private ImmutableList<OutputTensor> inputs;
+    private ImmutableList<OutputTensor> outputs;
+
+    /** Sizes become known while it runs: then anything may lie elsewhere afterwards. */
+    private boolean dynamic;
+
+    /**
+     * An interpreter that is allocated once it is known for which shapes.
+     *
+     * @param session as {@link EngineSession.Spec#stock} asks for
+     * @param file the graph as the file has it
+     */
+    PlainInterpreter(EngineSession session, Graph file) {
+        this.session = session;
+        this.file = file;
+        shapes = List.of();
+    }
+
+    /**
+     * Allocates it for the shapes in the file. If that fails, the session is closed.
+     *
+     * @throws UnplannableException if the engine cannot prepare the model
+     */
+    void allocate() throws UnplannableException {
+        try {
+            session.allocate();
+            look();
+        } catch (RuntimeException | Error e) {
+            session.close();
+            if (e instanceof IllegalStateException) {
+                throw new UnplannableException(e.getMessage());
+            }
+            throw e;
+        }
+        shapes = inputs.stream().map(input -> input.info().shape()).toList();
+    }
+
+    /** Finds the inputs and outputs, which move with every allocation. */
+    private void look() {
+        List<LiveTensor> tensors = session.tensors();
+        inputs = memory(file.inputs(), tensors);
+        outputs = memory(file.outputs(), tensors);
+        dynamic = tensors.stream().anyMatch(t -> t.allocation() == Allocation.DYNAMIC);
+    }
+
+    private ImmutableList<OutputTensor> memory(List<Integer> ids, List<LiveTensor> tensors) {
+        ImmutableList.Builder<OutputTensor> found = ImmutableList.builder();
+        for (int id : ids) {
+            LiveTensor live = tensors.get(id);
+            Tensor declared = file.tensors().get(id);
+            found.add(
+                    new OutputTensor(
+                            new TensorInfo(
+                                    declared.name(), declared.type(), live.shape(), live.bytes()),
+                            SessionTensors.memory(live)));
+        }
+        return found.build();
+    }
+
+    /** Returns the inputs as they are allocated now. */
+    ImmutableList<TensorInfo> inputs() {
+        return infos(inputs);
+    }
+
+    /** Returns the outputs as they are allocated now. */
+    ImmutableList<TensorInfo> outputs() {
+        return infos(outputs);
+    }
+
+    private static ImmutableList<TensorInfo> infos(List<OutputTensor> tensors) {
+        return ImmutableList.copyOf(tensors.stream().map(OutputTensor::info).toList());
+    }
+
+    /**
+     * Predicts once.
+     *
+     * @param values the inputs, as long as their shapes say
+     * @throws IllegalStateException if the engine fails
+     */
+    List<OutputTensor> run(List<ByteBuffer> values, List<List<Integer>> wanted) {
+        if (!shapes.equals(wanted)) {
+            for (int i = 0; i < wanted.size(); i++) {
+                session.resize(i, wanted.get(i));
+            }
+            session.allocate();
+            look();
+            shapes = wanted;
+        }
+        for (int i = 0; i < values.size(); i++) {
+            fill(i, values.get(i).duplicate());
+        }
+        session.invokeStock();
+        if (dynamic) {
+            look();
+        }
+        List<OutputTensor> results = new ArrayList<>(outputs.size());
+        for (OutputTensor output : outputs) {
+            ByteBuffer copy =
+                    ByteBuffer.allocate(output.data().capacity()).order(ByteOrder.nativeOrder());
+            copy.put(output.data().duplicate().rewind()).rewind();
+            results.add(new OutputTensor(output.info(), copy));
+        }
+        return results;
+    }
+
+    private void fill(int input, ByteBuffer value) {
+        if (inputs.get(input).info().type() == ElementType.STRING) {
+            byte[] strings = new byte[value.remaining()];
+            value.get(strings);
+            session.fill(input, strings);
+        } else {
+            inputs.get(input).data().rewind().put(value);
+        }
+    }
+
+    @Override
+    public void close() {
+        session.close();
+    }
+}

@@ -1,0 +1,17 @@
+package org.djlplan.memplan.internal.runtime.tflite;
+
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
+
+/** The planner of one model, as called by the runtime. */
+@FunctionalInterface
+public interface PlanFinder {
+
+    /**
+     * Returns a small valid plan.
+     *
+     * @param live the graph as the engine has it
+     * @throws IllegalArgumentException if there is no such strategy
+     */
+    EvaluatedPlan find(Graph live);
+}

@@ -1,0 +1,342 @@
+package org.djlplan.memplan.internal.runtime.tflite;
+
+import static com.google.common.base.Preconditions.checkState;
+
+import com.google.common.collect.ImmutableList;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.djlplan.memplan.graph.FileRegion;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.internal.budget.DerivedConstant;
+import org.djlplan.memplan.internal.budget.Schedule;
+import org.djlplan.memplan.internal.budget.WeightUse;
+import org.djlplan.memplan.internal.runtime.UnsupportedPlatformException;
+import org.djlplan.memplan.internal.runtime.WeightStream;
+import org.djlplan.memplan.internal.runtime.tflite.StreamedSession.Derived;
+import org.djlplan.memplan.spi.NativeDelegate;
+
+/**
+ * An interpreter of the engine whose weights are loaded while it runs: activations, temporaries and
+ * pieces of the weights lie in one arena, according to a {@link Schedule}. Not thread-safe.
+ */
+public final class StreamedInterpreter implements AutoCloseable {
+
+    private final StreamedSession session;
+
+    /** Freed after the session. */
+    private final Optional<NativeDelegate> delegate;
+
+    private final Graph graph;
+    private final SessionTensors io;
+    private final ImmutableList<Derived> derived;
+    private final WeightStream stream;
+
+    /** Kernels that derive something have done so once a first inference has ended. */
+    private boolean primed;
+
+    private Optional<Schedule> schedule = Optional.empty();
+
+    private StreamedInterpreter(
+            StreamedSession session,
+            Optional<NativeDelegate> delegate,
+            Graph graph,
+            WeightStream stream) {
+        this.session = session;
+        this.delegate = delegate;
+        this.graph = graph;
+        this.stream = stream;
+        io = new SessionTensors(graph, session.tensors(), StreamedInterpreter::noPlace);
+        derived = ImmutableList.copyOf(session.derived());
+    }
+
+    /**
+     * Builds an interpreter. It can run once it has a schedule.
+     *
+     * @param model not closed with the result; large constants begin pages of its file
+     * @param threads number of threads, −1 for the engine's default
+     * @param shapes of the inputs; empty for those in the file
+     * @param way from the file to the arena
+     * @throws IOException if the file cannot be opened
+     * @throws UnplannableException if the engine refuses, or sizes are known only at run time
+     */
+    public static StreamedInterpreter open(
+            OpenModel model, int threads, List<List<Integer>> shapes, WeightStream.Io way)
+            throws IOException, UnplannableException {
+        return open(model, model.streamed(threads), Optional.empty(), shapes, way);
+    }
+
+    /**
+     * Builds an interpreter of which a delegate runs a part, for the shapes in the file. It can run
+     * once it has a schedule.
+     *
+     * @param model as above
+     * @param part what is delegated; its original is needed no longer afterwards
+     * @throws IOException if the file cannot be opened
+     * @throws UnplannableException if the engine or the delegate refuses
+     */
+    public static StreamedInterpreter open(
+            OpenModel model, int threads, DelegatedPart part, WeightStream.Io way)
+            throws IOException, UnplannableException {
+        List<OpenModel> read = new ArrayList<>(List.of(model));
+        part.original().ifPresent(read::add);
+        NativeDelegate delegate = Delegates.create(part.delegates(), threads);
+        PageRelease release = PageRelease.of(read);
+        try {
+            StreamedSession session = model.streamed(threads, part, delegate);
+            return open(model, session, Optional.of(delegate), List.of(), way);
+        } catch (IOException | UnplannableException | RuntimeException | Error e) {
+            delegate.close();
+            throw e;
+        } finally {
+            release.close();
+        }
+    }
+
+    private static long noPlace(int output) {
+        throw new IllegalStateException("output " + output + " is not in the engine's memory");
+    }
+
+    /** Takes the session, but not the delegate if it fails. */
+    private static StreamedInterpreter open(
+            OpenModel model,
+            StreamedSession session,
+            Optional<NativeDelegate> delegate,
+            List<List<Integer>> shapes,
+            WeightStream.Io way)
+            throws IOException, UnplannableException {
+        try {
+            for (int i = 0; i < shapes.size(); i++) {
+                session.resize(i, shapes.get(i));
+            }
+            session.allocate();
+            if (delegate.isEmpty()) {
+                EngineView.requireChosen(session.nodes(), Set.of());
+            }
+            Graph graph = EngineView.live(model.graph(), session).graph();
+            WeightStream stream = WeightStream.open(model.file(), way);
+            return new StreamedInterpreter(session, delegate, graph, stream);
+        } catch (UnsupportedPlatformException | IllegalStateException e) {
+            session.close();
+            throw new UnplannableException(e.getMessage());
+        } catch (IOException | UnplannableException | RuntimeException | Error e) {
+            session.close();
+            throw e;
+        } finally {
+            // The engine looked at each constant's length, and the system mapped what is around.
+            model.releasePages();
+        }
+    }
+
+    /** Returns the graph as the engine has it, with kernels' temporaries. */
+    public Graph graph() {
+        return graph;
+    }
+
+    /** Returns the model's inputs. */
+    public ImmutableList<TensorInfo> inputs() {
+        return io.inputInfos();
+    }
+
+    /** Returns the model's outputs. */
+    public ImmutableList<TensorInfo> outputs() {
+        return io.outputInfos();
+    }
+
+    /**
+     * Returns what kernels derive from constants.
+     *
+     * @param begin where its copy begins in the file of the weights; empty while there is none
+     */
+    public ImmutableList<DerivedConstant> derived(Optional<Long> begin) {
+        ImmutableList.Builder<DerivedConstant> all = ImmutableList.builder();
+        long[] offsets = derivedOffsets(begin.orElse(0L));
+        for (int i = 0; i < derived.size(); i++) {
+            Derived each = derived.get(i);
+            FileRegion region =
+                    new FileRegion(offsets[i], graph.tensors().get(each.tensor()).bytes());
+            all.add(
+                    new DerivedConstant(
+                            each.step(),
+                            each.tensor(),
+                            each.constant(),
+                            begin.map(unused -> region)));
+        }
+        return all.build();
+    }
+
+    /**
+     * Returns what kernels derive from constants, as another interpreter of the file has it, of
+     * which more of its kernels may derive something.
+     *
+     * @param whole what that returned
+     * @throws UnplannableException if kernels derive what that does not have
+     */
+    public ImmutableList<DerivedConstant> derived(List<DerivedConstant> whole)
+            throws UnplannableException {
+        Map<Integer, DerivedConstant> byConstant = new HashMap<>();
+        whole.forEach(each -> byConstant.put(each.constant(), each));
+        ImmutableList.Builder<DerivedConstant> all = ImmutableList.builder();
+        for (Derived each : derived) {
+            DerivedConstant known = byConstant.get(each.constant());
+            if (known == null) {
+                throw new UnplannableException("a kernel derives something else than before");
+            }
+            all.add(
+                    new DerivedConstant(
+                            each.step(), each.tensor(), each.constant(), known.region()));
+        }
+        return all.build();
+    }
+
+    /** Returns the operators of the file that each step runs, in execution order. */
+    public List<List<Integer>> operators() {
+        return session.nodes().stream().map(EngineSession.LiveNode::operators).toList();
+    }
+
+    /** Returns how many operators are delegated. */
+    public int delegatedOperators() {
+        return session.nodes().stream().mapToInt(node -> node.replaced().size()).sum();
+    }
+
+    /** Returns the bytes that {@link #capture} writes from {@code begin} on. */
+    public long derivedBytes() {
+        long[] offsets = derivedOffsets(0);
+        return offsets[derived.size()];
+    }
+
+    /** Each begins a page; the last number is where they end. */
+    private long[] derivedOffsets(long begin) {
+        long[] offsets = new long[derived.size() + 1];
+        offsets[0] = begin;
+        for (int i = 0; i < derived.size(); i++) {
+            long bytes = graph.tensors().get(derived.get(i).tensor()).bytes();
+            offsets[i + 1] = offsets[i] + WeightUse.roundUp(bytes);
+        }
+        return offsets;
+    }
+
+    /**
+     * Takes a schedule.
+     *
+     * @throws UnplannableException if it does not fit the engine's tensors, or there is no memory
+     */
+    public void schedule(Schedule wanted) throws UnplannableException {
+        schedule = Optional.empty();
+        install(wanted);
+        schedule = Optional.of(wanted);
+    }
+
+    private void install(Schedule wanted) throws UnplannableException {
+        try {
+            stream.schedule(wanted);
+        } catch (RuntimeException e) {
+            throw new UnplannableException(e.getMessage());
+        }
+        if (!session.bind(stream, wanted)) {
+            throw new UnplannableException(session.error());
+        }
+    }
+
+    /**
+     * Runs once on zeros, and writes what kernels derived into the file, page by page from {@code
+     * begin} on. The schedule must load the constants that they derive it from.
+     *
+     * @throws IOException if it cannot be written or read
+     */
+    public void capture(Path file, long begin) throws IOException {
+        try {
+            session.invokeCapturing(file, derivedOffsets(begin));
+        } catch (IllegalStateException e) {
+            throw new IOException(e.getMessage(), e);
+        }
+        primed = true;
+    }
+
+    /**
+     * Lets kernels believe that they have derived what is in the file: they run once without any
+     * weights, and overwrite nothing but the arena. Does nothing when they believe it.
+     *
+     * @throws UnplannableException if the engine fails
+     */
+    public void prime() throws UnplannableException {
+        Schedule wanted = schedule.orElseThrow();
+        if (primed || derived.isEmpty()) {
+            return;
+        }
+        install(withoutLoads(wanted));
+        try {
+            checkState(session.invokeStreamed(), "the plan does not fit: %s", session.error());
+        } catch (IllegalStateException e) {
+            throw new UnplannableException(e.getMessage());
+        }
+        primed = true;
+        install(wanted);
+    }
+
+    private Schedule withoutLoads(Schedule wanted) {
+        Map<Integer, Derived> byTensor = new HashMap<>();
+        derived.forEach(each -> byTensor.put(each.tensor(), each));
+        List<Schedule.Binding> bindings = new ArrayList<>(wanted.bindings());
+        for (Schedule.Binding binding : wanted.bindings()) {
+            Derived made = byTensor.get(binding.tensor());
+            if (made != null) {
+                // It is transposed in place, into nonsense that nobody sees.
+                bindings.add(
+                        new Schedule.Binding(
+                                binding.step(), made.constant(), binding.offsetBytes()));
+            }
+        }
+        bindings.sort(Comparator.comparingInt(Schedule.Binding::step));
+        return new Schedule(
+                wanted.arenaBytes(),
+                wanted.places(),
+                List.of(),
+                wanted.needs().stream().map(need -> 0).toList(),
+                bindings,
+                wanted.elided());
+    }
+
+    /**
+     * Predicts.
+     *
+     * @throws IllegalStateException if weights cannot be read or the engine fails
+     */
+    public List<OutputTensor> run(List<ByteBuffer> values) {
+        checkState(primed || derived.isEmpty(), "kernels have not been primed");
+        io.fill(values);
+        checkState(session.invokeStreamed(), "the plan no longer fits: %s", session.error());
+        return io.results(Optional.empty());
+    }
+
+    /** Returns the nanoseconds of each step in the last inference, waiting included. */
+    public long[] times() {
+        return session.times();
+    }
+
+    /** Returns the stream of the weights. */
+    public WeightStream stream() {
+        return stream;
+    }
+
+    /**
+     * Returns the bytes that the engine keeps for itself: inputs, outputs and what is persistent.
+     */
+    public long ownBytes() {
+        return EngineView.arenaBytes(session.tensors());
+    }
+
+    @Override
+    public void close() {
+        session.close();
+        delegate.ifPresent(NativeDelegate::close);
+        stream.close();
+    }
+}

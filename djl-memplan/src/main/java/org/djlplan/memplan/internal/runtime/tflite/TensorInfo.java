@@ -1,0 +1,20 @@
+package org.djlplan.memplan.internal.runtime.tflite;
+
+import com.google.common.collect.ImmutableList;
+import java.util.List;
+import org.djlplan.memplan.graph.ElementType;
+
+/**
+ * An input or output of a model.
+ *
+ * @param name the model's name for it
+ * @param type type of its elements
+ * @param shape its dimensions
+ * @param bytes its size
+ */
+public record TensorInfo(String name, ElementType type, List<Integer> shape, long bytes) {
+
+    public TensorInfo {
+        shape = ImmutableList.copyOf(shape);
+    }
+}

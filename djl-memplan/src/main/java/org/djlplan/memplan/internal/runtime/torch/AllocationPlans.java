@@ -1,0 +1,98 @@
+package org.djlplan.memplan.internal.runtime.torch;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import com.google.common.primitives.ImmutableLongArray;
+import java.util.List;
+import java.util.Optional;
+import org.djlplan.memplan.graph.ArrayType;
+import org.djlplan.memplan.internal.formula.Guess;
+import org.djlplan.memplan.internal.formula.QuickPlan;
+import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
+import org.djlplan.memplan.internal.source.block.LivenessTrace;
+import org.djlplan.memplan.internal.source.trace.AllocationTrace;
+
+/**
+ * Plans the allocations of one model's predictions, and stores its knowledge across runs of the
+ * JVM.
+ */
+public interface AllocationPlans {
+
+    /**
+     * A plan in use.
+     *
+     * @param trace the allocations of a prediction
+     * @param plan offsets of those that may be placed
+     */
+    record Placement(AllocationTrace trace, EvaluatedPlan plan) {
+
+        public Placement {
+            checkArgument(
+                    plan.plan().problem().units().equals(trace.problem().units()),
+                    "the plan is not one of these allocations");
+        }
+    }
+
+    /** Returns what is known of predictions with inputs of certain types and so many threads. */
+    OfInputs of(List<ArrayType> inputs, int threads);
+
+    /**
+     * Returns what is known of predictions with inputs of the same types and ranks, of any shape.
+     */
+    OfShapes ofShapes(List<ArrayType> inputs, int threads);
+
+    /** Waits until everything is written, but not for long. */
+    void flush();
+
+    /** Predictions for shapes from recordings of other shapes. Thread-safe. */
+    interface OfShapes {
+
+        /**
+         * Returns what a prediction of a shape is expected to allocate, if that is known for sure.
+         */
+        Optional<Guess> guess(ImmutableLongArray shape);
+
+        /** Returns whether a recording of a shape that is not known would tell of others. */
+        boolean wants(ImmutableLongArray shape);
+
+        /** Plans in little time; empty if the machine has no memory for it. */
+        Optional<QuickPlan> plan(Guess guess);
+
+        /** Learns what a prediction of a shape allocated, and keeps it. */
+        void learn(ImmutableLongArray shape, AllocationTrace trace);
+    }
+
+    /** The plans of predictions with the same allocations. */
+    interface OfInputs {
+
+        /** Returns when an imperative block's arrays are closed, if it is known. */
+        Optional<LivenessTrace> liveness();
+
+        /**
+         * Learns when an imperative block's arrays are closed: allocations that were planned before
+         * are no longer those of the block.
+         *
+         * @return whether that is new
+         */
+        boolean learn(LivenessTrace liveness);
+
+        /** Returns the stored plan, if there is one. */
+        Optional<Placement> kept();
+
+        /** Plans allocations. */
+        Placement plan(AllocationTrace trace);
+
+        /** Tells that a plan is used from now on: {@link #save} writes it. */
+        void use(Placement placement);
+
+        /**
+         * Marks this kind of predictions as recurring, so that its plan is worth storing.
+         *
+         * @return whether that was not known
+         */
+        boolean markRecurring();
+
+        /** Writes what is to be kept. Predictions need not wait for that. */
+        void save();
+    }
+}

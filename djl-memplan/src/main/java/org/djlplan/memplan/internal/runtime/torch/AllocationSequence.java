@@ -1,0 +1,446 @@
+package org.djlplan.memplan.internal.runtime.torch;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
+import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
+import org.djlplan.memplan.internal.runtime.ArenaPool;
+import org.djlplan.memplan.internal.source.block.LivenessTrace;
+import org.djlplan.memplan.internal.source.trace.AllocationTrace;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The allocations of predictions with inputs of certain types, which are always the same in the
+ * same order: recorded once, planned in the background by {@link AllocationPlans}, and placed from
+ * then on. Before that, {@link OnlineArenas} places them.
+ *
+ * <p>If several predictions in a row allocate differently, they are recorded again, after twice as
+ * many predictions each time, so that a model with data-dependent allocations costs almost nothing.
+ */
+final class AllocationSequence implements AutoCloseable {
+
+    private static final Logger logger = LoggerFactory.getLogger(AllocationSequence.class);
+    private static final int FIRST_PATIENCE = 3;
+    private static final double MEGA = 1e6;
+
+    private final String name;
+    private final int mostArenas;
+    private final AllocationPlans.OfInputs plans;
+    private final AllocationWatch watch;
+    private final ArenaPool pool;
+    private final OnlineArenas online;
+    private final Background background;
+    private final Tally tally;
+    private final TorchPrediction.Guard guard;
+
+    private Optional<Installed> installed = Optional.empty();
+
+    /** Whether a prediction is noted, or was and is being planned. */
+    private boolean recording;
+
+    /** Raised when what was noted until now is no longer what predictions do. */
+    private int generation;
+
+    private boolean unplannable;
+    private boolean closed;
+    private int divergences;
+    private int patience = FIRST_PATIENCE;
+
+    /** Counts the results of the predictions of a model. */
+    static final class Tally {
+
+        final LongAdder predictions = new LongAdder();
+        final LongAdder unplannedPredictions = new LongAdder();
+        final LongAdder online = new LongAdder();
+        final LongAdder unplannedAllocations = new LongAdder();
+        final LongAdder recordings = new LongAdder();
+        final LongAdder escaped = new LongAdder();
+        final LongAdder byFormula = new LongAdder();
+
+        /** Finishes a run that had no plan. */
+        AllocationWatch.Outcome finish(AllocationWatch.Run run) {
+            AllocationWatch.Outcome outcome = run.finish();
+            online.increment();
+            count(outcome, "without a plan");
+            return outcome;
+        }
+
+        /** Finishes a run that had the plan of a shape that was not recorded. */
+        AllocationWatch.Outcome finishPlaced(AllocationWatch.Run run) {
+            AllocationWatch.Outcome outcome = run.finish();
+            byFormula.increment();
+            if (!outcome.asRecorded()) {
+                unplannedPredictions.increment();
+            }
+            count(outcome, "by formula");
+            return outcome;
+        }
+
+        private void count(AllocationWatch.Outcome outcome, String how) {
+            unplannedAllocations.add(outcome.unplanned());
+            escaped.add(outcome.escaped());
+            logger.trace(
+                    "A prediction {} reached {} bytes of an arena for {} in use",
+                    how,
+                    outcome.reachedBytes(),
+                    outcome.mostBytes());
+        }
+
+        /** Whether a plan was told of: those of other input types are told to who debugs. */
+        private final AtomicBoolean told = new AtomicBoolean();
+    }
+
+    /** A plan that predictions use, and the right to lease arenas for it. Equal to itself only. */
+    private static final class Installed {
+
+        private final AllocationPlans.Placement placement;
+        private final AllocationWatch.Placing placing;
+        private final ArenaPool.Need need;
+
+        /** Whether one without what outlives predictions is being made. */
+        private boolean excluding;
+
+        Installed(
+                AllocationPlans.Placement placement,
+                AllocationWatch.Placing placing,
+                ArenaPool.Need need) {
+            this.placement = placement;
+            this.placing = placing;
+            this.need = need;
+        }
+
+        void close() {
+            need.close();
+            placing.close();
+        }
+    }
+
+    /** Work that is done while no caller waits for a prediction. */
+    @FunctionalInterface
+    interface Background {
+
+        /** Returns whether it will be done. */
+        boolean offer(Runnable work);
+    }
+
+    /**
+     * @param name of the model and the inputs, for people
+     * @param mostArenas how many arenas of the pool may be in use at once
+     * @param plans plans these predictions; closed with this
+     * @param trouble told what goes wrong when a prediction ends, which is no concern of its caller
+     */
+    AllocationSequence(
+            String name,
+            int mostArenas,
+            AllocationPlans.OfInputs plans,
+            AllocationWatch watch,
+            ArenaPool pool,
+            OnlineArenas online,
+            Background background,
+            Tally tally,
+            Consumer<Throwable> trouble) {
+        this.name = name;
+        this.mostArenas = mostArenas;
+        this.plans = plans;
+        this.watch = watch;
+        this.pool = pool;
+        this.online = online;
+        this.background = background;
+        this.tally = tally;
+        guard = TorchPrediction.Guard.handing(trouble);
+        try {
+            plans.kept().ifPresent(this::install);
+        } catch (RuntimeException | VirtualMachineError e) {
+            logger.warn("a stored plan of {} is made again: {}", name, e.toString());
+        }
+    }
+
+    /** Returns when an imperative block's arrays are closed, if it is known. */
+    Optional<LivenessTrace> liveness() {
+        return plans.liveness();
+    }
+
+    /** Keeps when an imperative block's arrays are closed; allocations are recorded anew. */
+    void keepLiveness(LivenessTrace trace) {
+        if (plans.learn(trace)) {
+            synchronized (this) {
+                unplannable = false;
+                generation++;
+                uninstall();
+            }
+            plans.save();
+        }
+    }
+
+    /**
+     * Begins a prediction on this thread.
+     *
+     * @param wait how long to wait for an arena
+     * @throws org.djlplan.memplan.internal.runtime.NoArenaException if there is no memory for the
+     *     plan
+     */
+    TorchPrediction begin(Duration wait) {
+        Optional<Installed> plan = installed();
+        Optional<TorchPrediction> placed = plan.flatMap(own -> replay(own, wait));
+        if (placed.isPresent()) {
+            return placed.get();
+        }
+        tally.unplannedPredictions.increment();
+        return plan.isPresent()
+                ? TorchPrediction.unplanned()
+                : beginOnline(wait).orElseGet(TorchPrediction::unplanned);
+    }
+
+    private synchronized Optional<Installed> installed() {
+        return installed;
+    }
+
+    private Optional<TorchPrediction> beginOnline(Duration wait) {
+        boolean records = beginRecording();
+        Optional<TorchPrediction> begun = Optional.empty();
+        try {
+            begun =
+                    records
+                            ? online.begin(wait, true, new Recording(), guard)
+                            : online.begin(wait, tally, guard);
+        } finally {
+            if (records && begun.isEmpty()) {
+                stopRecording();
+            }
+        }
+        return begun;
+    }
+
+    /** Returns whether the next prediction is to be recorded. */
+    private synchronized boolean beginRecording() {
+        if (closed || unplannable || recording || installed.isPresent()) {
+            return false;
+        }
+        recording = true;
+        return true;
+    }
+
+    private synchronized int generation() {
+        return generation;
+    }
+
+    private synchronized void stopRecording() {
+        recording = false;
+    }
+
+    /** Waits without the lock, which whoever gives an arena back may need. */
+    private Optional<TorchPrediction> replay(Installed plan, Duration wait) {
+        Optional<ArenaPool.Lease> lease = plan.need.tryLease(mostArenas, wait);
+        if (lease.isEmpty()) {
+            return Optional.empty();
+        }
+        Optional<AllocationWatch.Run> run;
+        synchronized (this) {
+            run =
+                    installed.equals(Optional.of(plan))
+                            ? plan.placing.replay(lease.get().arena())
+                            : Optional.empty();
+        }
+        if (run.isEmpty()) {
+            lease.get().close();
+        }
+        return run.map(
+                begun ->
+                        TorchPrediction.of(
+                                begun,
+                                () ->
+                                        guard.guarded(
+                                                (ended, failed) ->
+                                                        endReplay(
+                                                                finish(ended, lease.get()),
+                                                                failed,
+                                                                plan))));
+    }
+
+    /** A prediction without a plan that is recorded for planning. */
+    private final class Recording implements OnlineArenas.Ending {
+
+        private Optional<AllocationTrace> trace = Optional.empty();
+
+        /** When it ended: what is learnt while it runs, it has kept to. */
+        private int noted;
+
+        /** Throws only what is wrong with the whole model, such as a class that is missing. */
+        @Override
+        public AllocationWatch.Outcome end(AllocationWatch.Run run, boolean failed) {
+            noted = generation();
+            try {
+                trace = failed ? Optional.empty() : run.recorded();
+                tally.recordings.increment();
+            } catch (RuntimeException | VirtualMachineError e) {
+                giveUp(e);
+            } catch (Error e) {
+                run.finish();
+                throw e;
+            }
+            return tally.finish(run);
+        }
+
+        @Override
+        public void closed() {
+            if (trace.isEmpty() || !background.offer(() -> plan(trace.orElseThrow(), noted))) {
+                stopRecording();
+            }
+        }
+    }
+
+    /** In the background. */
+    private void plan(AllocationTrace trace, int noted) {
+        boolean changed = false;
+        try {
+            // Outside the lock: predictions need not wait for a plan.
+            AllocationPlans.Placement planned = plans.plan(trace);
+            synchronized (this) {
+                if (!closed && noted == generation) {
+                    uninstall();
+                    install(planned);
+                    changed = true;
+                }
+            }
+            pool.trimIdle();
+        } catch (RuntimeException | VirtualMachineError e) {
+            giveUp(e);
+        } finally {
+            stopRecording();
+        }
+        if (changed) {
+            plans.save();
+        }
+    }
+
+    /** Makes no plan for these predictions any more. */
+    private synchronized void giveUp(Throwable cause) {
+        unplannable = true;
+        uninstall();
+        logger.warn("{}: allocations are not planned: {}", name, cause.toString());
+    }
+
+    private AllocationWatch.Outcome finish(AllocationWatch.Run run, ArenaPool.Lease lease) {
+        AllocationWatch.Outcome outcome = run.finish();
+        if (outcome.escaped() == 0) {
+            lease.close(outcome.reachedBytes());
+        } else {
+            lease.abandon();
+        }
+        tally.escaped.add(outcome.escaped());
+        tally.unplannedAllocations.add(outcome.unplanned());
+        if (!outcome.asRecorded()) {
+            tally.unplannedPredictions.increment();
+        }
+        return outcome;
+    }
+
+    private void endReplay(AllocationWatch.Outcome outcome, boolean failed, Installed plan) {
+        boolean changed;
+        boolean excludes;
+        synchronized (this) {
+            if (closed || !installed.equals(Optional.of(plan))) {
+                return;
+            }
+            if (!failed) {
+                noteDivergence(outcome.asRecorded());
+            }
+            excludes =
+                    !outcome.alive().isEmpty()
+                            && installed.equals(Optional.of(plan))
+                            && !plan.excluding;
+            plan.excluding |= excludes;
+            // A plan that is used again is worth the place of another one.
+            changed = plans.markRecurring();
+        }
+        if (changed) {
+            plans.save();
+        }
+        if (excludes && !background.offer(() -> exclude(plan, outcome.alive()))) {
+            synchronized (this) {
+                plan.excluding = false;
+            }
+        }
+    }
+
+    private void noteDivergence(boolean asRecorded) {
+        divergences = asRecorded ? 0 : divergences + 1;
+        if (divergences >= patience) {
+            divergences = 0;
+            patience = Math.min(2 * patience, Integer.MAX_VALUE / 2);
+            uninstall();
+        }
+    }
+
+    /** Leaves allocations to the engine that turned out to outlive the prediction. */
+    private void exclude(Installed plan, Set<Integer> alive) {
+        boolean changed = false;
+        try {
+            AllocationPlans.Placement planned =
+                    plans.plan(plan.placement.trace().withEscaped(alive));
+            synchronized (this) {
+                if (!closed && installed.equals(Optional.of(plan))) {
+                    uninstall();
+                    install(planned);
+                    changed = true;
+                }
+            }
+        } catch (RuntimeException | VirtualMachineError e) {
+            giveUp(e);
+        }
+        if (changed) {
+            plans.save();
+        }
+    }
+
+    private void install(AllocationPlans.Placement planned) {
+        // A model may allocate nothing that can be planned; even then its runs are checked.
+        long arenaBytes = Math.max(1, planned.plan().arenaBytes());
+        installed =
+                Optional.of(
+                        new Installed(
+                                planned, watch.take(planned), pool.announce(arenaBytes, true)));
+        plans.use(planned);
+        tell(planned.plan());
+    }
+
+    /** Once for a model, and of what takes memory: with many shapes there would be many lines. */
+    private void tell(EvaluatedPlan figures) {
+        String text =
+                "{}: {} allocations in an arena of {} MB ({}; {} MB without sharing,"
+                        + " lower bound {} MB)";
+        Object[] values = {
+            name,
+            figures.plan().problem().records().size(),
+            figures.arenaBytes() / MEGA,
+            figures.strategy(),
+            figures.naiveBytes() / MEGA,
+            figures.lowerBoundBytes() / MEGA
+        };
+        if (figures.arenaBytes() == 0 || tally.told.getAndSet(true)) {
+            logger.debug(text, values);
+        } else {
+            logger.info(text, values);
+        }
+    }
+
+    private void uninstall() {
+        installed.ifPresent(Installed::close);
+        installed = Optional.empty();
+    }
+
+    /** Returns the figures of the plan in use. */
+    synchronized Optional<EvaluatedPlan> figures() {
+        return installed.map(now -> now.placement.plan());
+    }
+
+    @Override
+    public synchronized void close() {
+        closed = true;
+        uninstall();
+    }
+}

@@ -1,0 +1,145 @@
+package org.djlplan.memplan.internal.runtime.torch;
+
+import java.time.Duration;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.djlplan.memplan.internal.runtime.NativeLoader;
+import org.djlplan.memplan.internal.thread.DaemonThreads;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Plans the allocations of predictions, one plan after another, in a thread that ends when it is
+ * idle. Work that finds the thread too busy is dropped; it will be offered again.
+ *
+ * <p>The thread waits for a second after work was offered, and between two plans for three times
+ * the duration of the first, because predictions need the processors, above all in a model's first
+ * seconds, when planning would also cause work for Java's compilers. A caller of {@link #await}
+ * ends the pauses.
+ */
+final class Analysis {
+
+    private static final Logger logger = LoggerFactory.getLogger(Analysis.class);
+
+    private static final int MOST_WAITING = 64;
+
+    /** A pause, in times of what the work before it took: planning takes a quarter of the time. */
+    private static final int PAUSE = 3;
+
+    private static final Duration LONGEST_PAUSE = Duration.ofMillis(250);
+
+    /** Of work, after it was offered: Java's compilers are busy with first predictions then. */
+    private static final Duration DELAY = Duration.ofSeconds(1);
+
+    private static final ThreadPoolExecutor THREAD = thread();
+
+    /** How much work is not done yet. */
+    private static final AtomicInteger pending = new AtomicInteger();
+
+    private static final Object PAUSES = new Object();
+
+    /** How many callers wait for the work. Guarded by PAUSES. */
+    private static int awaited;
+
+    /** When the pause after the last work ends. */
+    private static volatile long resumeNanos = System.nanoTime();
+
+    private Analysis() {}
+
+    private static ThreadPoolExecutor thread() {
+        ThreadPoolExecutor executor =
+                new ThreadPoolExecutor(
+                        1,
+                        1,
+                        100,
+                        TimeUnit.MILLISECONDS,
+                        new ArrayBlockingQueue<>(MOST_WAITING),
+                        DaemonThreads.named("djl-plan-analysis"));
+        executor.allowCoreThreadTimeOut(true);
+        return executor;
+    }
+
+    /** Returns whether work will be done, a second from now at the earliest. */
+    static boolean offer(Runnable work) {
+        return offer(work, DELAY);
+    }
+
+    /** Returns whether work will be done, as soon as the work before it is done. */
+    static boolean offerAtOnce(Runnable work) {
+        return offer(work, Duration.ZERO);
+    }
+
+    private static boolean offer(Runnable work, Duration delay) {
+        long earliestNanos = System.nanoTime() + delay.toNanos();
+        NativeLoader.Use use = NativeLoader.hold();
+        pending.incrementAndGet();
+        try {
+            THREAD.execute(
+                    () -> {
+                        try (use) {
+                            pauseUntil(earliestNanos);
+                            pauseUntil(resumeNanos);
+                            long begin = System.nanoTime();
+                            work.run();
+                            resumeNanos = afterPause(begin, System.nanoTime());
+                        } finally {
+                            pending.decrementAndGet();
+                        }
+                    });
+            return true;
+        } catch (RejectedExecutionException | OutOfMemoryError e) {
+            pending.decrementAndGet();
+            use.close();
+            logger.debug("allocations are not planned", e);
+            return false;
+        }
+    }
+
+    /** Waits until what was offered until now is done, but no longer than this. */
+    static void await(Duration atMost) {
+        CountDownLatch done = new CountDownLatch(1);
+        if (pending.get() == 0) {
+            return;
+        }
+        count(1);
+        try {
+            if (offer(done::countDown)) {
+                boolean unused = done.await(atMost.toNanos(), TimeUnit.NANOSECONDS);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            count(-1);
+        }
+    }
+
+    private static void count(int more) {
+        synchronized (PAUSES) {
+            awaited += more;
+            PAUSES.notifyAll();
+        }
+    }
+
+    private static long afterPause(long begin, long end) {
+        return end + Math.min(PAUSE * (end - begin), LONGEST_PAUSE.toNanos());
+    }
+
+    private static void pauseUntil(long endNanos) {
+        synchronized (PAUSES) {
+            long leftNanos = endNanos - System.nanoTime();
+            while (awaited == 0 && leftNanos > 0) {
+                try {
+                    TimeUnit.NANOSECONDS.timedWait(PAUSES, leftNanos);
+                } catch (InterruptedException e) {
+                    // Nobody interrupts this thread: the work is done at once then.
+                    return;
+                }
+                leftNanos = endNanos - System.nanoTime();
+            }
+        }
+    }
+}

@@ -1,0 +1,203 @@
+package org.djlplan.memplan.internal.runtime.torch;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableSet;
+import com.google.common.primitives.Ints;
+import com.sun.jna.Pointer;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import org.djlplan.memplan.internal.formula.QuickPlan;
+import org.djlplan.memplan.internal.runtime.Arena;
+import org.djlplan.memplan.internal.runtime.OutputArena;
+import org.djlplan.memplan.internal.runtime.RunCounters;
+import org.djlplan.memplan.internal.source.trace.Allocation;
+import org.djlplan.memplan.internal.source.trace.AllocationTrace;
+
+/** Places allocations through the native library. */
+final class NativeWatch implements AllocationWatch {
+
+    private static final long NO_PLACE = -1;
+
+    private final Pointer escapes;
+    private final Optional<OutputArena.Use> outputs;
+    private boolean closed;
+
+    /**
+     * @param outputs where what outlives predictions lies; empty if that is the engine's. Closed
+     *     with this
+     */
+    NativeWatch(Optional<OutputArena.Use> outputs) {
+        this.outputs = outputs;
+        escapes =
+                TorchNative.djlplan_torch_escapes_create(
+                        outputs.map(OutputArena.Use::address).orElse(null));
+    }
+
+    @Override
+    public Optional<Run> fit(Arena arena, boolean recorded) {
+        return begin(null, arena, recorded, 0);
+    }
+
+    private synchronized Optional<Run> begin(
+            Pointer plan, Arena arena, boolean recorded, int allocations) {
+        if (closed) {
+            return Optional.empty();
+        }
+        return Optional.ofNullable(
+                        TorchNative.djlplan_torch_begin(
+                                plan, arena.address(), escapes, recorded ? 1 : 0))
+                .map(run -> new NativeRun(run, allocations));
+    }
+
+    @Override
+    public Placing take(AllocationPlans.Placement placement) {
+        return newPlan(placement);
+    }
+
+    @Override
+    public Placing take(QuickPlan plan) {
+        return newPlan(plan);
+    }
+
+    @Override
+    public synchronized void close() {
+        if (!closed && escapes != null) {
+            TorchNative.djlplan_torch_escapes_delete(escapes);
+        }
+        outputs.ifPresent(OutputArena.Use::close);
+        closed = true;
+    }
+
+    private NativePlan newPlan(AllocationPlans.Placement placement) {
+        List<Allocation> trace = placement.trace().allocations();
+        long[] bytes = new long[trace.size()];
+        long[] offsets = new long[trace.size()];
+        for (int i = 0; i < bytes.length; i++) {
+            bytes[i] = trace.get(i).bytes();
+            offsets[i] = trace.get(i).plannable() ? placement.plan().plan().offsetOf(i) : NO_PLACE;
+        }
+        return newPlan(bytes, offsets, placement.plan().arenaBytes());
+    }
+
+    private NativePlan newPlan(QuickPlan quick) {
+        long[] bytes = new long[quick.guess().size()];
+        long[] offsets = new long[bytes.length];
+        for (int i = 0; i < bytes.length; i++) {
+            bytes[i] = quick.guess().bytes(i);
+            offsets[i] = quick.offset(i);
+        }
+        return newPlan(bytes, offsets, quick.arenaBytes());
+    }
+
+    private NativePlan newPlan(long[] bytes, long[] offsets, long arenaBytes) {
+        Pointer plan =
+                TorchNative.djlplan_torch_plan_create(bytes, offsets, bytes.length, arenaBytes);
+        if (plan == null) {
+            throw new IllegalArgumentException(
+                    "the native library refuses a plan of " + bytes.length + " allocations");
+        }
+        return new NativePlan(plan, bytes.length);
+    }
+
+    private final class NativePlan implements Placing {
+
+        private final Pointer plan;
+        private final int allocations;
+
+        private NativePlan(Pointer plan, int allocations) {
+            this.plan = plan;
+            this.allocations = allocations;
+        }
+
+        @Override
+        public Optional<Run> replay(Arena arena) {
+            return begin(plan, arena, false, allocations);
+        }
+
+        @Override
+        public void close() {
+            TorchNative.djlplan_torch_plan_delete(plan);
+        }
+    }
+
+    private final class NativeRun implements Run {
+
+        private static final int VALUES_PER_EVENT = 3;
+
+        /** Below the size from which the C library asks the system for memory of its own. */
+        private static final long MOST_BYTES_LEFT = 64 << 10;
+
+        private final Pointer run;
+        private final int allocations;
+
+        /**
+         * @param allocations how many are planned
+         */
+        NativeRun(Pointer run, int allocations) {
+            this.run = run;
+            this.allocations = allocations;
+        }
+
+        @Override
+        public boolean pause() {
+            return TorchNative.djlplan_torch_pause() != 0;
+        }
+
+        @Override
+        public Optional<AllocationTrace> recorded() {
+            long count = TorchNative.djlplan_torch_events(run, new long[0], 0);
+            if (count < 0 || count > Integer.MAX_VALUE) {
+                return Optional.empty();
+            }
+            long[] values = new long[(int) count];
+            long written = TorchNative.djlplan_torch_events(run, values, values.length);
+            if (written != count) {
+                return Optional.empty();
+            }
+            ImmutableList.Builder<Allocation> trace = ImmutableList.builder();
+            for (int i = 0; i < values.length; i += VALUES_PER_EVENT) {
+                long freedAt = values[i + 2];
+                trace.add(
+                        new Allocation(
+                                values[i],
+                                Ints.checkedCast(values[i + 1]),
+                                freedAt < 0
+                                        ? OptionalInt.empty()
+                                        : OptionalInt.of(Ints.checkedCast(freedAt))));
+            }
+            return Optional.of(
+                    new AllocationTrace(trace.build())
+                            .withFewBytesEscaped(
+                                    Ints.checkedCast(TorchNative.djlplan_torch_paused_at(run)),
+                                    MOST_BYTES_LEFT));
+        }
+
+        @Override
+        public Outcome finish() {
+            long[] counters = new long[RunCounters.COUNT];
+            int[] alive = new int[allocations];
+            Arrays.fill(alive, -1);
+            TorchNative.djlplan_torch_finish(run, counters, alive, alive.length);
+            outputs.ifPresent(use -> use.note(counters[RunCounters.KEPT_REACHED]));
+            ImmutableSet<Integer> numbers =
+                    counters[RunCounters.ALIVE] == 0
+                            ? ImmutableSet.of()
+                            : Arrays.stream(alive)
+                                    .filter(number -> number >= 0)
+                                    .boxed()
+                                    .collect(ImmutableSet.toImmutableSet());
+            return new Outcome(
+                    counters[RunCounters.PLACED],
+                    counters[RunCounters.REFUSED],
+                    counters[RunCounters.DIVERGED],
+                    counters[RunCounters.MISSING],
+                    allocations == 0 ? counters[RunCounters.OUTSIDE] : 0,
+                    numbers,
+                    counters[RunCounters.ALIVE],
+                    counters[RunCounters.REACHED],
+                    counters[RunCounters.MOST_BYTES]);
+        }
+    }
+}

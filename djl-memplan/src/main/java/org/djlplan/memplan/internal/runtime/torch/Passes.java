@@ -1,0 +1,108 @@
+package org.djlplan.memplan.internal.runtime.torch;
+
+import java.time.Duration;
+import java.util.Optional;
+import org.djlplan.memplan.internal.runtime.NativeLoader;
+import org.djlplan.memplan.internal.runtime.UnsupportedPlatformException;
+import org.djlplan.memplan.internal.thread.ExitHook;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Lets forward passes through libtorch end before the JVM does. The C library's {@code exit()}
+ * destroys data that libtorch's kernels use, even if a thread runs them, so the process would crash
+ * with SIGSEGV. So a shutdown hook waits until no pass runs. It rejects no pass that begins
+ * meanwhile, because a service may still answer requests. If a pass still runs at the time limit,
+ * the hook makes the native library end the process without destructors.
+ */
+final class Passes {
+
+    /** How long the hook waits at most: a pass that itself ends the JVM never ends. */
+    static final Duration LONGEST_WAIT = Duration.ofSeconds(5);
+
+    private static final Logger logger = LoggerFactory.getLogger(Passes.class);
+    private static final Duration BETWEEN_LOOKS = Duration.ofMillis(1);
+
+    private static int models;
+    private static Optional<ExitHook> hook = Optional.empty();
+
+    private Passes() {}
+
+    /** One open model. */
+    static final class Model implements AutoCloseable {
+
+        private boolean closed;
+
+        private Model() {}
+
+        @Override
+        public void close() {
+            closed(this);
+        }
+    }
+
+    /** A pass that the native library does not count itself. */
+    static final class Pass {
+
+        private final NativeLoader.Use use;
+
+        private Pass(NativeLoader.Use use) {
+            this.use = use;
+        }
+
+        /** Ends it, once, on any thread. */
+        void end() {
+            TorchNative.djlplan_torch_pass_end();
+            use.close();
+        }
+    }
+
+    /** Has the end of the JVM wait for passes for as long as the result is open. */
+    static synchronized Model open() {
+        Model model = new Model();
+        if (hook.isEmpty()) {
+            hook = Optional.of(ExitHook.add(Passes::awaitNone, "djl-plan-torch-exit"));
+        }
+        models++;
+        return model;
+    }
+
+    /** Removes a hook that is not needed, because it keeps our class loader. */
+    private static synchronized void closed(Model model) {
+        models -= model.closed ? 0 : 1;
+        model.closed = true;
+        if (models == 0) {
+            hook.ifPresent(ExitHook::close);
+            hook = Optional.empty();
+        }
+    }
+
+    /** Counts a pass that begins. */
+    static Pass begin() {
+        try {
+            Pass pass = new Pass(TorchNative.use());
+            TorchNative.djlplan_torch_pass_begin();
+            return pass;
+        } catch (UnsupportedPlatformException e) {
+            throw new IllegalStateException("libtorch's allocator is not attached", e);
+        }
+    }
+
+    private static void awaitNone() {
+        try {
+            NativeLoader.Use use = TorchNative.use();
+            long since = System.nanoTime();
+            while (TorchNative.djlplan_torch_passes() > 0
+                    && System.nanoTime() - since < LONGEST_WAIT.toNanos()) {
+                Thread.sleep(BETWEEN_LOOKS.toMillis());
+            }
+            // Last, so that it runs before the destructors of all that passes have created.
+            int unused = TorchNative.djlplan_torch_guard_exit();
+            use.close();
+        } catch (UnsupportedPlatformException e) {
+            logger.debug("Not waiting for passes", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,73 @@
+package org.djlplan.memplan.internal.runtime.torch;
+
+import com.google.common.cache.Cache;
+import com.google.common.cache.CacheBuilder;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Selects the kinds of inputs that are worth a plan: the first few, because most models have no
+ * more, and those that recur often. For others a plan saves little, and making it takes time.
+ *
+ * @param <K> kinds, equal when they are the same
+ */
+final class Recurrence<K> {
+
+    private static final int FIRST = 8;
+    private static final int OFTEN = 64;
+
+    /** One prediction in so many, at least. */
+    private static final int SHARE = 32;
+
+    private static final int MOST_COUNTED = 1024;
+
+    /** How many predictions in a row have no plan before most are passed over. */
+    private static final int MANY = 256;
+
+    /** One in so many is looked at even then. */
+    private static final int LOOKED_AT = 4;
+
+    private final AtomicInteger kinds = new AtomicInteger();
+    private final AtomicLong counted = new AtomicLong();
+    private final AtomicInteger withoutPlan = new AtomicInteger();
+    private final AtomicInteger passedOver = new AtomicInteger();
+    private final Cache<K, AtomicInteger> counts =
+            CacheBuilder.newBuilder().maximumSize(MOST_COUNTED).concurrencyLevel(1).build();
+
+    /**
+     * Returns whether the next prediction's kind need not be asked for, because for long no kind
+     * had a plan or was worth one, as when text is generated.
+     */
+    boolean isPassedOver() {
+        return withoutPlan.get() >= MANY && passedOver.incrementAndGet() % LOOKED_AT != 0;
+    }
+
+    /** Notes that a prediction's kind has a plan, or is to have one. */
+    void found() {
+        if (withoutPlan.get() != 0) {
+            withoutPlan.set(0);
+        }
+    }
+
+    /** Counts a kind that has no plan, and returns whether it is worth one. */
+    boolean isWorthwhile(K kind) {
+        boolean worthwhile = count(kind);
+        if (worthwhile) {
+            found();
+        } else if (withoutPlan.get() < MANY) {
+            withoutPlan.incrementAndGet();
+        }
+        return worthwhile;
+    }
+
+    private boolean count(K kind) {
+        long all = counted.incrementAndGet();
+        AtomicInteger count = counts.getIfPresent(kind);
+        if (count == null) {
+            counts.put(kind, new AtomicInteger(1));
+            return kinds.incrementAndGet() <= FIRST;
+        }
+        long times = count.incrementAndGet();
+        return times >= OFTEN && times * SHARE >= all;
+    }
+}

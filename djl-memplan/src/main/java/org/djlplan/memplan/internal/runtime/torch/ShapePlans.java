@@ -1,0 +1,462 @@
+package org.djlplan.memplan.internal.runtime.torch;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.primitives.ImmutableLongArray;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.djlplan.memplan.graph.ArrayType;
+import org.djlplan.memplan.internal.formula.Guess;
+import org.djlplan.memplan.internal.formula.QuickPlan;
+import org.djlplan.memplan.internal.source.trace.AllocationTrace;
+
+/**
+ * Predictions of one model with inputs of shapes without a plan of their own: planned if recordings
+ * of other shapes predict their allocations, otherwise recorded if that would help to predict
+ * others.
+ *
+ * <p>A plan is made before the prediction, on its thread, if that takes at most one part in {@link
+ * #MOST_COST} of the prediction's time. Both times are estimates: planning is timed in the
+ * background, and for predictions the shortest time per allocated byte is used. A planned
+ * prediction has its own arena; overlapping predictions share one online, which takes less memory
+ * than one arena each.
+ */
+final class ShapePlans implements AutoCloseable {
+
+    /** Planning may take one part in so many of a prediction's time. */
+    static final int MOST_COST = 50;
+
+    private static final int MOST_TYPES = 32;
+    private static final int MOST_PLANS = 64;
+    private static final int FIRST_PATIENCE = 3;
+
+    /** How often planning is timed, at least and at most: the first times it is slow. */
+    private static final int LEAST_TIMED = 15;
+
+    private static final int MOST_TIMED = 63;
+
+    /** After so many shapes for which planning took too long, it is timed again. */
+    private static final int TIMED_AGAIN = 1024;
+
+    private static final long LONGEST_TIMING_NANOS = 50_000_000;
+
+    /** So many shapes in a row are known before only one in {@link #ONE_OF} is asked for. */
+    private static final int MANY_TOLD = 32;
+
+    private static final int ONE_OF = 16;
+
+    private final Supplier<AllocationPlans> plans;
+    private final AllocationWatch watch;
+    private final OnlineArenas online;
+    private final AllocationSequence.Background background;
+    private final AllocationSequence.Tally tally;
+    private final TorchPrediction.Guard guard;
+    private final LongSupplier clock;
+    private final ConcurrentMap<ImmutableList<Object>, OfTypes> known = new ConcurrentHashMap<>();
+    private volatile boolean closed;
+
+    /**
+     * @param plans asked when the first shape is seen
+     * @param clock in nanoseconds
+     */
+    ShapePlans(
+            Supplier<AllocationPlans> plans,
+            AllocationWatch watch,
+            OnlineArenas online,
+            AllocationSequence.Background background,
+            AllocationSequence.Tally tally,
+            TorchPrediction.Guard guard,
+            LongSupplier clock) {
+        this.plans = plans;
+        this.watch = watch;
+        this.online = online;
+        this.background = background;
+        this.tally = tally;
+        this.guard = guard;
+        this.clock = clock;
+    }
+
+    /**
+     * Begins a prediction on this thread by what is known of other shapes: placed, or online to see
+     * how long it takes; empty if nothing is known for sure, or a plan does not pay.
+     *
+     * @param wait how long to wait for an arena if it is online
+     */
+    Optional<TorchPrediction> begin(List<ArrayType> inputs, int threads, Duration wait) {
+        Optional<OfTypes> types = types(inputs, threads);
+        return types.isEmpty() ? Optional.empty() : types.get().begin(shape(inputs), wait);
+    }
+
+    /** Begins a prediction on this thread online; recorded if that would tell of other shapes. */
+    Optional<TorchPrediction> beginOnline(List<ArrayType> inputs, int threads, Duration wait) {
+        Optional<OfTypes> types = types(inputs, threads);
+        return types.isPresent()
+                ? types.get().beginOnline(shape(inputs), wait)
+                : online.begin(wait, tally, guard);
+    }
+
+    /**
+     * Returns how many bytes a prediction's tensors are expected to take at once: its arena and
+     * what outlives it.
+     */
+    OptionalLong bytes(List<ArrayType> inputs, int threads) {
+        AllocationPlans.OfShapes shapes = plans.get().ofShapes(inputs, threads);
+        Optional<Guess> guess = shapes.guess(shape(inputs));
+        Optional<QuickPlan> planned = guess.flatMap(shapes::plan);
+        return planned.isPresent()
+                ? OptionalLong.of(planned.get().arenaBytes() + guess.get().leftBytes())
+                : OptionalLong.empty();
+    }
+
+    private static long elements(ImmutableLongArray shape) {
+        long elements = 1;
+        for (int i = 0; i < shape.length(); i++) {
+            elements *= shape.get(i);
+        }
+        return elements;
+    }
+
+    private static ImmutableLongArray shape(List<ArrayType> inputs) {
+        ImmutableLongArray.Builder shape = ImmutableLongArray.builder();
+        for (ArrayType input : inputs) {
+            shape.addAll(input.shape());
+        }
+        return shape.build();
+    }
+
+    private Optional<OfTypes> types(List<ArrayType> inputs, int threads) {
+        ImmutableList.Builder<Object> key = ImmutableList.builder();
+        key.add(threads);
+        for (ArrayType input : inputs) {
+            key.add(input.dataType());
+            for (long dimension : input.shape()) {
+                key.add(dimension == 1);
+            }
+        }
+        ImmutableList<Object> types = key.build();
+        OfTypes found = known.get(types);
+        if (found == null && !closed && known.size() < MOST_TYPES) {
+            found = known.computeIfAbsent(types, unused -> new OfTypes(inputs, threads));
+        }
+        return Optional.ofNullable(found);
+    }
+
+    /**
+     * Inputs of the same types and ranks that are 1 in the same dimensions, mostly with one
+     * structure.
+     */
+    private final class OfTypes {
+
+        private final AllocationPlans.OfShapes shapes;
+
+        /** In the order in which they were used. */
+        private final Map<ImmutableLongArray, Planned> planned =
+                new LinkedHashMap<>(16, .75f, true);
+
+        private boolean recording;
+        private boolean timing;
+
+        /** Whether a prediction did not keep to what other shapes told. */
+        private boolean isWrong;
+
+        private int patience = FIRST_PATIENCE;
+        private int pause;
+        private int tooSmall;
+
+        /** The most elements of inputs for which planning took too long. */
+        private long tooFewElements;
+
+        /** How many shapes in a row were known without a recording. */
+        private int told;
+
+        private long planningNanos = Long.MAX_VALUE;
+        private double nanosPerByte = Double.POSITIVE_INFINITY;
+
+        /** Equal to itself only. */
+        private final class Planned {
+
+            private final QuickPlan plan;
+            private final AllocationWatch.Placing placing;
+
+            Planned(QuickPlan plan) {
+                this.plan = plan;
+                placing = watch.take(plan);
+            }
+        }
+
+        OfTypes(List<ArrayType> inputs, int threads) {
+            shapes = plans.get().ofShapes(inputs, threads);
+        }
+
+        Optional<TorchPrediction> begin(ImmutableLongArray shape, Duration wait) {
+            Planned known;
+            synchronized (this) {
+                if (pause > 0) {
+                    pause--;
+                    return Optional.empty();
+                }
+                known = planned.get(shape);
+                if (known == null && isTooSmall(shape)) {
+                    return Optional.empty();
+                }
+            }
+            if (known != null) {
+                return place(shape, known);
+            }
+            Optional<Guess> guess = online.isAlone() ? shapes.guess(shape) : Optional.empty();
+            if (guess.isEmpty()) {
+                return Optional.empty();
+            }
+            if (!isTimed(guess.get())) {
+                return beginTimed(guess.get().sumBytes(), wait);
+            }
+            return isWorthwhile(guess.get(), shape)
+                    ? make(guess.get()).flatMap(made -> place(shape, keep(shape, made)))
+                    : Optional.empty();
+        }
+
+        private synchronized boolean isWorthwhile(Guess guess, ImmutableLongArray shape) {
+            boolean pays = (double) planningNanos * MOST_COST <= nanosPerByte * guess.sumBytes();
+            if (!pays) {
+                tooFewElements = Math.max(tooFewElements, elements(shape));
+            }
+            return pays;
+        }
+
+        /** Sizes grow with the inputs, so that nothing need be computed for smaller ones. */
+        private boolean isTooSmall(ImmutableLongArray shape) {
+            if (elements(shape) > tooFewElements) {
+                return false;
+            }
+            if (++tooSmall % TIMED_AGAIN == 0) {
+                planningNanos = Long.MAX_VALUE;
+                tooFewElements = 0;
+            }
+            return true;
+        }
+
+        /**
+         * Returns whether it is known how long planning and predicting take; else times planning.
+         */
+        private boolean isTimed(Guess guess) {
+            synchronized (this) {
+                if (planningNanos < Long.MAX_VALUE) {
+                    return nanosPerByte < Double.POSITIVE_INFINITY;
+                }
+                if (timing) {
+                    return false;
+                }
+                timing = true;
+            }
+            if (!background.offer(() -> timePlanning(guess))) {
+                synchronized (this) {
+                    timing = false;
+                }
+            }
+            return false;
+        }
+
+        /** In the background. */
+        private void timePlanning(Guess guess) {
+            long[] nanos = new long[MOST_TIMED];
+            int count = 0;
+            long begin = clock.getAsLong();
+            long now = begin;
+            while (count < LEAST_TIMED
+                    || (count < MOST_TIMED && now - begin < LONGEST_TIMING_NANOS)) {
+                make(guess).ifPresent(made -> made.placing.close());
+                long end = clock.getAsLong();
+                nanos[count++] = end - now;
+                now = end;
+            }
+            Arrays.sort(nanos, 0, count);
+            synchronized (this) {
+                planningNanos = nanos[count / 2];
+                timing = false;
+            }
+        }
+
+        private Optional<Planned> make(Guess guess) {
+            return shapes.plan(guess).map(Planned::new);
+        }
+
+        /** Returns the plan to use. */
+        private synchronized Planned keep(ImmutableLongArray shape, Planned made) {
+            Planned other = planned.get(shape);
+            if (other != null || closed) {
+                made.placing.close();
+                return other == null ? made : other;
+            }
+            planned.put(shape, made);
+            if (planned.size() > MOST_PLANS) {
+                drop(planned.keySet().iterator().next());
+            }
+            return made;
+        }
+
+        private synchronized void drop(ImmutableLongArray shape) {
+            Planned dropped = planned.remove(shape);
+            if (dropped != null) {
+                dropped.placing.close();
+            }
+        }
+
+        private synchronized void dropAll() {
+            planned.values().forEach(each -> each.placing.close());
+            planned.clear();
+        }
+
+        private Optional<TorchPrediction> place(ImmutableLongArray shape, Planned plan) {
+            long since = clock.getAsLong();
+            return online.beginAlone(
+                    Math.max(1, plan.plan.arenaBytes()),
+                    arena -> {
+                        synchronized (this) {
+                            return plan.equals(planned.get(shape))
+                                    ? plan.placing.replay(arena)
+                                    : Optional.empty();
+                        }
+                    },
+                    (run, failed) -> {
+                        AllocationWatch.Outcome outcome = tally.finishPlaced(run);
+                        if (!failed) {
+                            note(clock.getAsLong() - since, plan.plan.guess().sumBytes());
+                            judge(shape, plan, outcome);
+                        }
+                        return outcome;
+                    },
+                    guard);
+        }
+
+        private synchronized void note(long nanos, long sumBytes) {
+            nanosPerByte = Math.min(nanosPerByte, (double) nanos / Math.max(1, sumBytes));
+        }
+
+        private void judge(
+                ImmutableLongArray shape, Planned plan, AllocationWatch.Outcome outcome) {
+            if (!outcome.asRecorded()) {
+                synchronized (this) {
+                    drop(shape);
+                    isWrong = true;
+                    pause = patience;
+                    patience = Math.min(2 * patience, Integer.MAX_VALUE / 2);
+                }
+            } else if (!outcome.alive().isEmpty()) {
+                background.offer(() -> leave(shape, plan.plan.guess().trace(), outcome.alive()));
+            }
+        }
+
+        /** Leaves allocations to the engine that turned out to outlive predictions. */
+        private void leave(ImmutableLongArray shape, AllocationTrace trace, Set<Integer> alive) {
+            shapes.learn(shape, trace.withEscaped(alive));
+            dropAll();
+        }
+
+        private Optional<TorchPrediction> beginTimed(long sumBytes, Duration wait) {
+            long since = clock.getAsLong();
+            Optional<TorchPrediction> begun =
+                    online.begin(
+                            wait,
+                            false,
+                            (run, failed) -> {
+                                if (!failed) {
+                                    note(clock.getAsLong() - since, sumBytes);
+                                }
+                                return tally.finish(run);
+                            },
+                            guard);
+            begun.ifPresent(unused -> tally.unplannedPredictions.increment());
+            return begun;
+        }
+
+        Optional<TorchPrediction> beginOnline(ImmutableLongArray shape, Duration wait) {
+            if (!beginRecording(shape)) {
+                return online.begin(wait, tally, guard);
+            }
+            Optional<TorchPrediction> begun = Optional.empty();
+            try {
+                begun = online.begin(wait, true, new Recording(shape), guard);
+            } finally {
+                if (begun.isEmpty()) {
+                    stopRecording();
+                }
+            }
+            return begun;
+        }
+
+        private synchronized boolean beginRecording(ImmutableLongArray shape) {
+            if (recording || !(isWrong || tells(shape))) {
+                return false;
+            }
+            recording = true;
+            return true;
+        }
+
+        /**
+         * Whether a recording would tell of other shapes what is not known yet. Where that was so
+         * for none of many shapes, few are asked for.
+         */
+        private boolean tells(ImmutableLongArray shape) {
+            if (told >= MANY_TOLD && ++told % ONE_OF != 0) {
+                return false;
+            }
+            boolean tells = shapes.wants(shape) && shapes.guess(shape).isEmpty();
+            told = tells ? 0 : Math.min(told + 1, MANY_TOLD);
+            return tells;
+        }
+
+        private synchronized void stopRecording() {
+            recording = false;
+        }
+
+        /** A prediction that is recorded to predict other shapes. */
+        private final class Recording implements OnlineArenas.Ending {
+
+            private final ImmutableLongArray shape;
+            private Optional<AllocationTrace> trace = Optional.empty();
+
+            Recording(ImmutableLongArray shape) {
+                this.shape = shape;
+            }
+
+            @Override
+            public AllocationWatch.Outcome end(AllocationWatch.Run run, boolean failed) {
+                trace = failed ? Optional.empty() : run.recorded();
+                tally.recordings.increment();
+                return tally.finish(run);
+            }
+
+            @Override
+            public void closed() {
+                if (trace.isEmpty() || !background.offer(() -> learn(trace.get()))) {
+                    stopRecording();
+                }
+            }
+
+            /** In the background. */
+            private void learn(AllocationTrace noted) {
+                shapes.learn(shape, noted);
+                synchronized (OfTypes.this) {
+                    isWrong = false;
+                    recording = false;
+                }
+            }
+        }
+    }
+
+    /** Predictions that are under way keep what they need. */
+    @Override
+    public void close() {
+        closed = true;
+        known.values().forEach(OfTypes::dropAll);
+    }
+}

@@ -1,0 +1,42 @@
+package org.djlplan.memplan.internal.runtime.torch;
+
+/**
+ * The libtorch settings of a thread that affect a forward pass: the number of threads per operator,
+ * whether gradients are recorded, and whether the TorchScript executor optimizes. A pass on another
+ * thread than its caller's uses the caller's settings.
+ *
+ * @param packed as in {@code djlplan.h}; −1 where libtorch is not as we know it
+ */
+public record TorchSettings(long packed) {
+
+    private static final long THREADS = 0xFFFF_FFFFL;
+    private static final long GRAD = 1L << 32;
+
+    /** Returns those of this thread. The allocator must be attached. */
+    public static TorchSettings current() {
+        return new TorchSettings(TorchNative.djlplan_torch_settings());
+    }
+
+    /** Makes them those of this thread. */
+    public void install() {
+        TorchNative.djlplan_torch_set_settings(packed);
+    }
+
+    /**
+     * Returns whether gradients are recorded, which keeps every intermediate alive that they need.
+     * DJL's engine switches that off on the thread that initialises it, and on no other.
+     */
+    public boolean recordsGradients() {
+        return packed >= 0 && (packed & GRAD) != 0;
+    }
+
+    /** Returns these, but that no gradients are recorded. */
+    public TorchSettings withoutGradients() {
+        return packed < 0 ? this : new TorchSettings(packed & ~GRAD);
+    }
+
+    /** Returns how many threads work on an operator, −1 if that is unknown. */
+    public int threads() {
+        return packed < 0 ? -1 : (int) (packed & THREADS);
+    }
+}

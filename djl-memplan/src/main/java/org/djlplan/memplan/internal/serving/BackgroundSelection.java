@@ -1,0 +1,277 @@
+package org.djlplan.memplan.internal.serving;
+
+import java.io.IOException;
+import java.util.Optional;
+import java.util.concurrent.CancellationException;
+import org.djlplan.memplan.errors.BudgetTooSmallException;
+import org.djlplan.memplan.internal.budget.StreamingPlan;
+import org.djlplan.memplan.internal.runtime.Later;
+import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
+import org.djlplan.memplan.internal.serving.BudgetedKernels.Chosen;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Selects the operators of a streamed model that a delegate runs, in the background once the budget
+ * has settled, and returns to CPU kernels if the delegate is slow. Its fields are guarded by the
+ * model's turns.
+ */
+final class BackgroundSelection {
+
+    private static final Logger logger = LoggerFactory.getLogger(BackgroundSelection.class);
+
+    private static final String WORKER = "djl-plan-budget-kernels";
+
+    /** After so many predictions that took so many times as long as CPU kernels, these serve. */
+    private static final int MOST_SLOW = 5;
+
+    private static final long MUCH_SLOWER = 3;
+
+    private final String name;
+    private final int threads;
+    private final Optional<BudgetedKernels> kernels;
+    private final InterpreterInService service;
+    private final Turns turns;
+
+    /** What the delegate's part was selected for. */
+    private long delegatedForBytes;
+
+    /** All is in CPU kernels because nothing was selected yet for the budget and the inputs. */
+    private boolean unselected = true;
+
+    private int slowPredictions;
+    private boolean pending;
+    private long lastChangeNanos;
+
+    /**
+     * @param name the model's
+     * @param kernels which operators a delegate runs; empty for none
+     */
+    BackgroundSelection(
+            String name,
+            int threads,
+            Optional<BudgetedKernels> kernels,
+            InterpreterInService service) {
+        this.name = name;
+        this.threads = threads;
+        this.kernels = kernels;
+        this.service = service;
+        turns = service.turns();
+    }
+
+    /**
+     * Opens what was selected before; without that, measures the CPU kernels, and selects now or
+     * later.
+     */
+    void begin() throws IOException, UnplannableException, BudgetTooSmallException {
+        Optional<Chosen> kept = Optional.empty();
+        if (kernels.isPresent()) {
+            kept = kernels.get().kept(service.now(), threads, service.io(), service.arenaBytes());
+        }
+        if (kept.isPresent()) {
+            delegate(kept.get());
+            useAllBytes();
+        } else {
+            service.now().calibrate(service.arenaBytes());
+        }
+        InterpreterInService.trimLater();
+        if (kernels.isPresent() && kernels.get().whileLoading() && delegatesTooLittle()) {
+            select(true);
+            return;
+        }
+        turns.lock();
+        try {
+            selectWhenSettled();
+        } finally {
+            turns.unlock();
+        }
+    }
+
+    /** Notes, in a turn, that an interpreter in CPU kernels took the place of the one before. */
+    void reset() {
+        unselected = true;
+    }
+
+    /** Returns whether a delegate may do more than it does. */
+    private boolean delegatesTooLittle() {
+        return kernels.isPresent()
+                && service.shapes().equals(service.shapesInFile())
+                && (unselected || kernels.get().grown(delegatedForBytes, service.arenaBytes()));
+    }
+
+    /**
+     * In a turn: has it selected what a delegate runs, if the budget stays as it is for a while.
+     */
+    void selectWhenSettled() {
+        lastChangeNanos = System.nanoTime();
+        if (!pending && delegatesTooLittle()) {
+            pending = Later.run(InterpreterInService.SETTLED, this::selectIfSettled);
+        }
+    }
+
+    private void selectIfSettled() {
+        turns.lock();
+        try {
+            pending = false;
+            if (service.isClosed() || !delegatesTooLittle()) {
+                return;
+            }
+            if (System.nanoTime() - lastChangeNanos >= InterpreterInService.SETTLED.toNanos()) {
+                turns.begin(WORKER, () -> select(false));
+            } else {
+                pending = Later.run(InterpreterInService.SETTLED, this::selectIfSettled);
+            }
+        } finally {
+            turns.unlock();
+        }
+    }
+
+    /**
+     * Lets a delegate run what pays in the budget, in as many turns as that takes.
+     *
+     * @param alone whether nobody predicts meanwhile
+     */
+    private void select(boolean alone) {
+        change(
+                () -> {
+                    BudgetedInterpreter cpu = inCpuKernels();
+                    long bytes = service.arenaBytes();
+                    Optional<Chosen> better =
+                            kernels.orElseThrow()
+                                    .best(cpu, threads, service.io(), bytes, turns, alone);
+                    if (better.isPresent()) {
+                        install(better.get());
+                    } else {
+                        settle();
+                    }
+                });
+    }
+
+    /** A change of what serves, in as many turns as it takes. */
+    @FunctionalInterface
+    private interface Change {
+
+        void make() throws IOException, UnplannableException, BudgetTooSmallException;
+    }
+
+    private void change(Change change) {
+        try {
+            change.make();
+        } catch (CancellationException e) {
+            logger.debug("{}: {}", name, e.getMessage());
+        } catch (IOException
+                | UnplannableException
+                | BudgetTooSmallException
+                | RuntimeException e) {
+            logger.warn("{} keeps its kernels: {}", name, UnplannableException.reason(e));
+            settle();
+        } finally {
+            useAllBytes();
+        }
+    }
+
+    private void install(Chosen chosen) {
+        try {
+            turns.lockForWork();
+        } catch (CancellationException e) {
+            chosen.interpreter().close();
+            throw e;
+        }
+        try {
+            delegate(chosen);
+        } finally {
+            turns.unlock();
+        }
+    }
+
+    private void delegate(Chosen chosen) {
+        service.install(chosen.interpreter());
+        delegatedForBytes = chosen.forBytes();
+        unselected = false;
+        slowPredictions = 0;
+    }
+
+    /** Nothing else is to be selected until the budget has grown. */
+    private void settle() {
+        turns.lock();
+        try {
+            delegatedForBytes = kernels.orElseThrow().atMost(service.arenaBytes());
+            unselected = false;
+        } finally {
+            turns.unlock();
+        }
+    }
+
+    /** Plans for what nothing else needs any more. */
+    private void useAllBytes() {
+        try {
+            StreamingPlan plan = service.now().planned(ownBytes());
+            turns.lock();
+            try {
+                service.now().take(plan);
+            } finally {
+                turns.unlock();
+            }
+        } catch (BudgetTooSmallException | UnplannableException e) {
+            logger.debug("{}: the plan stays", name, e);
+        }
+    }
+
+    private long ownBytes() {
+        long bytes = service.arenaBytes();
+        return service.now().delegates() ? kernels.orElseThrow().atMost(bytes) : bytes;
+    }
+
+    /** Returns the interpreter that serves, after all operators have gone to CPU kernels. */
+    private BudgetedInterpreter inCpuKernels()
+            throws IOException, UnplannableException, BudgetTooSmallException {
+        BudgetedInterpreter serving = service.now();
+        if (!serving.delegates()) {
+            return serving;
+        }
+        StreamingPlan least = serving.planned(serving.leastArenaBytes());
+        turns.lockForWork();
+        try {
+            // A copy may have to be made meanwhile.
+            serving.take(least);
+        } finally {
+            turns.unlock();
+        }
+        BudgetedInterpreter next = service.plannedInCpuKernels();
+        try {
+            turns.lockForWork();
+        } catch (CancellationException e) {
+            next.close();
+            throw e;
+        }
+        try {
+            service.replace(next);
+            return next;
+        } finally {
+            turns.unlock();
+        }
+    }
+
+    /**
+     * Watches, in a turn, how long predictions take. On several threads delegate kernels wait for
+     * each other actively, which beside other work may take many times as long as CPU kernels do.
+     */
+    void watch(long nanos) {
+        slowPredictions = nanos / MUCH_SLOWER > service.now().cpuNanos() ? slowPredictions + 1 : 0;
+        if (slowPredictions >= MOST_SLOW) {
+            slowPredictions = 0;
+            turns.begin(WORKER, this::fallBack);
+        }
+    }
+
+    private void fallBack() {
+        change(
+                () -> {
+                    BudgetedInterpreter unused = inCpuKernels();
+                    logger.warn(
+                            "{} is slow with operators delegated: from now on in CPU kernels",
+                            name);
+                    settle();
+                });
+    }
+}

@@ -1,0 +1,379 @@
+package org.djlplan.memplan.internal.serving;
+
+import com.google.common.base.Throwables;
+import com.google.common.util.concurrent.Uninterruptibles;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Future;
+import org.djlplan.memplan.errors.BudgetTooSmallException;
+import org.djlplan.memplan.internal.budget.DerivedConstant;
+import org.djlplan.memplan.internal.budget.StepCosts;
+import org.djlplan.memplan.internal.budget.StreamedGraph;
+import org.djlplan.memplan.internal.budget.StreamingPlan;
+import org.djlplan.memplan.internal.budget.StreamingPlanner;
+import org.djlplan.memplan.internal.budget.StreamingProblem;
+import org.djlplan.memplan.internal.planning.budget.StreamedModel;
+import org.djlplan.memplan.internal.runtime.ProcessMemory;
+import org.djlplan.memplan.internal.runtime.ProcessMemory.NativeHeap;
+import org.djlplan.memplan.internal.runtime.WeightStream;
+import org.djlplan.memplan.internal.runtime.tflite.DelegatedPart;
+import org.djlplan.memplan.internal.runtime.tflite.OpenModel;
+import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
+import org.djlplan.memplan.internal.runtime.tflite.StreamedInterpreter;
+import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
+
+/**
+ * The only interpreter of a model in a budget: planned for an arena, measured once, and planned
+ * again with the measurements. Not thread-safe.
+ */
+final class BudgetedInterpreter implements AutoCloseable {
+
+    /**
+     * What the engine takes beside the arena: structures of nodes and tensors, its threads and
+     * their buffers, the model's small constants.
+     */
+    static final long ENGINE_BYTES = 5_500_000;
+
+    /** Classes of djl-plan, their compiled code, and what the C library keeps of a load. */
+    private static final long CODE_BYTES = 10_000_000;
+
+    /** Packed blocks of operands, of all threads, where kernels run on several. */
+    private static final long BLOCKS_BYTES = 5_000_000;
+
+    /** A load begins when a thread wakes up. */
+    private static final long NANOS_PER_LOAD = 20_000;
+
+    private final StreamedModel copy;
+    private final OpenModel model;
+    private final StreamedInterpreter interpreter;
+    private final StreamedGraph graph;
+    private final StreamingPlanner planner = new StreamingPlanner();
+
+    /** The model's, in which all of its interpreters run. */
+    private final ExecutorService thread;
+
+    private final List<DerivedConstant> derived;
+
+    /** What native code had allocated before this was opened. */
+    private final OptionalLong heapBytesBefore;
+
+    /** What native code has allocated for it; known once it is calibrated. */
+    private OptionalLong heapBytes = OptionalLong.empty();
+
+    private long delegatedBytes;
+
+    /** What a prediction took in CPU kernels alone. */
+    private long cpuNanos = Long.MAX_VALUE;
+
+    private StepCosts costs;
+    private StreamingPlan plan;
+
+    private BudgetedInterpreter(
+            StreamedModel copy,
+            OpenModel model,
+            StreamedInterpreter interpreter,
+            List<DerivedConstant> derived,
+            ExecutorService thread,
+            OptionalLong heapBytesBefore) {
+        this.copy = copy;
+        this.model = model;
+        this.interpreter = interpreter;
+        this.derived = derived;
+        this.thread = thread;
+        this.heapBytesBefore = heapBytesBefore;
+        graph = new StreamedGraph(interpreter.graph(), copy.views(), derived);
+        costs = StepCosts.unknown(graph.steps());
+    }
+
+    /**
+     * Opens a copy; it can run once it is planned.
+     *
+     * @param name by which its user knows the model
+     * @param shapes of the inputs; empty for those in the file
+     * @param thread runs it, not shut down with it
+     * @throws IOException if the copy cannot be read
+     * @throws UnplannableException if the engine cannot run it
+     */
+    static BudgetedInterpreter open(
+            StreamedModel copy,
+            String name,
+            int threads,
+            List<List<Integer>> shapes,
+            WeightStream.Io io,
+            ExecutorService thread)
+            throws IOException, UnplannableException {
+        OptionalLong heapBytesBefore = heapBytesNow();
+        OpenModel model = OpenModel.of(copy.file(), name);
+        model.releasePages();
+        try {
+            StreamedInterpreter interpreter = StreamedInterpreter.open(model, threads, shapes, io);
+            try {
+                requireDerived(copy, interpreter);
+                return new BudgetedInterpreter(
+                        copy,
+                        model,
+                        interpreter,
+                        interpreter.derived(copy.derivedBeginBytes()),
+                        thread,
+                        heapBytesBefore);
+            } catch (IOException | RuntimeException | Error e) {
+                interpreter.close();
+                throw e;
+            }
+        } catch (IOException | UnplannableException | RuntimeException | Error e) {
+            model.close();
+            throw e;
+        }
+    }
+
+    /**
+     * Opens the same copy once more, with some operators delegated.
+     *
+     * @param part of the operators of the file
+     * @param predictedBytes what the delegate takes, as predicted
+     * @throws IOException if the copy cannot be read
+     * @throws UnplannableException if the engine or the delegate refuses
+     */
+    BudgetedInterpreter delegating(
+            DelegatedPart part, int threads, WeightStream.Io io, long predictedBytes)
+            throws IOException, UnplannableException {
+        OptionalLong before = heapBytesNow();
+        OpenModel own = OpenModel.of(copy.file(), model.graph().name());
+        own.releasePages();
+        try {
+            StreamedInterpreter delegated = StreamedInterpreter.open(own, threads, part, io);
+            try {
+                BudgetedInterpreter result =
+                        new BudgetedInterpreter(
+                                copy, own, delegated, delegated.derived(derived), thread, before);
+                result.delegatedBytes = predictedBytes;
+                return result;
+            } catch (UnplannableException | RuntimeException | Error e) {
+                delegated.close();
+                throw e;
+            }
+        } catch (IOException | UnplannableException | RuntimeException | Error e) {
+            own.close();
+            throw e;
+        }
+    }
+
+    /** Kernels must derive what was captured: they would read something else for it. */
+    private static void requireDerived(StreamedModel copy, StreamedInterpreter interpreter)
+            throws IOException {
+        long bytes = interpreter.derivedBytes();
+        long captured =
+                copy.derivedBeginBytes().isPresent()
+                        ? Files.size(copy.file()) - copy.derivedBeginBytes().get()
+                        : 0;
+        if (bytes != captured) {
+            throw new IOException(
+                    copy.file()
+                            + " has "
+                            + captured
+                            + " bytes of what kernels derive from weights, not "
+                            + bytes);
+        }
+    }
+
+    /** Returns the bytes that an interpreter takes beside its arena. */
+    static long bytesBesideArena(int threads) {
+        return ENGINE_BYTES + CODE_BYTES + (threads == 1 ? 0 : BLOCKS_BYTES);
+    }
+
+    /**
+     * Plans for an arena of a size, at once; what a delegate takes is taken off it.
+     *
+     * @throws BudgetTooSmallException if there is no such plan; then all stays as it was
+     * @throws UnplannableException if the engine refuses it
+     */
+    void plan(long arenaBytes) throws BudgetTooSmallException, UnplannableException {
+        take(planned(arenaBytes));
+    }
+
+    /**
+     * Returns a plan for an arena of a size, to be taken later; what a delegate takes is taken off
+     * it.
+     *
+     * @throws BudgetTooSmallException if there is no such plan
+     */
+    StreamingPlan planned(long arenaBytes) throws BudgetTooSmallException {
+        return planned(costs, arenaBytes);
+    }
+
+    /** Returns a plan as above, as if steps took the time that is given. */
+    StreamingPlan planned(StepCosts stepCosts, long arenaBytes) throws BudgetTooSmallException {
+        StreamingProblem problem = graph.problem(stepCosts);
+        long ownBytes = Math.max(1, arenaBytes - delegatedBytes);
+        return planner.plan(problem, Math.min(ownBytes, problem.enoughBytes()), graph::nameOf);
+    }
+
+    /**
+     * Takes a plan for what this knows.
+     *
+     * @throws UnplannableException if the engine refuses it
+     */
+    void take(StreamingPlan found) throws UnplannableException {
+        interpreter.schedule(graph.schedule(found));
+        plan = found;
+    }
+
+    /** Returns the smallest arena in which it can run, with what a delegate takes. */
+    long leastArenaBytes() {
+        return StreamingPlanner.leastBudgetBytes(graph.problem(costs)) + delegatedBytes;
+    }
+
+    /**
+     * Runs once on zeros, so that the time of each step is known, and plans with that.
+     *
+     * @param arenaBytes for which it is planned
+     */
+    void calibrate(long arenaBytes) throws BudgetTooSmallException, UnplannableException {
+        measure();
+        plan(arenaBytes);
+        ProcessMemory.trim();
+    }
+
+    /**
+     * Runs once on zeros, so that the time of each step is known.
+     *
+     * @throws UnplannableException if the engine fails
+     */
+    void measure() throws UnplannableException {
+        try {
+            inThread(
+                    () -> {
+                        interpreter.prime();
+                        return interpreter.run(zeros());
+                    });
+        } catch (IllegalStateException e) {
+            throw new UnplannableException(e.getMessage());
+        }
+        WeightStream.Counters loaded = interpreter.stream().counters();
+        noteHeap();
+        double bytesPerNano =
+                loaded.loadedNanos() > 0
+                        ? (double) loaded.loadedBytes() / loaded.loadedNanos()
+                        : costs.loadBytesPerNano();
+        costs = new StepCosts(interpreter.times(), bytesPerNano, NANOS_PER_LOAD);
+    }
+
+    /** Returns what native code has allocated. */
+    private static OptionalLong heapBytesNow() {
+        return ProcessMemory.nativeHeap().stream().mapToLong(NativeHeap::usedBytes).findFirst();
+    }
+
+    private void noteHeap() {
+        OptionalLong now = heapBytesNow();
+        if (now.isPresent() && heapBytesBefore.isPresent()) {
+            heapBytes = OptionalLong.of(now.getAsLong() - heapBytesBefore.getAsLong());
+        }
+    }
+
+    /**
+     * Takes what the delegate was seen to take for what it takes.
+     *
+     * @param cpu the same without a delegate, calibrated
+     * @param leastBytes what it takes at least
+     */
+    void measureDelegate(BudgetedInterpreter cpu, long leastBytes) {
+        if (heapBytes.isPresent() && cpu.heapBytes.isPresent()) {
+            delegatedBytes =
+                    Math.max(leastBytes, heapBytes.getAsLong() - cpu.heapBytes.getAsLong());
+        }
+    }
+
+    /**
+     * Takes note of what a prediction took in CPU kernels alone.
+     *
+     * @param nanos in quiet
+     */
+    void noteCpuNanos(long nanos) {
+        cpuNanos = nanos;
+    }
+
+    /** Returns what a prediction took in CPU kernels alone, if it delegates; else for ever. */
+    long cpuNanos() {
+        return cpuNanos;
+    }
+
+    /** Returns whether a delegate runs some of its operators. */
+    boolean delegates() {
+        return interpreter.delegatedOperators() > 0;
+    }
+
+    /** Returns the bytes that a delegate takes. */
+    long delegatedBytes() {
+        return delegatedBytes;
+    }
+
+    /** Returns the time that steps take, as measured. */
+    StepCosts costs() {
+        return costs;
+    }
+
+    /** Returns the model's copy as it was opened. */
+    OpenModel model() {
+        return model;
+    }
+
+    /** Returns what kernels derived from constants. */
+    List<DerivedConstant> derived() {
+        return derived;
+    }
+
+    private List<ByteBuffer> zeros() {
+        return interpreter.inputs().stream()
+                .map(input -> ByteBuffer.allocate((int) input.bytes()))
+                .toList();
+    }
+
+    /** Runs on the model's thread, for which the caller waits. */
+    List<OutputTensor> run(List<ByteBuffer> values) {
+        return inThread(() -> interpreter.run(values));
+    }
+
+    private <T> T inThread(Callable<T> work) {
+        Future<T> result = thread.submit(work);
+        try {
+            return Uninterruptibles.getUninterruptibly(result);
+        } catch (ExecutionException e) {
+            Throwables.throwIfUnchecked(e.getCause());
+            throw new IllegalStateException(e.getCause().getMessage(), e.getCause());
+        }
+    }
+
+    /** Gives the arena back until the next prediction. */
+    void release() {
+        interpreter.stream().release();
+    }
+
+    StreamedModel copy() {
+        return copy;
+    }
+
+    StreamedInterpreter interpreter() {
+        return interpreter;
+    }
+
+    StreamedGraph graph() {
+        return graph;
+    }
+
+    /** Returns the plan in force. */
+    StreamingPlan plan() {
+        return plan;
+    }
+
+    @Override
+    public void close() {
+        interpreter.close();
+        model.close();
+    }
+}

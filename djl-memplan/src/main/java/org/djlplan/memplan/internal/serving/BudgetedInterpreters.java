@@ -1,0 +1,157 @@
+package org.djlplan.memplan.internal.serving;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import org.djlplan.memplan.errors.BudgetTooSmallException;
+import org.djlplan.memplan.internal.config.BudgetOptions;
+import org.djlplan.memplan.internal.config.PlanOptions;
+import org.djlplan.memplan.internal.machine.Machine;
+import org.djlplan.memplan.internal.planning.budget.StreamedCopies;
+import org.djlplan.memplan.internal.planning.budget.StreamedModel;
+import org.djlplan.memplan.internal.runtime.WeightStream;
+import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
+import org.djlplan.memplan.internal.thread.DaemonThreads;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Builds interpreters of one model for budgets and shapes of inputs. They share a thread. */
+final class BudgetedInterpreters implements AutoCloseable {
+
+    private static final Logger logger = LoggerFactory.getLogger(BudgetedInterpreters.class);
+
+    /** Models are sliced for an arena of all these shares of what there is, or for fewer. */
+    private static final int SHARES = 16;
+
+    private static final int LEAST_SHARES = 14;
+
+    private static final double MEGA = 1e6;
+
+    private final Path original;
+    private final String name;
+    private final int threads;
+    private final BudgetOptions options;
+    private final StreamedCopies copies;
+
+    /**
+     * Kernels allocate and free buffers of megabytes. The C library keeps what is freed for the
+     * thread that allocated it, and gives the end of such a heap back to nobody: were predictions
+     * run by their callers, each calling thread would cost as much again. So would a thread that
+     * comes in the place of one that has ended.
+     */
+    private final ExecutorService thread =
+            Executors.newSingleThreadExecutor(DaemonThreads.named("djl-plan-budget"));
+
+    /**
+     * @param original the model's file
+     * @param cacheFolder for what cannot be kept beside the model
+     */
+    BudgetedInterpreters(Path original, PlanOptions options, Path cacheFolder) {
+        this.original = original;
+        name = original.getFileName().toString();
+        threads = options.threads();
+        this.options = options.budget();
+        copies = new StreamedCopies(original, threads, this.options, cacheFolder);
+    }
+
+    /** Returns what a budget leaves for the arena, and for a delegate. */
+    long arenaBytes(long budgetBytes) {
+        return Math.max(1, budgetBytes - BudgetedInterpreter.bytesBesideArena(threads));
+    }
+
+    /**
+     * Returns an interpreter with a plan. What to slice is decided from the file alone; if the
+     * engine's kernels need more than it tells, the model is sliced for a smaller arena.
+     *
+     * @param wantedBytes the budget
+     * @param shapes of the inputs; empty for those in the file
+     * @throws BudgetTooSmallException if it cannot run in it, and has to
+     * @throws IOException if the model cannot be read, or the copy cannot be written
+     * @throws UnplannableException if the engine cannot run it so
+     */
+    BudgetedInterpreter planned(long wantedBytes, List<List<Integer>> shapes)
+            throws IOException, UnplannableException, BudgetTooSmallException {
+        long arenaBytes = arenaBytes(wantedBytes);
+        long leastBytes = Long.MAX_VALUE;
+        for (int shares = SHARES; ; shares--) {
+            BudgetedInterpreter next = opened(wantedBytes, arenaBytes / SHARES * shares, shapes);
+            try {
+                next.plan(arenaBytes);
+                return next;
+            } catch (BudgetTooSmallException e) {
+                if (shares == LEAST_SHARES || e.leastBytes() >= leastBytes) {
+                    return inAsLittleAsItCan(next, tooSmall(wantedBytes, e));
+                }
+                leastBytes = e.leastBytes();
+                next.close();
+            } catch (UnplannableException | RuntimeException | Error e) {
+                next.close();
+                throw e;
+            }
+        }
+    }
+
+    private BudgetedInterpreter inAsLittleAsItCan(
+            BudgetedInterpreter next, BudgetTooSmallException problem)
+            throws UnplannableException, BudgetTooSmallException {
+        try {
+            if (!options.bestEffort()) {
+                throw problem;
+            }
+            logger.warn("{}; it runs in that", problem.getMessage());
+            next.plan(next.leastArenaBytes());
+            return next;
+        } catch (BudgetTooSmallException | UnplannableException | RuntimeException | Error e) {
+            next.close();
+            throw e;
+        }
+    }
+
+    private BudgetedInterpreter opened(
+            long wantedBytes, long arenaBytes, List<List<Integer>> shapes)
+            throws IOException, UnplannableException, BudgetTooSmallException {
+        StreamedModel copy;
+        try {
+            copy = copies.of(arenaBytes, shapes, thread);
+        } catch (BudgetTooSmallException e) {
+            throw tooSmall(wantedBytes, e);
+        }
+        return BudgetedInterpreter.open(copy, name, threads, shapes, io(), thread);
+    }
+
+    /** The planner knows of the arena only. */
+    private BudgetTooSmallException tooSmall(long wantedBytes, BudgetTooSmallException arena) {
+        long leastBytes = arena.leastBytes() + BudgetedInterpreter.bytesBesideArena(threads);
+        return new BudgetTooSmallException(
+                "%s: a budget of %.1f MB is too small: %s; at least %.1f MB, of which %.1f MB are for the engine and djl-plan"
+                        .formatted(
+                                name,
+                                wantedBytes / MEGA,
+                                arena.getMessage(),
+                                Math.ceil(leastBytes / MEGA * 10) / 10,
+                                BudgetedInterpreter.bytesBesideArena(threads) / MEGA),
+                leastBytes);
+    }
+
+    /** Returns how weights are read. */
+    WeightStream.Io io() throws IOException {
+        return switch (options.io()) {
+            case CACHED -> WeightStream.Io.CACHED;
+            case MMAP -> WeightStream.Io.MMAP;
+            case DIRECT -> WeightStream.Io.DIRECT;
+            case AUTO ->
+                    new Machine().memoryRoom().freeBytes() > 2 * Files.size(original)
+                            ? WeightStream.Io.CACHED
+                            : WeightStream.Io.DIRECT;
+        };
+    }
+
+    /** Ends the thread. Those that were opened must be closed. */
+    @Override
+    public void close() {
+        thread.shutdown();
+    }
+}

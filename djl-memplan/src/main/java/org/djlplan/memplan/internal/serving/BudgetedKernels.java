@@ -1,0 +1,134 @@
+package org.djlplan.memplan.internal.serving;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Optional;
+import org.djlplan.memplan.errors.BudgetTooSmallException;
+import org.djlplan.memplan.internal.runtime.WeightStream;
+import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
+import org.djlplan.memplan.spi.DelegateFactory;
+import org.djlplan.memplan.spi.DelegationProvider.Terms;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The terms on which a delegate runs operators of a streamed model in a budget. */
+public final class BudgetedKernels {
+
+    private static final Logger logger = LoggerFactory.getLogger(BudgetedKernels.class);
+
+    /** So much more room is worth selecting anew. */
+    private static final double MUCH = 1.2;
+
+    private final String delegate;
+    private final DelegateFactory delegates;
+    private final Terms terms;
+    private final Path cacheFolder;
+
+    /**
+     * @param delegate its name
+     * @param delegates make the delegate, which may run in this process untried
+     * @param terms on which operators may be delegated
+     * @param cacheFolder for what cannot be kept beside the model
+     */
+    public BudgetedKernels(
+            String delegate, DelegateFactory delegates, Terms terms, Path cacheFolder) {
+        this.delegate = delegate;
+        this.delegates = delegates;
+        this.terms = terms;
+        this.cacheFolder = cacheFolder;
+    }
+
+    /**
+     * An interpreter with a delegated part.
+     *
+     * @param forBytes what that was selected for
+     */
+    record Chosen(BudgetedInterpreter interpreter, long forBytes) {}
+
+    /** Returns whether a load waits for the selection. */
+    boolean whileLoading() {
+        return terms.whileLoading();
+    }
+
+    /**
+     * Returns what arena and delegate may take of an arena's bytes.
+     *
+     * @param arenaBytes of the model's budget
+     */
+    long atMost(long arenaBytes) {
+        return Math.min(arenaBytes, terms.maxMemoryBytes().orElse(Long.MAX_VALUE));
+    }
+
+    /** Returns the same while there are two interpreters, if only one has an arena. */
+    private long whileTwo(long arenaBytes) {
+        return atMost(arenaBytes) - BudgetedInterpreter.ENGINE_BYTES;
+    }
+
+    /**
+     * Returns whether what was selected should be selected anew.
+     *
+     * @param forBytes what it was selected for
+     * @param arenaBytes of the model's budget now
+     */
+    boolean grown(long forBytes, long arenaBytes) {
+        return whileTwo(arenaBytes) / MUCH > forBytes;
+    }
+
+    /**
+     * Returns an interpreter with the part that was found best before, without any trial.
+     *
+     * @param cpu planned, not measured yet
+     * @param arenaBytes for the arena and the delegate together
+     * @return empty if nothing is kept that fits; what stood in the way is logged
+     */
+    Optional<Chosen> kept(
+            BudgetedInterpreter cpu, int threads, WeightStream.Io io, long arenaBytes) {
+        try (KernelChoice choice = choice(cpu, threads, io, whileTwo(arenaBytes))) {
+            return choice.kept();
+        } catch (IOException | UnplannableException | RuntimeException e) {
+            logger.warn(
+                    "{} begins in CPU kernels: {}",
+                    cpu.model().graph().name(),
+                    UnplannableException.reason(e));
+            return Optional.empty();
+        }
+    }
+
+    /**
+     * Returns a faster interpreter of the same copy.
+     *
+     * @param cpu measured, in CPU kernels; it may predict meanwhile, in a part of its arena
+     * @param arenaBytes for the arena and the delegate together
+     * @param turns in which each step of the work is done
+     * @param alone whether nobody predicts meanwhile
+     * @return empty if there is none
+     * @throws java.util.concurrent.CancellationException if the work is to end
+     */
+    Optional<Chosen> best(
+            BudgetedInterpreter cpu,
+            int threads,
+            WeightStream.Io io,
+            long arenaBytes,
+            Turns turns,
+            boolean alone)
+            throws IOException, UnplannableException {
+        try (KernelChoice choice = choice(cpu, threads, io, whileTwo(arenaBytes))) {
+            return choice.best(turns, alone);
+        } catch (BudgetTooSmallException e) {
+            // Not for the CPU kernels, but for a second interpreter beside them.
+            return Optional.empty();
+        }
+    }
+
+    private KernelChoice choice(
+            BudgetedInterpreter cpu, int threads, WeightStream.Io io, long bytes)
+            throws IOException, UnplannableException {
+        return new KernelChoice(
+                cpu,
+                new KernelChoice.Delegate(delegate, delegates, terms.tolerance()),
+                threads,
+                io,
+                bytes,
+                cacheFolder);
+    }
+}

@@ -1,0 +1,314 @@
+package org.djlplan.memplan.internal.serving;
+
+import com.google.common.annotations.VisibleForTesting;
+import com.google.common.collect.ImmutableList;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.djlplan.memplan.errors.BudgetTooSmallException;
+import org.djlplan.memplan.graph.Storage;
+import org.djlplan.memplan.graph.Tensor;
+import org.djlplan.memplan.internal.budget.ResidentWeights;
+import org.djlplan.memplan.internal.config.Budget;
+import org.djlplan.memplan.internal.config.BudgetResolver;
+import org.djlplan.memplan.internal.config.PlanOptions;
+import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
+import org.djlplan.memplan.internal.planning.budget.StreamedCopies;
+import org.djlplan.memplan.internal.runtime.tflite.EngineView;
+import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
+import org.djlplan.memplan.internal.runtime.tflite.TensorInfo;
+import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
+import org.djlplan.memplan.report.BudgetReport;
+import org.djlplan.memplan.report.PlanReport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A {@code .tflite} model with a budget. If the budget has room for all memory of the stock engine,
+ * and for the delegate's packed weights, the model is served as without a budget; otherwise it is
+ * streamed. It switches between the two, between two predictions, when the budget changes.
+ */
+public final class BudgetedModel implements TfLiteModel {
+
+    private static final Logger logger = LoggerFactory.getLogger(BudgetedModel.class);
+
+    private final Path original;
+    private final PlanOptions options;
+    private final Path cacheFolder;
+    private final Delegations delegations;
+    private final Optional<BudgetedKernels> kernels;
+    private final Resolvers resolvers;
+    private final long fileBytes;
+
+    /** What the stock engine takes for the model; empty until somebody has to know. */
+    private volatile OptionalLong stockBytes = OptionalLong.empty();
+
+    /** The smallest budget; empty until it is reported of a model that is served whole. */
+    private OptionalLong leastBytes = OptionalLong.empty();
+
+    /** Changes with the monitor held. */
+    private volatile BudgetResolver resolver;
+
+    private volatile long budgetBytes;
+    private volatile TfLiteModel serving;
+    private volatile boolean closed;
+
+    /** The delegation of a model with a budget. */
+    public interface Delegations {
+
+        /**
+         * Returns the delegation of a model that is served whole; empty to run everything in CPU
+         * kernels.
+         *
+         * @param budgetBytes the memory limit of the delegate
+         */
+        Optional<ServedModel.Delegation> whole(long budgetBytes);
+
+        /** Returns the selection of delegated operators for a streamed model; empty for none. */
+        Optional<BudgetedKernels> streamed();
+    }
+
+    /** Creates the resolver of a budget. */
+    @FunctionalInterface
+    public interface Resolvers {
+
+        /**
+         * Returns the resolver of a budget.
+         *
+         * @param stockBytes of which it may be a share
+         */
+        BudgetResolver of(Budget budget, long stockBytes);
+    }
+
+    private BudgetedModel(
+            Path original,
+            PlanOptions options,
+            Path cacheFolder,
+            Delegations delegations,
+            Resolvers resolvers)
+            throws IOException, UnplannableException {
+        this.original = original;
+        this.options = options;
+        this.cacheFolder = cacheFolder;
+        this.delegations = delegations;
+        kernels = delegations.streamed();
+        this.resolvers = resolvers;
+        fileBytes = Files.size(original);
+        resolver = resolver(options.budget().budget());
+    }
+
+    /**
+     * Opens a model. The engine must be loaded.
+     *
+     * @param cacheFolder for what cannot be kept beside the model
+     * @throws BudgetTooSmallException if it cannot run inside its budget, and has to
+     * @throws IOException if the model cannot be read, or a copy of it cannot be written
+     * @throws UnplannableException if the engine cannot run it so
+     */
+    public static BudgetedModel open(
+            Path original, PlanOptions options, Path cacheFolder, Delegations delegations)
+            throws IOException, UnplannableException, BudgetTooSmallException {
+        return open(original, options, cacheFolder, delegations, BudgetResolver::new);
+    }
+
+    /**
+     * Opens a model as {@link #open(Path, PlanOptions, Path, Delegations)} does.
+     *
+     * @param resolvers follow its budgets
+     */
+    @VisibleForTesting
+    public static BudgetedModel open(
+            Path original,
+            PlanOptions options,
+            Path cacheFolder,
+            Delegations delegations,
+            Resolvers resolvers)
+            throws IOException, UnplannableException, BudgetTooSmallException {
+        BudgetedModel model =
+                new BudgetedModel(original, options, cacheFolder, delegations, resolvers);
+        model.budgetBytes = model.resolver.bytes(0);
+        model.serving = model.opened(model.budgetBytes);
+        return model;
+    }
+
+    private BudgetResolver resolver(Budget budget) throws IOException, UnplannableException {
+        boolean isShare = budget instanceof Budget.ShareOfStock;
+        return resolvers.of(budget, isShare ? stockBytes() : fileBytes);
+    }
+
+    /** Weights, the engine's arena, and what its kernels keep: the engine has to open the model. */
+    private synchronized long stockBytes() throws IOException, UnplannableException {
+        if (stockBytes.isEmpty()) {
+            EngineView stock = EngineView.of(original, options.threads());
+            long kept =
+                    stock.graph().tensors().stream()
+                            .filter(tensor -> tensor.storage() == Storage.ENGINE)
+                            .mapToLong(Tensor::bytes)
+                            .sum();
+            stockBytes = OptionalLong.of(fileBytes + stock.arenaBytes() + kept);
+        }
+        return stockBytes.getAsLong();
+    }
+
+    /**
+     * Until there is room for packed weights, too, a delegate runs less of a model that is served
+     * whole than of a streamed one.
+     */
+    private boolean hasRoomForAll(long bytes) throws IOException, UnplannableException {
+        long besideBytes = bytesBesideArena() + (kernels.isPresent() ? fileBytes : 0);
+        // The file alone mostly tells.
+        return bytes >= fileBytes + besideBytes && bytes >= stockBytes() + besideBytes;
+    }
+
+    private long bytesBesideArena() {
+        return BudgetedInterpreter.bytesBesideArena(options.threads());
+    }
+
+    private TfLiteModel opened(long bytes)
+            throws IOException, UnplannableException, BudgetTooSmallException {
+        return hasRoomForAll(bytes)
+                ? ServedModel.open(original, options, MemoryPlanner::plan, delegations.whole(bytes))
+                : StreamingModel.open(original, options, cacheFolder, kernels, bytes);
+    }
+
+    @Override
+    public boolean hasBudget() {
+        return true;
+    }
+
+    @Override
+    public synchronized void setBudget(Budget budget) throws BudgetTooSmallException {
+        requireOpen();
+        try {
+            BudgetResolver wanted = resolver(budget);
+            change(wanted.bytes(takenBytes()));
+            resolver = wanted;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (UnplannableException e) {
+            throw new IllegalStateException(original + ": " + e.getMessage(), e);
+        }
+    }
+
+    private void change(long wantedBytes)
+            throws BudgetTooSmallException, IOException, UnplannableException {
+        if (wantedBytes == budgetBytes) {
+            return;
+        }
+        // What serves is asked, not the former budget: a change to that may have failed.
+        boolean streams = serving instanceof StreamingModel;
+        if (streams == hasRoomForAll(wantedBytes)) {
+            TfLiteModel before = serving;
+            serving = opened(wantedBytes);
+            before.close();
+        } else if (serving instanceof StreamingModel streaming) {
+            streaming.setBudget(wantedBytes);
+        }
+        budgetBytes = wantedBytes;
+    }
+
+    private void requireOpen() {
+        if (closed) {
+            throw new IllegalStateException(original.getFileName() + " is closed");
+        }
+    }
+
+    private long takenBytes() {
+        return serving instanceof StreamingModel streaming
+                ? streaming.takenBytes()
+                : stockBytes.orElse(0);
+    }
+
+    /** A budget that follows the container may have changed. */
+    private void follow() {
+        if (resolver.bytes(takenBytes()) == budgetBytes) {
+            return;
+        }
+        synchronized (this) {
+            long wanted = resolver.bytes(takenBytes());
+            requireOpen();
+            try {
+                change(wanted);
+            } catch (BudgetTooSmallException
+                    | IOException
+                    | UnplannableException
+                    | IllegalStateException e) {
+                // It can predict as it is.
+                logger.warn(
+                        "{} keeps its previous budget: {}", original.getFileName(), e.getMessage());
+                // Told once: until it changes again.
+                budgetBytes = wanted;
+            }
+        }
+    }
+
+    @Override
+    public ImmutableList<TensorInfo> inputs() {
+        return serving.inputs();
+    }
+
+    @Override
+    public ImmutableList<TensorInfo> outputs() {
+        return serving.outputs();
+    }
+
+    @Override
+    public List<OutputTensor> run(List<ByteBuffer> values, List<List<Integer>> shapes) {
+        requireOpen();
+        follow();
+        while (true) {
+            TfLiteModel now = serving;
+            try {
+                return now.run(values, shapes);
+            } catch (IllegalStateException e) {
+                // Perhaps it was closed because another took its place.
+                if (now == serving || closed) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    @Override
+    public PlanReport report() {
+        PlanReport report = serving.report();
+        return report.budget().isPresent() || budgetBytes == Long.MAX_VALUE
+                ? report
+                : report.within(
+                        BudgetReport.whole(
+                                budgetBytes, leastBytes(), report.plan().arenaBytes(), fileBytes));
+    }
+
+    @Override
+    public Optional<ResidentWeights> residentWeights() {
+        return serving.residentWeights();
+    }
+
+    private synchronized long leastBytes() {
+        if (leastBytes.isEmpty()) {
+            long bytes;
+            try {
+                StreamedCopies copies =
+                        new StreamedCopies(
+                                original, options.threads(), options.budget(), cacheFolder);
+                bytes = copies.leastArenaBytes() + bytesBesideArena();
+            } catch (IOException | UnplannableException e) {
+                logger.debug("{} can only be served whole", original, e);
+                bytes = stockBytes.orElse(fileBytes) + bytesBesideArena();
+            }
+            leastBytes = OptionalLong.of(bytes);
+        }
+        return leastBytes.getAsLong();
+    }
+
+    @Override
+    public synchronized void close() {
+        closed = true;
+        serving.close();
+    }
+}

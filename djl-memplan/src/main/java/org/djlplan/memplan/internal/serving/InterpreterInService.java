@@ -1,0 +1,209 @@
+package org.djlplan.memplan.internal.serving;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import org.djlplan.memplan.errors.BudgetTooSmallException;
+import org.djlplan.memplan.internal.runtime.Later;
+import org.djlplan.memplan.internal.runtime.ProcessMemory;
+import org.djlplan.memplan.internal.runtime.WeightStream;
+import org.djlplan.memplan.internal.runtime.tflite.TensorInfo;
+import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
+
+/**
+ * The one interpreter that serves a streamed model, for one budget and one list of input shapes at
+ * a time. Its fields are guarded by {@link #turns}: callers hold a turn, except while the model is
+ * opened.
+ */
+final class InterpreterInService {
+
+    /**
+     * After a load it takes this long until what ran for the first time is compiled; after a change
+     * of the budget, another change may follow.
+     */
+    static final Duration SETTLED = Duration.ofSeconds(2);
+
+    /** After this long without a prediction the arena is released. */
+    private static final Duration IDLE = Duration.ofSeconds(5);
+
+    private final BudgetedInterpreters interpreters;
+    private final Turns turns = new Turns();
+    private BudgetedInterpreter serving;
+    private List<List<Integer>> shapesInFile = List.of();
+    private List<List<Integer>> shapes = List.of();
+    private long budgetBytes;
+    private boolean releasePending;
+    private long lastUseNanos;
+    private boolean closed;
+
+    /**
+     * @param interpreters closed with this
+     */
+    InterpreterInService(BudgetedInterpreters interpreters) {
+        this.interpreters = interpreters;
+    }
+
+    /**
+     * Plans the model, in CPU kernels, for the shapes in its file.
+     *
+     * @throws BudgetTooSmallException if it cannot run in the budget, and has to
+     * @throws IOException if the model cannot be read, or the copy cannot be written
+     * @throws UnplannableException if the engine cannot run it so
+     */
+    void open(long wantedBytes) throws IOException, UnplannableException, BudgetTooSmallException {
+        serving = interpreters.planned(wantedBytes, List.of());
+        budgetBytes = wantedBytes;
+        shapesInFile = serving.interpreter().inputs().stream().map(TensorInfo::shape).toList();
+        shapes = shapesInFile;
+    }
+
+    Turns turns() {
+        return turns;
+    }
+
+    /** Returns the interpreter. */
+    BudgetedInterpreter now() {
+        return serving;
+    }
+
+    /** Returns the shapes of the inputs that the interpreter is for. */
+    List<List<Integer>> shapes() {
+        return shapes;
+    }
+
+    List<List<Integer>> shapesInFile() {
+        return shapesInFile;
+    }
+
+    long budgetBytes() {
+        return budgetBytes;
+    }
+
+    /** Returns how weights are read. */
+    WeightStream.Io io() throws IOException {
+        return interpreters.io();
+    }
+
+    /** Returns what the budget leaves for the arena and a delegate; more if it cannot be held. */
+    long arenaBytes() {
+        return Math.max(interpreters.arenaBytes(budgetBytes), serving.leastArenaBytes());
+    }
+
+    /**
+     * Plans the interpreter for another budget.
+     *
+     * @throws BudgetTooSmallException if that needs another copy of the model, or none suffices
+     */
+    void plan(long wantedBytes) throws BudgetTooSmallException, UnplannableException {
+        serving.plan(interpreters.arenaBytes(wantedBytes));
+        budgetBytes = wantedBytes;
+    }
+
+    /**
+     * Replaces the interpreter by one for a budget, in CPU kernels.
+     *
+     * @param wantedShapes of the inputs
+     */
+    void serve(long wantedBytes, List<List<Integer>> wantedShapes)
+            throws IOException, UnplannableException, BudgetTooSmallException {
+        // A copy may have to be made, in an arena of the same size.
+        serving.release();
+        replace(
+                interpreters.planned(
+                        wantedBytes, wantedShapes.equals(shapesInFile) ? List.of() : wantedShapes),
+                wantedBytes);
+        shapes = wantedShapes;
+        budgetBytes = wantedBytes;
+    }
+
+    /** Returns an interpreter for the same budget in CPU kernels. Needs no turn. */
+    BudgetedInterpreter plannedInCpuKernels()
+            throws IOException, UnplannableException, BudgetTooSmallException {
+        return interpreters.planned(budgetBytes, List.of());
+    }
+
+    /** Replaces the interpreter by one for the same budget, which is closed on errors. */
+    void replace(BudgetedInterpreter next) throws UnplannableException, BudgetTooSmallException {
+        replace(next, budgetBytes);
+    }
+
+    private void replace(BudgetedInterpreter next, long wantedBytes)
+            throws UnplannableException, BudgetTooSmallException {
+        try {
+            serving.release();
+            makeRoom(next, serving.delegatedBytes());
+            next.calibrate(Math.max(interpreters.arenaBytes(wantedBytes), next.leastArenaBytes()));
+        } catch (BudgetTooSmallException | UnplannableException | RuntimeException | Error e) {
+            next.close();
+            throw e;
+        }
+        install(next);
+    }
+
+    /** What a delegate takes of the one that serves is still there while the next is measured. */
+    private static void makeRoom(BudgetedInterpreter next, long takenBytes)
+            throws BudgetTooSmallException, UnplannableException {
+        if (takenBytes > 0) {
+            long leftBytes = next.plan().arenaBytes() - takenBytes;
+            next.plan(Math.max(next.leastArenaBytes(), leftBytes));
+        }
+    }
+
+    /** Replaces the interpreter by one that is planned and measured. */
+    void install(BudgetedInterpreter next) {
+        serving.close();
+        serving = next;
+        trimLater();
+    }
+
+    /** Compilers have been busy, and the C library keeps what they freed. */
+    static void trimLater() {
+        boolean unused = Later.run(SETTLED, ProcessMemory::trim);
+    }
+
+    /** Releases the arena after a while without another call. */
+    void releaseWhenIdle() {
+        lastUseNanos = System.nanoTime();
+        if (!releasePending) {
+            releasePending = Later.run(IDLE, this::releaseIfIdle);
+        }
+    }
+
+    private void releaseIfIdle() {
+        turns.lock();
+        try {
+            releasePending = false;
+            if (closed) {
+                return;
+            }
+            if (System.nanoTime() - lastUseNanos >= IDLE.toNanos()) {
+                serving.release();
+            } else {
+                releasePending = Later.run(IDLE, this::releaseIfIdle);
+            }
+        } finally {
+            turns.unlock();
+        }
+    }
+
+    boolean isClosed() {
+        return closed;
+    }
+
+    /** Takes a turn, ends the work in the background, and closes the interpreter. */
+    void close() {
+        turns.lock();
+        try {
+            if (!closed) {
+                closed = true;
+                turns.endWork();
+                if (serving != null) {
+                    serving.close();
+                }
+                interpreters.close();
+            }
+        } finally {
+            turns.unlock();
+        }
+    }
+}

@@ -1,0 +1,235 @@
+package org.djlplan.memplan.internal.serving;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+import org.djlplan.memplan.internal.runtime.Later;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.DelegationChoice;
+import org.djlplan.memplan.spi.ShapeMix;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Selects the candidate for predictions with other input shapes than those in the model's file: the
+ * CPU kernels, or a choice that was verified at shapes that enclose them. Counts shapes and their
+ * changes, and requests a measurement after enough predictions, and again if later predictions
+ * differ from the measured ones.
+ */
+final class OtherShapes {
+
+    private static final Logger logger = LoggerFactory.getLogger(OtherShapes.class);
+
+    /** Predictions before the first request; twice as many before each further one. */
+    private static final int WINDOW = 32;
+
+    /** Limit of measurements while a model is loaded. */
+    private static final int MOST_REQUESTS = 4;
+
+    private static final int MOST_SEEN = 256;
+    private static final int MOST_REFUSED = 256;
+
+    /** The share of changes is rounded up to one of these, so that chance has no effect. */
+    private static final double[] CHANGES = {1.0 / 16, 1.0 / 4, 1};
+
+    private final String model;
+
+    /** Shapes at which the delegate failed. */
+    private final Set<List<List<Integer>>> refused = ConcurrentHashMap.newKeySet();
+
+    private volatile Optional<Verified> verified = Optional.empty();
+
+    /** Predictions by shapes. Guarded by this, like all fields below. */
+    private final Map<List<List<Integer>>, Integer> seen = new HashMap<>();
+
+    private Optional<Consumer<ShapeMix>> measuring = Optional.empty();
+    private Optional<ShapeMix> asked = Optional.empty();
+    private boolean waiting;
+    private int requests;
+    private int predictions;
+    private int enclosed;
+    private int changed;
+
+    /** A choice, and the shapes at which it was verified. */
+    private record Verified(ShapeMix mix, DelegationChoice choice) {}
+
+    OtherShapes(String model) {
+        this.model = model;
+    }
+
+    /** Requests measurements from now on; their results are passed to {@link #use}. */
+    synchronized void measureWith(Consumer<ShapeMix> measure) {
+        measuring = Optional.of(measure);
+    }
+
+    /**
+     * Returns the candidate for these input shapes, with the usual number of threads if possible.
+     */
+    Candidate at(List<List<Integer>> shapes, Candidate usual) {
+        Optional<Verified> now = verified;
+        if (now.isEmpty() || !now.get().mix().encloses(shapes) || refused.contains(shapes)) {
+            return Candidate.cpu(usual.threads());
+        }
+        DelegationChoice choice = now.get().choice();
+        for (Candidate each : choice.candidates()) {
+            if (each.threads() == usual.threads()) {
+                return each;
+            }
+        }
+        return choice.lightest();
+    }
+
+    /** Returns the number of candidates besides the CPU kernels. */
+    int candidates() {
+        return verified.map(v -> v.choice().candidates().size()).orElse(0);
+    }
+
+    /** Uses a choice for all shapes that a mix encloses. */
+    void use(ShapeMix mix, DelegationChoice choice) {
+        verified = Optional.of(new Verified(mix, choice));
+        answered();
+    }
+
+    /** Ends the wait for a measurement, with or without a result. */
+    synchronized void answered() {
+        waiting = false;
+    }
+
+    /** Runs inputs of these shapes in the CPU kernels from now on, with one warning. */
+    void refuse(List<List<Integer>> shapes, String why) {
+        if (refused.size() >= MOST_REFUSED) {
+            verified = Optional.empty();
+            logger.warn("{}: nothing is delegated at other shapes: {}", model, why);
+        } else if (refused.add(shapes)) {
+            logger.warn("{}: not delegated with inputs of {}: {}", model, shapes, why);
+        }
+    }
+
+    /** Counts a prediction for which an interpreter had to be reallocated. */
+    synchronized void noteChange() {
+        changed++;
+    }
+
+    /** Counts a prediction, and may request a measurement. */
+    synchronized void note(List<List<Integer>> shapes) {
+        if (measuring.isEmpty() || requests == MOST_REQUESTS) {
+            return;
+        }
+        if (seen.size() < MOST_SEEN || seen.containsKey(shapes)) {
+            seen.merge(shapes, 1, Integer::sum);
+        }
+        predictions++;
+        enclosed += asked.isPresent() && asked.get().encloses(shapes) ? 1 : 0;
+        if (predictions >= WINDOW << requests) {
+            double changes = rounded((double) changed / predictions);
+            boolean same =
+                    asked.isPresent()
+                            && asked.get().changes() == changes
+                            && 2 * enclosed >= predictions;
+            if (!same && !waiting) {
+                ask(changes);
+            }
+            predictions = 0;
+            enclosed = 0;
+            changed = 0;
+        }
+    }
+
+    private static double rounded(double share) {
+        for (double each : CHANGES) {
+            if (share <= each) {
+                return each;
+            }
+        }
+        return 1;
+    }
+
+    /** The caller holds the lock. */
+    private void ask(double changes) {
+        requests++;
+        waiting = true;
+        ShapeMix mix = new ShapeMix(enclosing(new HashMap<>(seen)), changes);
+        asked = Optional.of(mix);
+        seen.clear();
+        Consumer<ShapeMix> measure = measuring.orElseThrow();
+        if (!Later.run(Duration.ZERO, () -> measure.accept(mix))) {
+            waiting = false;
+        }
+    }
+
+    /**
+     * Returns the smallest shapes, the largest, and the third ones with which they enclose the most
+     * predictions.
+     */
+    private static List<List<List<Integer>>> enclosing(Map<List<List<Integer>>, Integer> counts) {
+        List<List<List<Integer>>> bySize = new ArrayList<>(counts.keySet());
+        bySize.sort(
+                Comparator.<List<List<Integer>>>comparingDouble(OtherShapes::elements)
+                        .thenComparing(Object::toString));
+        if (bySize.size() <= ShapeMix.MOST) {
+            return bySize;
+        }
+        List<List<Integer>> smallest = bySize.get(0);
+        List<List<Integer>> largest = bySize.get(bySize.size() - 1);
+        List<List<List<Integer>>> best = List.of();
+        int most = -1;
+        for (List<List<Integer>> third : bySize.subList(1, bySize.size() - 1)) {
+            List<List<List<Integer>>> these = List.of(smallest, third, largest);
+            ShapeMix mix = new ShapeMix(these, 1);
+            int count = 0;
+            for (Map.Entry<List<List<Integer>>, Integer> each : counts.entrySet()) {
+                count += mix.encloses(each.getKey()) ? each.getValue() : 0;
+            }
+            if (count > most) {
+                most = count;
+                best = these;
+            }
+        }
+        return best;
+    }
+
+    private static double elements(List<List<Integer>> shapes) {
+        double sum = 0;
+        for (List<Integer> shape : shapes) {
+            double product = 1;
+            for (int dimension : shape) {
+                product *= dimension;
+            }
+            sum += product;
+        }
+        return sum;
+    }
+
+    /** Returns whether no measurement is pending. */
+    synchronized boolean isSettled() {
+        return !waiting;
+    }
+
+    /** Returns a text about the choice for other shapes; empty if there is none. */
+    Optional<String> describe() {
+        return verified.map(
+                v ->
+                        "%s, measured at %s, of which %s: %s"
+                                .formatted(
+                                        v.choice().candidate().delegates()
+                                                ? v.choice().candidate().operators().size()
+                                                        + " operators delegated"
+                                                : "CPU kernels",
+                                        v.mix().shapes(),
+                                        often(v.mix().changes()),
+                                        v.choice().reason()));
+    }
+
+    private static String often(double changes) {
+        return changes == 1
+                ? "each prediction has others"
+                : "one in " + Math.round(1 / changes) + " predictions has others";
+    }
+}

@@ -1,0 +1,185 @@
+package org.djlplan.memplan.internal.serving;
+
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.Storage;
+import org.djlplan.memplan.internal.runtime.tflite.InterpreterFactory;
+import org.djlplan.memplan.internal.runtime.tflite.InterpreterPool;
+import org.djlplan.memplan.internal.runtime.tflite.ModelInterpreter;
+import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.DelegationChoice;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The candidates with which a model is currently served. A candidate whose delegate refuses an
+ * interpreter is removed; without any candidate, everything runs in the CPU kernels.
+ */
+final class ServedCandidates implements InterpreterPool.Supply {
+
+    private static final Logger logger = LoggerFactory.getLogger(ServedCandidates.class);
+
+    private final String model;
+    private final InterpreterFactory factory;
+    private final OtherShapes otherShapes;
+    private final AtomicReference<ThreadGovernor> governor;
+
+    /**
+     * @param graph the model
+     * @param factory builds interpreters of any candidate
+     * @param choice what serves to begin with; of a model that keeps state only the lightest
+     *     candidate, as its state cannot move to another's interpreter
+     * @param otherShapes decides about shapes that are not those in the file
+     */
+    ServedCandidates(
+            Graph graph,
+            InterpreterFactory factory,
+            DelegationChoice choice,
+            OtherShapes otherShapes) {
+        model = graph.name();
+        this.factory = factory;
+        this.otherShapes = otherShapes;
+        governor =
+                new AtomicReference<>(
+                        new ThreadGovernor(
+                                isStateful(graph) ? choice.only(choice.lightest()) : choice));
+    }
+
+    /** Returns whether a model keeps values from one prediction to the next. */
+    static boolean isStateful(Graph graph) {
+        return graph.tensors().stream().anyMatch(t -> t.storage() == Storage.VARIABLE);
+    }
+
+    /** Returns what decides which of the candidates a prediction runs with. */
+    ThreadGovernor governor() {
+        return governor.get();
+    }
+
+    /** Returns what serves now, and why. */
+    DelegationChoice choice() {
+        return governor().choice();
+    }
+
+    /** Goes over to another choice. */
+    void choose(DelegationChoice better) {
+        governor.set(new ThreadGovernor(better));
+    }
+
+    @Override
+    public int candidates() {
+        return 1 + choice().lighter().size() + otherShapes.candidates();
+    }
+
+    /**
+     * Returns a candidate if it is one of the present choice, else the one of fewest threads; for
+     * shapes that are not those in the file, what runs them with as many threads.
+     */
+    @Override
+    public Candidate serving(List<List<Integer>> shapes, Candidate wanted) {
+        DelegationChoice now = choice();
+        if (isInFile(shapes)) {
+            return now.candidate().equals(wanted) || now.lighter().contains(wanted)
+                    ? wanted
+                    : now.lightest();
+        }
+        for (Candidate each : now.candidates()) {
+            if (each.threads() == wanted.threads()) {
+                return otherShapes.at(shapes, each);
+            }
+        }
+        return otherShapes.at(shapes, now.lightest());
+    }
+
+    private boolean isInFile(List<List<Integer>> shapes) {
+        // Nearly always the same object.
+        return shapes == factory.shapesInFile() || shapes.equals(factory.shapesInFile());
+    }
+
+    /**
+     * Returns an interpreter for a candidate that serves, or did just now. If the delegate refuses,
+     * another candidate of the choice is taken; if it is the one of the fewest threads, nothing is
+     * delegated from now on. One warning says so.
+     */
+    @Override
+    public ModelInterpreter build(List<List<Integer>> shapes, Candidate wanted)
+            throws UnplannableException {
+        while (true) {
+            ThreadGovernor now = governor.get();
+            Candidate candidate = serving(shapes, wanted);
+            if (!candidate.delegates()) {
+                return buildNow(shapes, candidate);
+            }
+            try {
+                return buildNow(shapes, candidate);
+            } catch (UnplannableException | RuntimeException e) {
+                if (!isInFile(shapes)) {
+                    otherShapes.refuse(shapes, UnplannableException.reason(e));
+                    continue;
+                }
+                String why = UnplannableException.reason(e);
+                ThreadGovernor instead = new ThreadGovernor(without(now.choice(), candidate, why));
+                // Not if another choice was made meanwhile, which is tried instead.
+                if (governor.compareAndSet(now, instead)) {
+                    logger.warn(
+                            "{}: {} delegated with {} threads: {}",
+                            model,
+                            instead.choice().candidate().delegates() ? "not" : "nothing is",
+                            candidate.threads(),
+                            why);
+                }
+            }
+        }
+    }
+
+    @Override
+    public boolean reshapes(ModelInterpreter interpreter, List<List<Integer>> shapes) {
+        return factory.reshapes(interpreter, shapes);
+    }
+
+    @Override
+    public boolean hasSeen(List<List<Integer>> shapes) {
+        return factory.hasSeen(shapes);
+    }
+
+    private ModelInterpreter buildNow(List<List<Integer>> shapes, Candidate candidate)
+            throws UnplannableException {
+        if (!isInFile(shapes)) {
+            otherShapes.noteChange();
+        }
+        return factory.build(shapes, candidate, false);
+    }
+
+    @Override
+    public void reshape(ModelInterpreter interpreter, List<List<Integer>> shapes)
+            throws UnplannableException {
+        if (!isInFile(shapes)) {
+            otherShapes.noteChange();
+        }
+        if (!interpreter.candidate().delegates()) {
+            factory.reshape(interpreter, shapes);
+            return;
+        }
+        try {
+            factory.reshape(interpreter, shapes);
+        } catch (UnplannableException | RuntimeException e) {
+            otherShapes.refuse(shapes, UnplannableException.reason(e));
+            throw new RefusedShapesException(UnplannableException.reason(e));
+        }
+    }
+
+    private static DelegationChoice without(DelegationChoice choice, Candidate failed, String why) {
+        List<Candidate> others =
+                choice.candidates().stream().filter(other -> !other.equals(failed)).toList();
+        return failed.equals(choice.lightest())
+                ? new DelegationChoice(
+                        Candidate.cpu(failed.threads()), choice.origin(), "it failed: " + why)
+                : new DelegationChoice(
+                        others.get(0),
+                        others.subList(1, others.size()),
+                        choice.origin(),
+                        choice.reason(),
+                        choice.outputs());
+    }
+}

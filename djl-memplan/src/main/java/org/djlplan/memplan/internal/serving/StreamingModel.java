@@ -1,0 +1,227 @@
+package org.djlplan.memplan.internal.serving;
+
+import com.google.common.collect.ImmutableList;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.djlplan.memplan.errors.BudgetTooSmallException;
+import org.djlplan.memplan.internal.budget.ResidentWeights;
+import org.djlplan.memplan.internal.config.PlanOptions;
+import org.djlplan.memplan.internal.runtime.tflite.InputShapes;
+import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
+import org.djlplan.memplan.internal.runtime.tflite.TensorInfo;
+import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
+import org.djlplan.memplan.report.PlanReport;
+
+/**
+ * A streamed {@code .tflite} model: its weights are loaded from a copy of the model while it runs,
+ * into the arena of its activations. One prediction runs at a time; others wait in order of
+ * arrival. There is one interpreter, which is replaced for inputs of other shapes.
+ */
+final class StreamingModel implements TfLiteModel {
+
+    private final String name;
+    private final int threads;
+    private final InterpreterInService service;
+    private final BackgroundSelection selection;
+
+    /** A prediction takes one, and so does a change of the budget. */
+    private final Turns turns;
+
+    /** As in the file. */
+    private final ImmutableList<TensorInfo> inputs;
+
+    private final ImmutableList<List<Integer>> signatures;
+    private final ImmutableList<TensorInfo> outputs;
+
+    /** Guarded by the turns. */
+    private long predictions;
+
+    private OptionalLong lastStallNanos = OptionalLong.empty();
+
+    private StreamingModel(
+            Path original,
+            PlanOptions options,
+            Optional<BudgetedKernels> kernels,
+            InterpreterInService service) {
+        name = original.getFileName().toString();
+        threads = options.threads();
+        this.service = service;
+        turns = service.turns();
+        selection = new BackgroundSelection(name, threads, kernels, service);
+        inputs = service.now().interpreter().inputs();
+        signatures = service.now().model().inputSignatures();
+        outputs = service.now().interpreter().outputs();
+    }
+
+    /**
+     * Opens a model; makes a copy of it to load weights from where there is none, and measures it
+     * in one inference on zeros. The engine must be loaded.
+     *
+     * @param cacheFolder for what cannot be kept beside the model
+     * @param kernels which of its operators a delegate runs; empty for none
+     * @throws BudgetTooSmallException if it cannot run inside its budget, and has to
+     * @throws IOException if the model cannot be read, or the copy cannot be written
+     * @throws UnplannableException if the engine cannot run it so
+     */
+    static StreamingModel open(
+            Path original,
+            PlanOptions options,
+            Path cacheFolder,
+            Optional<BudgetedKernels> kernels,
+            long budgetBytes)
+            throws IOException, UnplannableException, BudgetTooSmallException {
+        InterpreterInService service =
+                new InterpreterInService(new BudgetedInterpreters(original, options, cacheFolder));
+        try {
+            service.open(budgetBytes);
+            StreamingModel model = new StreamingModel(original, options, kernels, service);
+            model.selection.begin();
+            return model;
+        } catch (IOException
+                | UnplannableException
+                | BudgetTooSmallException
+                | RuntimeException
+                | Error e) {
+            service.close();
+            throw e;
+        }
+    }
+
+    /**
+     * Gives the model another budget, from the next prediction on. On any error all stays as it
+     * was.
+     *
+     * @throws BudgetTooSmallException if it cannot run in it, and has to
+     * @throws IOException if a copy cannot be made
+     * @throws UnplannableException if the engine cannot run it so
+     */
+    void setBudget(long wantedBytes)
+            throws BudgetTooSmallException, IOException, UnplannableException {
+        turns.lock();
+        try {
+            requireOpen();
+            if (wantedBytes == service.budgetBytes()) {
+                return;
+            }
+            turns.endWork();
+            requireOpen();
+            try {
+                service.plan(wantedBytes);
+            } catch (BudgetTooSmallException e) {
+                service.serve(wantedBytes, service.shapesInFile());
+                selection.reset();
+            }
+            service.releaseWhenIdle();
+        } finally {
+            selection.selectWhenSettled();
+            turns.unlock();
+        }
+    }
+
+    /** Returns the size of its arena, with what a delegate takes. */
+    long takenBytes() {
+        turns.lock();
+        try {
+            return service.now().plan().arenaBytes() + service.now().delegatedBytes();
+        } finally {
+            turns.unlock();
+        }
+    }
+
+    private void requireOpen() {
+        if (service.isClosed()) {
+            throw new IllegalStateException(name + " is closed");
+        }
+    }
+
+    @Override
+    public ImmutableList<TensorInfo> inputs() {
+        return inputs;
+    }
+
+    @Override
+    public ImmutableList<TensorInfo> outputs() {
+        return outputs;
+    }
+
+    @Override
+    public List<OutputTensor> run(List<ByteBuffer> values, List<List<Integer>> givenShapes) {
+        List<List<Integer>> effective =
+                InputShapes.effective(
+                        inputs, service.shapesInFile(), signatures, values, givenShapes);
+        turns.lock();
+        try {
+            requireOpen();
+            if (!effective.equals(service.shapes())) {
+                serveShapes(effective);
+            }
+            predictions++;
+            long start = System.nanoTime();
+            BudgetedInterpreter serving = service.now();
+            List<OutputTensor> results = serving.run(values);
+            selection.watch(System.nanoTime() - start);
+            lastStallNanos =
+                    OptionalLong.of(serving.interpreter().stream().counters().stalledNanos());
+            service.releaseWhenIdle();
+            return results;
+        } finally {
+            turns.unlock();
+        }
+    }
+
+    private void serveShapes(List<List<Integer>> wanted) {
+        turns.endWork();
+        requireOpen();
+        if (wanted.equals(service.shapes())) {
+            return;
+        }
+        try {
+            service.serve(service.budgetBytes(), wanted);
+            selection.reset();
+        } catch (BudgetTooSmallException | UnplannableException e) {
+            throw new IllegalStateException(
+                    "for inputs of shapes " + wanted + ": " + e.getMessage(), e);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } finally {
+            selection.selectWhenSettled();
+        }
+    }
+
+    @Override
+    public PlanReport report() {
+        turns.lock();
+        try {
+            return StreamingReport.of(
+                    service.now(),
+                    service.shapes(),
+                    service.budgetBytes(),
+                    threads,
+                    predictions,
+                    lastStallNanos);
+        } finally {
+            turns.unlock();
+        }
+    }
+
+    @Override
+    public Optional<ResidentWeights> residentWeights() {
+        turns.lock();
+        try {
+            BudgetedInterpreter serving = service.now();
+            return Optional.of(ResidentWeights.of(serving.plan(), serving.graph()::nameOf));
+        } finally {
+            turns.unlock();
+        }
+    }
+
+    @Override
+    public void close() {
+        service.close();
+    }
+}

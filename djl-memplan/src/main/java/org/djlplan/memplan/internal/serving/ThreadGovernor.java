@@ -1,0 +1,210 @@
+package org.djlplan.memplan.internal.serving;
+
+import com.google.common.annotations.VisibleForTesting;
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.Lists;
+import java.util.List;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.DelegationChoice;
+import org.djlplan.memplan.spi.DelegationChoice.Origin;
+
+/**
+ * Decides at the beginning of each prediction with which candidate of a choice it runs: the one
+ * with the fewest threads, unless more threads are faster under the current load.
+ *
+ * <p>It begins with the fewest. A candidate with more threads serves after a quiet period, in which
+ * all passes at once, of any model, could have had that many threads each on processors that other
+ * programs left idle. It stops serving as soon as passes overlap or other programs use the
+ * processors, or when predictions take longer than with the fewest threads, which a cumulative sum
+ * detects (Page 1954, Continuous inspection schemes). The time until it is tried again grows with
+ * each repeated failure.
+ */
+final class ThreadGovernor {
+
+    /** What the engine uses if nobody says how many. */
+    private static final int ENGINE_DEFAULT = 4;
+
+    /** After so many predictions it is known how long they usually take. */
+    private static final int LEARNT = 3;
+
+    /** The first predictions take longer than later ones. */
+    private static final int FIRST = 8;
+
+    private static final double STEP = 1.05;
+
+    /** What predictions may lose before more threads do not pay, however short they are. */
+    private static final double LEAST_LOSS_NANOS = 20e6;
+
+    private final DelegationChoice choice;
+    private final Processors processors;
+    private final ImmutableList<Gear> gears;
+
+    /** Whether passes wait for others, so that there are not more threads than processors. */
+    private final boolean guarded;
+
+    private final Processors.Patience slow;
+    private int ceiling;
+    private double lossNanos;
+    private volatile Gear serving;
+
+    /** A candidate with the time of its predictions. */
+    static final class Gear {
+
+        private final Candidate candidate;
+        private final int index;
+        private final int threads;
+        private int count;
+        private double usualNanos;
+
+        private Gear(Candidate candidate, int index, int cores) {
+            this.candidate = candidate;
+            this.index = index;
+            threads =
+                    candidate.threads() == -1
+                            ? Math.min(ENGINE_DEFAULT, cores)
+                            : candidate.threads();
+        }
+
+        Candidate candidate() {
+            return candidate;
+        }
+
+        /** The least of the first, from then on a step towards each: a median. */
+        private void learn(long nanos) {
+            if (count == 0 || (count < FIRST && nanos < usualNanos)) {
+                usualNanos = nanos;
+            } else if (count >= FIRST) {
+                usualNanos = nanos > usualNanos ? usualNanos * STEP : usualNanos / STEP;
+            }
+            count = Math.min(count + 1, FIRST);
+        }
+    }
+
+    ThreadGovernor(DelegationChoice choice) {
+        this(choice, Processors.ofJvm());
+    }
+
+    @VisibleForTesting
+    ThreadGovernor(DelegationChoice choice, Processors processors) {
+        this.choice = choice;
+        this.processors = processors;
+        ImmutableList.Builder<Gear> all = ImmutableList.builder();
+        List<Candidate> lightestFirst = Lists.reverse(choice.candidates());
+        for (int i = 0; i < lightestFirst.size(); i++) {
+            all.add(new Gear(lightestFirst.get(i), i, processors.cores()));
+        }
+        gears = all.build();
+        serving = gears.get(0);
+        guarded = gears.size() > 1 || (choice.candidate().delegates() && serving.threads > 1);
+        slow = new Processors.Patience(processors.now());
+    }
+
+    /**
+     * Looks at the processors for the first time, so that no prediction has to load what that
+     * needs.
+     */
+    static void warmUp() throws InterruptedException {
+        ThreadGovernor governor =
+                new ThreadGovernor(
+                        new DelegationChoice(
+                                Candidate.cpu(2),
+                                List.of(Candidate.cpu(1)),
+                                Origin.UNVERIFIED,
+                                "warming up",
+                                List.of()));
+        governor.end(governor.begin(), 0, false);
+    }
+
+    /** Returns what it chooses from. */
+    DelegationChoice choice() {
+        return choice;
+    }
+
+    /** Returns the candidate that began last. */
+    Candidate serving() {
+        return serving.candidate;
+    }
+
+    /**
+     * Lets a prediction begin; it may have to wait a little for others of several threads.
+     *
+     * @return what it runs with, for {@link #end}
+     */
+    Gear begin() throws InterruptedException {
+        processors.lock.lock();
+        try {
+            long now = processors.now();
+            if (gears.size() > 1) {
+                processors.look(now);
+            }
+            processors.arrive(now);
+            Gear gear = gears.size() == 1 ? serving : choose(now);
+            if (guarded) {
+                try {
+                    processors.enter(gear.threads);
+                } catch (InterruptedException e) {
+                    processors.leave(gear.threads);
+                    throw e;
+                }
+            }
+            if (serving != gear) {
+                serving = gear;
+            }
+            return gear;
+        } finally {
+            processors.lock.unlock();
+        }
+    }
+
+    private Gear choose(long now) {
+        Gear lightest = gears.get(0);
+        if (lightest.count < LEARNT) {
+            return lightest;
+        }
+        int most = processors.threadsForEach(now);
+        int highest = slow.isOver(now) ? gears.size() - 1 : ceiling;
+        for (int i = highest; i > 0; i--) {
+            if (gears.get(i).threads <= most) {
+                return gears.get(i);
+            }
+        }
+        return lightest;
+    }
+
+    /**
+     * Ends a prediction.
+     *
+     * @param nanos how long the engine ran; 0 if it did not
+     * @param usual whether it was as others: successful, and with the shapes in the file
+     */
+    void end(Gear gear, long nanos, boolean usual) {
+        processors.lock.lock();
+        try {
+            if (usual && gears.size() > 1) {
+                gear.learn(nanos);
+                if (gear.index > 0) {
+                    count(gear, nanos);
+                }
+            }
+            if (guarded) {
+                processors.exit(gear.threads);
+            }
+            processors.leave(gear.threads);
+        } finally {
+            processors.lock.unlock();
+        }
+    }
+
+    private void count(Gear gear, long nanos) {
+        double expected = gears.get(0).usualNanos;
+        if (gear.count >= LEARNT) {
+            expected = Math.min(expected, 2 * gear.usualNanos);
+        }
+        lossNanos = Math.max(0, lossNanos + nanos - expected);
+        if (lossNanos > Math.max(2 * expected, LEAST_LOSS_NANOS)) {
+            lossNanos = 0;
+            ceiling = gear.index - 1;
+            slow.begin(processors.now());
+        }
+    }
+}

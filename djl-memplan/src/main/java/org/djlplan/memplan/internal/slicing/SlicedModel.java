@@ -1,0 +1,29 @@
+package org.djlplan.memplan.internal.slicing;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableSet;
+import java.util.List;
+import java.util.Set;
+import org.djlplan.memplan.internal.budget.View;
+import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
+
+/**
+ * A model with some sliced layers. It computes the same bits as before; tensors keep their indices,
+ * and new ones follow. Constants without readers are empty.
+ *
+ * <p>Slicing adds SLICE and CONCATENATION operators. If the small tensor of such an operator is a
+ * view of the large one, the operator need not run: it is elided. A runtime that ignores views and
+ * runs all operators computes the same results.
+ *
+ * @param file the model
+ * @param views tensors that should lie inside others; offsets are multiples of {@link
+ *     Slicer#ALIGNMENT_BYTES}
+ * @param elidedOperators indices of the operators that need not run if all views are in place
+ */
+public record SlicedModel(TfLiteFile file, List<View> views, Set<Integer> elidedOperators) {
+
+    public SlicedModel {
+        views = ImmutableList.copyOf(views);
+        elidedOperators = ImmutableSet.copyOf(elidedOperators);
+    }
+}

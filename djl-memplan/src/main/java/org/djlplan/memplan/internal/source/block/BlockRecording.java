@@ -1,0 +1,97 @@
+package org.djlplan.memplan.internal.source.block;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import com.google.common.collect.ImmutableList;
+import java.util.List;
+import org.djlplan.memplan.graph.ArrayType;
+
+/**
+ * A recorded prediction of a block: the arrays that it created and received, and its operations.
+ *
+ * @param created the arrays it created, in order of creation; the number of an array is its
+ *     position here
+ * @param foreign the arrays that it received: the inputs first, then parameters in order of their
+ *     first use
+ * @param inputCount number of inputs among the foreign arrays
+ * @param operations in execution order
+ * @param outputs numbers of the created arrays that the block returned
+ */
+public record BlockRecording(
+        List<Array> created,
+        List<Array> foreign,
+        int inputCount,
+        List<Operation> operations,
+        List<Integer> outputs) {
+
+    public BlockRecording {
+        created = ImmutableList.copyOf(created);
+        foreign = ImmutableList.copyOf(foreign);
+        operations = ImmutableList.copyOf(operations);
+        outputs = ImmutableList.copyOf(outputs);
+        checkArgument(inputCount >= 0 && inputCount <= foreign.size(), "%s inputs", inputCount);
+        int ended = 0;
+        for (Operation operation : operations) {
+            checkArgument(
+                    operation.firstCreation() >= ended && operation.endCreation() <= created.size(),
+                    "%s does not follow creation %s",
+                    operation,
+                    ended);
+            ended = operation.endCreation();
+            for (int read : operation.reads()) {
+                checkArgument(read >= 0 && read < foreign.size(), "%s reads %s", operation, read);
+            }
+        }
+        for (int output : outputs) {
+            checkArgument(output >= 0 && output < created.size(), "output %s", output);
+        }
+    }
+
+    /**
+     * An array that occurred during a prediction.
+     *
+     * @param type its element type and shape
+     * @param kept whether it must not be closed, whatever its last use; true for every array that
+     *     the block did not create
+     * @param name path of a parameter in the tree of blocks; empty for other arrays
+     */
+    public record Array(ArrayType type, boolean kept, String name) {}
+
+    /**
+     * One call of an engine's method during a prediction.
+     *
+     * @param name the method's name, for example {@code convolution}
+     * @param uses numbers of the created arrays that it used, except those that it created
+     * @param reads numbers of the foreign arrays (inputs and parameters) that it used
+     * @param firstCreation number of arrays created before it began
+     * @param endCreation number of arrays created before it ended
+     * @param returnsLastCreation whether it returned the last array that it created. If so, it is
+     *     finished when that array is created
+     */
+    public record Operation(
+            String name,
+            List<Integer> uses,
+            List<Integer> reads,
+            int firstCreation,
+            int endCreation,
+            boolean returnsLastCreation) {
+
+        public Operation {
+            uses = ImmutableList.copyOf(uses);
+            reads = ImmutableList.copyOf(reads);
+            checkArgument(
+                    firstCreation >= 0 && firstCreation <= endCreation,
+                    "%s creates from %s to %s",
+                    name,
+                    firstCreation,
+                    endCreation);
+            checkArgument(
+                    !returnsLastCreation || endCreation > firstCreation,
+                    "%s returns what it does not create",
+                    name);
+            for (int use : uses) {
+                checkArgument(use >= 0 && use < endCreation, "%s uses %s", name, use);
+            }
+        }
+    }
+}

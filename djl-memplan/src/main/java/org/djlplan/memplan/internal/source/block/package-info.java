@@ -1,0 +1,5 @@
+/**
+ * Recorded predictions of imperative blocks, and data derived from them: live ranges of arrays, and
+ * a graph.
+ */
+package org.djlplan.memplan.internal.source.block;

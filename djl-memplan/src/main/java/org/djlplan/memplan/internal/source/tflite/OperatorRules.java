@@ -1,0 +1,337 @@
+package org.djlplan.memplan.internal.source.tflite;
+
+import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.ImmutableSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.djlplan.memplan.graph.ElementType;
+
+/**
+ * Checks parameters of operators, and shapes and scales of their operands, that the engine's
+ * kernels use without checking: a stride or filter of 0 causes a division by 0, a too large one
+ * overflows, and a scale that is not a number aborts the process. Throws {@link
+ * InvalidModelException} only.
+ *
+ * <p>The native library checks shapes that only the engine knows, and operands that are sizes or
+ * positions, when the engine prepares and runs an operator.
+ */
+final class OperatorRules {
+
+    /** Kernels compute positions in 32 bits, as products of strides and positions in an image. */
+    private static final int LARGEST_STRIDE = 1 << 15;
+
+    private static final int LARGEST_DILATION = 1 << 15;
+    private static final int LARGEST_WINDOW = 1 << 24;
+    private static final int SMALLEST_BITS = 2;
+    private static final int LARGEST_BITS = 16;
+
+    /**
+     * A sum is shifted left by 20 bits (15 for wider integers), plus one for twice the larger
+     * scale.
+     */
+    private static final double LARGEST_SUM = 1 << 19;
+
+    private static final double LARGEST_SUM_OF_16_BITS = 1 << 14;
+
+    /** A difference is shifted left by 7 bits before it is squared. */
+    private static final double LARGEST_SQUARE = 1 << 12;
+
+    private static final float SMALLEST_SCALE = 1e-20f;
+    private static final float LARGEST_SCALE = 1e20f;
+
+    /** Multipliers are shifted by at most 31 bits. */
+    private static final float SMALLEST_COMPARED = 0x1p-30f;
+
+    private static final int FILTER = 1;
+    private static final FlatTable NO_OPTIONS = FlatTable.of("AbsOptions");
+
+    private final TfLiteSubgraph subgraph;
+    private final TfLiteOperator operator;
+    private final FlatTable options;
+    private final String path;
+
+    /** The value with which the largest input scale of an operator is compared. */
+    private enum Scaled {
+        /** The inputs are converted to one scale, and their sum to the output's scale. */
+        SUM,
+        /** As a sum, but squared. */
+        SQUARE,
+        /** The output has no scale. */
+        COMPARISON,
+        /** Any scales do. */
+        PRODUCT,
+        /**
+         * The output is looked up in a table, or computed as a real number, so integers are always
+         * quantized.
+         */
+        FUNCTION
+    }
+
+    /** Operators that compute with scales of 8- or 16-bit integers without checking them. */
+    private static final ImmutableMap<String, Scaled> SCALED =
+            ImmutableMap.<String, Scaled>builder()
+                    .put("ADD", Scaled.SUM)
+                    .put("SUB", Scaled.SUM)
+                    .put("SQUARED_DIFFERENCE", Scaled.SQUARE)
+                    .put("MUL", Scaled.PRODUCT)
+                    .put("DIV", Scaled.PRODUCT)
+                    .put("LESS", Scaled.COMPARISON)
+                    .put("LESS_EQUAL", Scaled.COMPARISON)
+                    .put("GREATER", Scaled.COMPARISON)
+                    .put("GREATER_EQUAL", Scaled.COMPARISON)
+                    .put("EQUAL", Scaled.COMPARISON)
+                    .put("NOT_EQUAL", Scaled.COMPARISON)
+                    .put("ELU", Scaled.FUNCTION)
+                    .put("EXP", Scaled.FUNCTION)
+                    .put("GELU", Scaled.FUNCTION)
+                    .put("HARD_SWISH", Scaled.FUNCTION)
+                    .put("LEAKY_RELU", Scaled.FUNCTION)
+                    .put("LOG", Scaled.FUNCTION)
+                    .put("LOGISTIC", Scaled.FUNCTION)
+                    .put("LOG_SOFTMAX", Scaled.FUNCTION)
+                    .put("QUANTIZE", Scaled.FUNCTION)
+                    .put("RSQRT", Scaled.FUNCTION)
+                    .put("SOFTMAX", Scaled.FUNCTION)
+                    .put("TANH", Scaled.FUNCTION)
+                    .buildOrThrow();
+
+    private OperatorRules(
+            TfLiteSubgraph subgraph, TfLiteOperator operator, FlatTable options, String path) {
+        this.subgraph = subgraph;
+        this.operator = operator;
+        this.options = options;
+        this.path = path;
+    }
+
+    /**
+     * Checks every operator of a model.
+     *
+     * @throws InvalidModelException at the first operator that must not run
+     */
+    static void check(TfLiteFile file) {
+        for (int i = 0; i < file.subgraphs().size(); i++) {
+            TfLiteSubgraph subgraph = file.subgraphs().get(i);
+            for (int j = 0; j < subgraph.operators().size(); j++) {
+                TfLiteOperator operator = subgraph.operators().get(j);
+                check(file, subgraph, operator, "subgraphs[" + i + "].operators[" + j + "]");
+            }
+        }
+    }
+
+    private static void check(
+            TfLiteFile file, TfLiteSubgraph subgraph, TfLiteOperator operator, String path) {
+        String type = file.codeOf(operator).name();
+        FlatTable options = operator.builtinOptions().orElse(NO_OPTIONS);
+        OperatorRules checked = new OperatorRules(subgraph, operator, options, path);
+        checked.checkParameters(type);
+        Scaled scaled = SCALED.get(type);
+        if (scaled != null) {
+            checked.checkScales(scaled);
+        }
+    }
+
+    // ---- parameters ------------------------------------------------------------------------
+
+    /**
+     * A switch instead of a table of lambdas, each of which would have to be linked while a JVM
+     * loads its first model.
+     */
+    private void checkParameters(String type) {
+        switch (type) {
+            case "CONV_2D" -> checkConvolution("Conv2DOptions");
+            case "DEPTHWISE_CONV_2D" -> checkConvolution("DepthwiseConv2DOptions");
+            case "TRANSPOSE_CONV" -> checkTransposed();
+            case "CONV_3D", "CONV_3D_TRANSPOSE" -> checkVolume();
+            case "AVERAGE_POOL_2D", "MAX_POOL_2D", "L2_POOL_2D" -> checkPool();
+            case "RESHAPE" -> checkShape();
+            case "SPACE_TO_DEPTH" -> checkBlock("SpaceToDepthOptions");
+            case "DEPTH_TO_SPACE" -> checkBlock("DepthToSpaceOptions");
+            case "LOCAL_RESPONSE_NORMALIZATION" -> checkRadius();
+            case "FAKE_QUANT" -> checkBits();
+            case "SVDF" -> checkRank();
+            default -> {
+                // The kernels of other types check their parameters.
+            }
+        }
+    }
+
+    private void checkConvolution(String type) {
+        requireOptions(type);
+        requireBetween("stride_w", 1, LARGEST_STRIDE);
+        requireBetween("stride_h", 1, LARGEST_STRIDE);
+        requireBetween("dilation_w_factor", 1, LARGEST_DILATION);
+        requireBetween("dilation_h_factor", 1, LARGEST_DILATION);
+        requireWindow(1, options.intValue("dilation_h_factor"));
+        requireWindow(2, options.intValue("dilation_w_factor"));
+        requireFilter();
+    }
+
+    private void checkTransposed() {
+        requireOptions("TransposeConvOptions");
+        requireBetween("stride_w", 1, LARGEST_STRIDE);
+        requireBetween("stride_h", 1, LARGEST_STRIDE);
+        requireFilter();
+    }
+
+    private void checkVolume() {
+        requireOptions("Conv3DOptions");
+        List<String> axes = List.of("d", "h", "w");
+        for (int i = 0; i < axes.size(); i++) {
+            String dilation = "dilation_" + axes.get(i) + "_factor";
+            requireBetween("stride_" + axes.get(i), 1, LARGEST_STRIDE);
+            requireBetween(dilation, 1, LARGEST_DILATION);
+            requireWindow(i, options.intValue(dilation));
+        }
+        requireFilter();
+    }
+
+    private void checkPool() {
+        requireOptions("Pool2DOptions");
+        for (String field : List.of("stride_w", "stride_h", "filter_width", "filter_height")) {
+            requireBetween(field, 1, LARGEST_WINDOW);
+        }
+    }
+
+    private void checkBlock(String type) {
+        requireOptions(type);
+        requireBetween("block_size", 1, LARGEST_STRIDE);
+    }
+
+    /** −1 stands for the number of elements divided by the other dimensions. */
+    private void checkShape() {
+        if (operator.inputs().size() == 1 && options.type().equals("ReshapeOptions")) {
+            List<Integer> shape = options.ints("new_shape");
+            boolean sound = !shape.contains(-1) || !shape.contains(0);
+            require(sound, ".builtin_options.new_shape", "both 0 and -1");
+        }
+    }
+
+    private void checkRadius() {
+        requireOptions("LocalResponseNormalizationOptions");
+        requireBetween("radius", 0, LARGEST_WINDOW);
+    }
+
+    private void checkBits() {
+        requireOptions("FakeQuantOptions");
+        requireBetween("num_bits", SMALLEST_BITS, LARGEST_BITS);
+    }
+
+    private void checkRank() {
+        requireOptions("SVDFOptions");
+        requireBetween("rank", 1, LARGEST_WINDOW);
+    }
+
+    private void requireOptions(String type) {
+        boolean there = options.type().equals(type);
+        require(there, ".builtin_options", "no " + type);
+    }
+
+    private void requireBetween(String field, int least, int most) {
+        int value = options.intValue(field);
+        require(
+                value >= least && value <= most,
+                ".builtin_options." + field,
+                value + " is not between " + least + " and " + most);
+    }
+
+    /**
+     * A filter is nearly always a constant; otherwise the shape that the engine computes is checked
+     * later.
+     */
+    private void requireWindow(int axis, int dilation) {
+        Optional<TfLiteTensor> filter = input(FILTER);
+        if (filter.isPresent() && axis < filter.get().shape().size()) {
+            long taps = filter.get().shape().get(axis);
+            require(
+                    (taps - 1) * dilation < LARGEST_WINDOW,
+                    ".inputs[" + FILTER + "]",
+                    taps + " elements of a filter that are " + dilation + " apart");
+        }
+    }
+
+    private void requireFilter() {
+        Optional<TfLiteTensor> filter = input(FILTER);
+        boolean empty = filter.isPresent() && filter.get().shape().contains(0);
+        require(!empty, ".inputs[" + FILTER + "]", "a filter without elements");
+    }
+
+    // ---- scales ----------------------------------------------------------------------------
+
+    private static final ImmutableSet<ElementType> QUANTIZED =
+            ImmutableSet.of(ElementType.INT8, ElementType.UINT8, ElementType.INT16);
+
+    /** Kernels abort the process if they cannot convert a scale to a multiplier. */
+    private void checkScales(Scaled scaled) {
+        double largest = 0;
+        List<Integer> inputs = operator.inputs();
+        for (int i = 0; i < inputs.size(); i++) {
+            if (inputs.get(i) != TfLiteOperator.ABSENT) {
+                TfLiteTensor tensor = subgraph.tensors().get(inputs.get(i));
+                largest = Math.max(largest, scale(tensor, scaled, ".inputs[" + i + "]"));
+            }
+        }
+        List<Integer> outputs = operator.presentOutputs();
+        if (outputs.isEmpty()) {
+            return;
+        }
+        TfLiteTensor result = subgraph.tensors().get(outputs.get(0));
+        double scale = scale(result, scaled, ".outputs[0]");
+        if (scale > 0 && largest > 0) {
+            boolean wide = result.elementType() == ElementType.INT16;
+            double most = wide ? LARGEST_SUM_OF_16_BITS : LARGEST_SUM;
+            double ratio = largest / scale;
+            if (scaled == Scaled.SQUARE) {
+                most = LARGEST_SQUARE;
+                ratio *= largest;
+            }
+            boolean compared = scaled == Scaled.SUM || scaled == Scaled.SQUARE;
+            boolean fits = !compared || ratio < most;
+            require(fits, ".outputs[0]", "a scale of " + scale + " for inputs of " + largest);
+        }
+    }
+
+    private boolean hasScales() {
+        return Stream.concat(operator.presentInputs().stream(), operator.presentOutputs().stream())
+                .map(id -> subgraph.tensors().get(id).quantization())
+                .anyMatch(
+                        quantization -> quantization.filter(q -> !q.scale().isEmpty()).isPresent());
+    }
+
+    /** Returns the scale of a quantized tensor, 0 for other tensors. */
+    private double scale(TfLiteTensor tensor, Scaled scaled, String field) {
+        if (!QUANTIZED.contains(tensor.elementType())) {
+            return 0;
+        }
+        List<Float> scales =
+                tensor.quantization().map(TfLiteTensor.Quantization::scale).orElse(List.of());
+        float least = scaled == Scaled.COMPARISON ? SMALLEST_COMPARED : SMALLEST_SCALE;
+        for (float scale : scales) {
+            require(scale >= least && scale <= LARGEST_SCALE, field, "a scale of " + scale);
+        }
+        // 16-bit integers may be unquantized, but then no operand of the operator is quantized.
+        boolean whole =
+                tensor.elementType() == ElementType.INT16
+                        && scaled != Scaled.FUNCTION
+                        && !hasScales();
+        require(!scales.isEmpty() || whole, field, "no scale");
+        return scales.isEmpty() ? 0 : scales.get(0);
+    }
+
+    // ---- operands --------------------------------------------------------------------------
+
+    private Optional<TfLiteTensor> input(int position) {
+        boolean there =
+                position < operator.inputs().size()
+                        && operator.inputs().get(position) != TfLiteOperator.ABSENT;
+        return there
+                ? Optional.of(subgraph.tensors().get(operator.inputs().get(position)))
+                : Optional.empty();
+    }
+
+    private void require(boolean condition, String field, String problem) {
+        if (!condition) {
+            throw new InvalidModelException(path + field, problem);
+        }
+    }
+}

@@ -1,0 +1,249 @@
+package org.djlplan.memplan.internal.source.tflite;
+
+import com.google.common.collect.ImmutableList;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.IntUnaryOperator;
+
+/**
+ * The content of a {@code .tflite} file. A value of this type is a consistent model: indices are
+ * valid, operators are in an executable order, constants have the size of their shape.
+ *
+ * @param description possibly empty
+ * @param operatorCodes functions of operators, which refer to them by index
+ * @param subgraphs the first is the model; its operators call the others
+ * @param buffers contents of constants and metadata; the first means none
+ * @param metadataBuffers indices of buffers, an older form of {@code metadata}
+ * @param metadata named buffers
+ * @param signatures names of inputs and outputs
+ * @param notCarried paths of data beyond the known schema; such a model can be planned but not
+ *     written
+ */
+public record TfLiteFile(
+        String description,
+        List<TfLiteOperatorCode> operatorCodes,
+        List<TfLiteSubgraph> subgraphs,
+        List<TfLiteBytes> buffers,
+        List<Integer> metadataBuffers,
+        List<Metadata> metadata,
+        List<Signature> signatures,
+        List<String> notCarried) {
+
+    /** The version of the schema; TensorFlow Lite accepts no other. */
+    public static final int SCHEMA_VERSION = 3;
+
+    /**
+     * @throws InvalidModelException if the parts contradict each other
+     */
+    public TfLiteFile {
+        operatorCodes = ImmutableList.copyOf(operatorCodes);
+        subgraphs = ImmutableList.copyOf(subgraphs);
+        buffers = ImmutableList.copyOf(buffers);
+        metadataBuffers = ImmutableList.copyOf(metadataBuffers);
+        metadata = ImmutableList.copyOf(metadata);
+        signatures = ImmutableList.copyOf(signatures);
+        notCarried = ImmutableList.copyOf(notCarried);
+        new ModelCheck(operatorCodes, subgraphs, buffers)
+                .check(metadataBuffers, metadata, signatures);
+    }
+
+    /** Returns the subgraph that is the model. */
+    public TfLiteSubgraph main() {
+        return subgraphs.get(0);
+    }
+
+    /**
+     * Returns this model with other shapes of tensors in the main subgraph.
+     *
+     * @param shapes by the tensor's index; other tensors keep their shapes
+     * @throws InvalidModelException if a constant's size does not match its new shape
+     */
+    public TfLiteFile withShapes(Map<Integer, List<Integer>> shapes) {
+        TfLiteSubgraph main = main();
+        List<TfLiteTensor> tensors = new ArrayList<>(main.tensors());
+        shapes.forEach((id, shape) -> tensors.set(id, tensors.get(id).withShape(shape)));
+        return withMain(
+                new TfLiteSubgraph(
+                        main.name(), tensors, main.inputs(), main.outputs(), main.operators()));
+    }
+
+    /**
+     * Returns this model with another subgraph as the first. The two subgraphs are swapped, also in
+     * references of operators and signatures.
+     *
+     * @param index of the subgraph
+     */
+    public TfLiteFile withFirst(int index) {
+        IntUnaryOperator moved = old -> old == 0 ? index : old == index ? 0 : old;
+        List<TfLiteSubgraph> swapped = new ArrayList<>();
+        for (int i = 0; i < subgraphs.size(); i++) {
+            swapped.add(subgraphs.get(moved.applyAsInt(i)).calling(moved));
+        }
+        return new TfLiteFile(
+                description,
+                operatorCodes,
+                swapped,
+                buffers,
+                metadataBuffers,
+                metadata,
+                signatures.stream().map(signature -> signature.of(moved)).toList(),
+                notCarried);
+    }
+
+    /**
+     * Returns this model with other outputs, and without signatures.
+     *
+     * @param outputs tensors of the main subgraph
+     */
+    public TfLiteFile withOutputs(List<Integer> outputs) {
+        TfLiteSubgraph main = main();
+        return unsigned()
+                .withMain(
+                        new TfLiteSubgraph(
+                                main.name(),
+                                main.tensors(),
+                                main.inputs(),
+                                outputs,
+                                main.operators()));
+    }
+
+    /**
+     * Returns a model with independent operators: every tensor that is not a constant is an input,
+     * in the order of the indices, and each operator writes to separate tensors, which are the
+     * outputs, in the operators' order. It has no signatures.
+     */
+    public TfLiteFile withOperatorsApart() {
+        TfLiteSubgraph main = main();
+        List<TfLiteTensor> tensors = new ArrayList<>(main.tensors());
+        List<TfLiteOperator> operators = new ArrayList<>();
+        List<Integer> outputs = new ArrayList<>();
+        for (TfLiteOperator operator : main.operators()) {
+            List<Integer> own = new ArrayList<>();
+            for (int id : operator.outputs()) {
+                own.add(id == TfLiteOperator.ABSENT ? id : tensors.size());
+                if (id != TfLiteOperator.ABSENT) {
+                    outputs.add(tensors.size());
+                    tensors.add(main.tensors().get(id));
+                }
+            }
+            operators.add(operator.writing(own));
+        }
+        List<Integer> inputs =
+                operators.stream()
+                        .flatMap(operator -> operator.presentInputs().stream())
+                        .filter(id -> !isConstant(main.tensors().get(id)))
+                        .distinct()
+                        .sorted()
+                        .toList();
+        return unsigned()
+                .withMain(new TfLiteSubgraph(main.name(), tensors, inputs, outputs, operators));
+    }
+
+    private TfLiteFile unsigned() {
+        return new TfLiteFile(
+                description,
+                operatorCodes,
+                subgraphs,
+                buffers,
+                metadataBuffers,
+                metadata,
+                List.of(),
+                notCarried);
+    }
+
+    private TfLiteFile withMain(TfLiteSubgraph main) {
+        return new TfLiteFile(
+                description,
+                operatorCodes,
+                ImmutableList.<TfLiteSubgraph>builder()
+                        .add(main)
+                        .addAll(subgraphs.subList(1, subgraphs.size()))
+                        .build(),
+                buffers,
+                metadataBuffers,
+                metadata,
+                signatures,
+                notCarried);
+    }
+
+    /**
+     * Returns whether another model is equal except for the content of buffers of at least this
+     * size, which must have equal sizes.
+     */
+    public boolean equalsExceptLargeBuffers(TfLiteFile other, long leastBytes) {
+        if (buffers.size() != other.buffers.size()) {
+            return false;
+        }
+        for (int i = 0; i < buffers.size(); i++) {
+            int bytes = buffers.get(i).sizeBytes();
+            if (bytes != other.buffers.get(i).sizeBytes()
+                    || (bytes < leastBytes && !buffers.get(i).equals(other.buffers.get(i)))) {
+                return false;
+            }
+        }
+        return description.equals(other.description)
+                && operatorCodes.equals(other.operatorCodes)
+                && subgraphs.equals(other.subgraphs)
+                && metadataBuffers.equals(other.metadataBuffers)
+                && metadata.equals(other.metadata)
+                && signatures.equals(other.signatures)
+                && notCarried.equals(other.notCarried);
+    }
+
+    /** Returns the code of an operator of this file. */
+    public TfLiteOperatorCode codeOf(TfLiteOperator operator) {
+        return operatorCodes.get(operator.opcodeIndex());
+    }
+
+    /** Returns whether a tensor's content lies in the file. */
+    public boolean isConstant(TfLiteTensor tensor) {
+        return isConstant(buffers, tensor);
+    }
+
+    static boolean isConstant(List<TfLiteBytes> buffers, TfLiteTensor tensor) {
+        return tensor.buffer() != 0 && buffers.get(tensor.buffer()).sizeBytes() > 0;
+    }
+
+    /**
+     * A named buffer with additional data of the model.
+     *
+     * @param name of the data
+     * @param buffer index of its content in the file's buffers
+     */
+    public record Metadata(String name, int buffer) {}
+
+    /**
+     * Names of the inputs and outputs of a subgraph.
+     *
+     * @param inputs names of inputs
+     * @param outputs names of outputs
+     * @param key name of the signature
+     * @param deprecatedTag a field that newer files leave empty
+     * @param subgraph index of the subgraph
+     */
+    public record Signature(
+            List<Entry> inputs,
+            List<Entry> outputs,
+            String key,
+            String deprecatedTag,
+            int subgraph) {
+
+        public Signature {
+            inputs = ImmutableList.copyOf(inputs);
+            outputs = ImmutableList.copyOf(outputs);
+        }
+
+        private Signature of(IntUnaryOperator moved) {
+            return new Signature(inputs, outputs, key, deprecatedTag, moved.applyAsInt(subgraph));
+        }
+
+        /**
+         * One name.
+         *
+         * @param name the name
+         * @param tensor index of the tensor in the subgraph
+         */
+        public record Entry(String name, int tensor) {}
+    }
+}

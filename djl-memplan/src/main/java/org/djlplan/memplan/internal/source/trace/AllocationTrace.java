@@ -1,0 +1,90 @@
+package org.djlplan.memplan.internal.source.trace;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import com.google.common.collect.ImmutableList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.djlplan.memplan.internal.usage.PlanningProblem;
+import org.djlplan.memplan.internal.usage.UsageRecord;
+import org.djlplan.memplan.internal.usage.UsageRecords;
+
+/**
+ * All allocations of one prediction on its own thread, in order. The number of an allocation is its
+ * position here, and the tensor id of its usage record.
+ *
+ * @param allocations with ascending times of allocation
+ */
+public record AllocationTrace(List<Allocation> allocations) {
+
+    public AllocationTrace {
+        allocations = ImmutableList.copyOf(allocations);
+        int now = -1;
+        for (Allocation allocation : allocations) {
+            checkArgument(
+                    allocation.allocatedAt() > now,
+                    "an allocation at %s after one at %s",
+                    allocation.allocatedAt(),
+                    now);
+            now = allocation.allocatedAt();
+        }
+    }
+
+    /**
+     * Returns a usage record for every allocation that a plan may place. Every free has its own
+     * time, so two records overlap only if both blocks were in use at once.
+     *
+     * @throws ArithmeticException if a size overflows when it is aligned
+     */
+    public PlanningProblem problem() {
+        ImmutableList.Builder<UsageRecord> records = ImmutableList.builder();
+        for (int i = 0; i < allocations.size(); i++) {
+            Allocation allocation = allocations.get(i);
+            if (allocation.plannable()) {
+                records.add(
+                        new UsageRecord(
+                                i,
+                                allocation.allocatedAt(),
+                                allocation.freedAt().orElseThrow(),
+                                UsageRecords.alignedBytes(allocation.bytes())));
+            }
+        }
+        return new PlanningProblem(records.build());
+    }
+
+    /**
+     * Returns this trace with allocations that outlive the forward pass, such as its outputs, left
+     * to the engine if they are small. The arena is then free as soon as the pass ends, independent
+     * of the caller's use of the outputs.
+     *
+     * @param passEnds time at which the pass ended; later frees are the caller's
+     * @param mostBytes limit of the total size of these allocations
+     */
+    public AllocationTrace withFewBytesEscaped(int passEnds, long mostBytes) {
+        Set<Integer> outliving = new HashSet<>();
+        long bytes = 0;
+        for (int i = 0; i < allocations.size(); i++) {
+            Allocation allocation = allocations.get(i);
+            if (allocation.freedAt().orElse(-1) >= passEnds) {
+                outliving.add(i);
+                bytes += allocation.bytes();
+            }
+        }
+        return bytes <= mostBytes ? withEscaped(outliving) : this;
+    }
+
+    /**
+     * Returns this trace with some allocations marked as outliving the prediction.
+     *
+     * @param numbers of these allocations
+     */
+    public AllocationTrace withEscaped(Set<Integer> numbers) {
+        ImmutableList.Builder<Allocation> all = ImmutableList.builder();
+        for (int i = 0; i < allocations.size(); i++) {
+            Allocation allocation = allocations.get(i);
+            all.add(numbers.contains(i) ? allocation.escaped() : allocation);
+        }
+        return new AllocationTrace(all.build());
+    }
+}

@@ -1,0 +1,55 @@
+package org.djlplan.memplan.internal.store;
+
+import static java.util.stream.Collectors.joining;
+
+import com.google.common.hash.Hashing;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Set;
+
+/** Computes a fingerprint of the CPU, because engines may choose other kernels on another CPU. */
+public final class CpuFeatures {
+
+    private static final Path LINUX = Path.of("/proc/cpuinfo");
+
+    /** The relevant lines on x86, and on Arm, where Linux does not show the model. */
+    private static final Set<String> TELLING =
+            Set.of("model name", "flags", "Features", "CPU implementer", "CPU part");
+
+    private static final int HASH_DIGITS = 16;
+
+    private CpuFeatures() {}
+
+    /**
+     * Returns a short text that is equal on equal CPUs: the architecture and, on Linux, a hash of
+     * the first processor's model and instruction sets. For example {@code amd64-0123456789abcdef}.
+     */
+    public static String current() {
+        return of(System.getProperty("os.arch"), LINUX);
+    }
+
+    static String of(String architecture, Path cpuInfo) {
+        String telling;
+        // The file's size is not known in advance, and its encoding is unspecified. Files.lines
+        // would fail in an interrupted thread, which would result in another key.
+        try (BufferedReader reader =
+                Files.newBufferedReader(cpuInfo, StandardCharsets.ISO_8859_1)) {
+            telling =
+                    reader.lines()
+                            .takeWhile(line -> !line.isBlank())
+                            .filter(line -> TELLING.contains(line.split(":", 2)[0].strip()))
+                            .collect(joining("\n"));
+        } catch (IOException | UncheckedIOException e) {
+            return architecture;
+        }
+        if (telling.isEmpty()) {
+            return architecture;
+        }
+        String hash = Hashing.sha256().hashString(telling, StandardCharsets.UTF_8).toString();
+        return architecture + '-' + hash.substring(0, HASH_DIGITS);
+    }
+}

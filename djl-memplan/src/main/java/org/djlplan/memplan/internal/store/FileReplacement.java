@@ -1,0 +1,106 @@
+package org.djlplan.memplan.internal.store;
+
+import com.google.common.io.ByteSource;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.concurrent.ThreadLocalRandom;
+
+/**
+ * Replaces files atomically: readers see the old or the new content, even while several JVMs write.
+ * The disk is not flushed, because a file torn by a power failure has a wrong checksum.
+ */
+public final class FileReplacement {
+
+    /** The writer of a temporary file of this age no longer exists. */
+    static final Duration ABANDONED_AFTER = Duration.ofHours(1);
+
+    private FileReplacement() {}
+
+    /** Makes a file. */
+    @FunctionalInterface
+    interface Content {
+
+        /**
+         * Writes all of it.
+         *
+         * @param file must not exist; creating it must fail if it does
+         */
+        void writeTo(Path file) throws IOException;
+    }
+
+    /**
+     * Replaces the content of a file in an existing folder. If that fails, the file is unchanged.
+     * Temporary files of killed JVMs in the folder are removed.
+     *
+     * @return whether the file is new
+     * @throws IOException if the folder or the content fails, or the file's name belongs to
+     *     something else, such as a link
+     */
+    public static boolean replace(Path file, ByteSource content) throws IOException {
+        return replace(file, temporary -> copy(content, temporary));
+    }
+
+    private static void copy(ByteSource content, Path file) throws IOException {
+        // Not Files.createTempFile, which makes files readable by their owner only. CREATE_NEW
+        // fails if there is a link of this name.
+        try (OutputStream out =
+                Files.newOutputStream(
+                        file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+            content.copyTo(out);
+        }
+    }
+
+    /** The same for content that should not be in memory at once. */
+    static boolean replace(Path file, Content content) throws IOException {
+        boolean isNew = Files.notExists(file, LinkOption.NOFOLLOW_LINKS);
+        if (!isNew && !KeptFolders.isFile(file)) {
+            throw new FileSystemException(file.toString(), null, "not a file");
+        }
+        removeAbandoned(file.toAbsolutePath().getParent());
+        String unique = Long.toHexString(ThreadLocalRandom.current().nextLong());
+        Path temporary =
+                file.resolveSibling(ReadableNames.temporary(file.getFileName().toString(), unique));
+        try {
+            content.writeTo(temporary);
+            // Replaces the name, never the target of a link.
+            Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
+        } catch (IOException | RuntimeException e) {
+            try {
+                Files.deleteIfExists(temporary);
+            } catch (IOException suppressed) {
+                e.addSuppressed(suppressed);
+            }
+            throw e;
+        }
+        return isNew;
+    }
+
+    /**
+     * Only files with djl-plan's temporary names are removed, because others may have any name and
+     * age.
+     */
+    private static void removeAbandoned(Path folder) {
+        Instant oldest = Instant.now().minus(ABANDONED_AFTER);
+        try {
+            for (Path file : KeptFolders.files(folder, ReadableNames::isTemporary)) {
+                if (Files.getLastModifiedTime(file, LinkOption.NOFOLLOW_LINKS)
+                        .toInstant()
+                        .isBefore(oldest)) {
+                    Files.deleteIfExists(file);
+                }
+            }
+        } catch (IOException e) {
+            // They only take room. Another JVM may be removing them, or the folder is unusable,
+            // which writing will report.
+            return;
+        }
+    }
+}

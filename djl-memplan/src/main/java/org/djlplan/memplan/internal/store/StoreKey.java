@@ -1,0 +1,31 @@
+package org.djlplan.memplan.internal.store;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import com.google.common.collect.ImmutableSortedMap;
+import java.util.Map;
+
+/**
+ * The facts that a stored value depends on. A value is used only if all of them are equal.
+ *
+ * @param model the model's name, to make file names readable
+ * @param facts by name: the graph's structure, input types, engine and native version, threads, CPU
+ */
+public record StoreKey(String model, Map<String, String> facts) {
+
+    public StoreKey {
+        checkArgument(!model.isEmpty(), "a model without a name");
+        facts = ImmutableSortedMap.copyOf(facts);
+    }
+
+    /** Written out, because linking a record's generated method at its first use takes long. */
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof StoreKey key && model.equals(key.model) && facts.equals(key.facts);
+    }
+
+    @Override
+    public int hashCode() {
+        return 31 * model.hashCode() + facts.hashCode();
+    }
+}

@@ -1,0 +1,2 @@
+/** Stores values across runs of the JVM, above all plans: keys, file formats, folders and locks. */
+package org.djlplan.memplan.internal.store;

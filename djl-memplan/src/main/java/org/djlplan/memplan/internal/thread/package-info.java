@@ -1,0 +1,2 @@
+/** Threads that retain no class loader except djl-plan's. */
+package org.djlplan.memplan.internal.thread;

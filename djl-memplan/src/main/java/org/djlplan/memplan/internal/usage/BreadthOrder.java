@@ -1,0 +1,84 @@
+package org.djlplan.memplan.internal.usage;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableSortedMap;
+import com.google.common.primitives.Ints;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.Map;
+import java.util.stream.IntStream;
+
+/**
+ * The order in which Greedy by Breadth places units (Pisarchyk and Lee 2020, sections 4.2 and 5.3):
+ * operators by breadth, largest first, ties by execution order; of each operator's profile the
+ * units that are not placed yet, by size, largest first, ties by tensor id.
+ *
+ * <p>So a unit is placed in the turn of the operator in its interval with the lowest rank by
+ * breadth. A unit starts at that operator: if none did, its profile would be part of an earlier
+ * operator's. So the order is one sort by the smallest rank in each interval, which a sparse table
+ * returns in constant time: O(n log n).
+ */
+public final class BreadthOrder {
+
+    private BreadthOrder() {}
+
+    /**
+     * Returns the units in the order of placement.
+     *
+     * @throws ArithmeticException if a breadth does not fit into a long
+     */
+    public static ImmutableList<UsageRecord> of(Collection<UsageRecord> units) {
+        ImmutableSortedMap<Integer, Long> breadths = new OperatorProfiles(units).breadthsAtStarts();
+        int[] starts = Ints.toArray(breadths.keySet());
+        int[][] leastRanks = leastRanks(ranks(breadths));
+        record Turn(UsageRecord unit, int rank) {}
+        return units.stream()
+                .map(unit -> new Turn(unit, leastRank(leastRanks, starts, unit)))
+                .sorted(
+                        Comparator.comparingInt(Turn::rank)
+                                .thenComparing(
+                                        turn -> turn.unit().bytes(), Comparator.reverseOrder())
+                                .thenComparingInt(turn -> turn.unit().tensor()))
+                .map(Turn::unit)
+                .collect(ImmutableList.toImmutableList());
+    }
+
+    /** Returns, for each start in execution order, its rank in the order of breadths. */
+    private static int[] ranks(Map<Integer, Long> breadths) {
+        long[] breadth = breadths.values().stream().mapToLong(Long::longValue).toArray();
+        int[] byBreadth =
+                IntStream.range(0, breadth.length)
+                        .boxed()
+                        .sorted((a, b) -> Long.compare(breadth[b], breadth[a]))
+                        .mapToInt(Integer::intValue)
+                        .toArray();
+        int[] ranks = new int[breadth.length];
+        for (int rank = 0; rank < ranks.length; rank++) {
+            ranks[byBreadth[rank]] = rank;
+        }
+        return ranks;
+    }
+
+    /** Returns a sparse table: row k, column i is the smallest of 2^k ranks from i on. */
+    private static int[][] leastRanks(int[] ranks) {
+        int rows = 32 - Integer.numberOfLeadingZeros(Math.max(1, ranks.length));
+        int[][] least = new int[rows][];
+        least[0] = ranks;
+        for (int k = 1; k < rows; k++) {
+            int half = 1 << (k - 1);
+            int[] shorter = least[k - 1];
+            least[k] = new int[ranks.length - 2 * half + 1];
+            Arrays.setAll(least[k], i -> Math.min(shorter[i], shorter[i + half]));
+        }
+        return least;
+    }
+
+    private static int leastRank(int[][] least, int[] starts, UsageRecord unit) {
+        int from = Arrays.binarySearch(starts, unit.first());
+        int found = Arrays.binarySearch(starts, unit.last());
+        int to = found >= 0 ? found : -found - 2;
+        int k = 31 - Integer.numberOfLeadingZeros(to - from + 1);
+        return Math.min(least[k][from], least[k][to - (1 << k) + 1]);
+    }
+}

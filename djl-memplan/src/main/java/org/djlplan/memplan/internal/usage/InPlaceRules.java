@@ -1,0 +1,154 @@
+package org.djlplan.memplan.internal.usage;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableSet;
+import com.google.common.collect.ImmutableTable;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.graph.Operator.InPlace;
+
+/**
+ * The operators whose output may take the place of an input, by element type, because each type has
+ * its own kernel. An operator is listed only if its kernel (TensorFlow Lite's own CPU kernels,
+ * including vectorized and broadcasting paths) reads element i of the operand before it writes
+ * element i of the result, and never reads an element below i of that operand afterwards. In
+ * addition the engine, run with operand and result at one place, must compute the same bits as
+ * otherwise, for NaNs of several kinds, infinities, subnormal numbers and odd lengths. The
+ * integration tests run every entry and fail for an entry without a model.
+ *
+ * <p>The order of reads and writes alone is not sufficient: a compiler makes two loops of one, for
+ * arrays that overlap and for others, and their results may differ. In release 2.6.2 for x86-64,
+ * {@code ADD} and {@code MUL} of floats return the other one of two NaNs, and {@code RELU_N1_TO_1}
+ * of floats flushes subnormal numbers to zero, when they overwrite an operand. They are not here.
+ *
+ * <p>A view is a {@code memcpy} onto itself, which is undefined in the C standard (C11 7.24.2.1:
+ * overlapping objects). Only these tests prove that it leaves the bytes unchanged on the supported
+ * platforms, for the element types that they run.
+ *
+ * <p>Broadcasting: the overwritten operand has the result's shape, so {@code
+ * BinaryBroadcastFiveFold} and the {@code …Slow} loops use the same index for both; the repeated
+ * operand is smaller and never overwritten.
+ */
+public final class InPlaceRules {
+
+    /** The ways in which an output can share an input's place. */
+    public enum Kind {
+        /** The output is a copy of the first input with another shape; if shared, onto itself. */
+        VIEW,
+        /** The first input may be overwritten. */
+        OVERWRITES_FIRST,
+        /** One of the two inputs may be overwritten. */
+        OVERWRITES_EITHER
+    }
+
+    /**
+     * One allowed operator.
+     *
+     * @param operator the engine's name for it
+     * @param type element type of the shared input and of the output
+     * @param kind how they share
+     * @param kernel the function whose loop makes sharing safe
+     */
+    public record Rule(String operator, ElementType type, Kind kind, String kernel) {
+
+        /** Returns the same in the form in which an engine reports it. */
+        InPlace inPlace() {
+            return new InPlace(
+                    kind == Kind.OVERWRITES_EITHER ? Set.of(0, 1) : Set.of(0), kind == Kind.VIEW);
+        }
+    }
+
+    private static final ElementType F32 = ElementType.FLOAT32;
+    private static final ElementType I8 = ElementType.INT8;
+    private static final ElementType U8 = ElementType.UINT8;
+
+    /** All element types of whole bytes that the engine has; 2.6.2 has no UINT16. */
+    private static final ImmutableSet<ElementType> COPIED =
+            ImmutableSet.of(
+                    F32,
+                    I8,
+                    U8,
+                    ElementType.FLOAT16,
+                    ElementType.FLOAT64,
+                    ElementType.INT16,
+                    ElementType.INT32,
+                    ElementType.INT64,
+                    ElementType.UINT32,
+                    ElementType.UINT64,
+                    ElementType.BOOL,
+                    ElementType.COMPLEX64,
+                    ElementType.COMPLEX128);
+
+    private static final ImmutableTable<String, ElementType, Rule> RULES = rules();
+
+    private InPlaceRules() {}
+
+    /** Returns all rules, at most one per operator and type. */
+    public static ImmutableSet<Rule> allowed() {
+        return ImmutableSet.copyOf(RULES.values());
+    }
+
+    /** Returns the rule of an operator whose output has elements of {@code type}. */
+    static Optional<Rule> find(String operator, ElementType type) {
+        return Optional.ofNullable(RULES.get(operator, type));
+    }
+
+    private static ImmutableTable<String, ElementType, Rule> rules() {
+        ImmutableList.Builder<Rule> rules = ImmutableList.builder();
+        for (ElementType type : COPIED) {
+            rules.add(new Rule("RESHAPE", type, Kind.VIEW, "reshape::Eval, memcpy"));
+            rules.add(new Rule("SQUEEZE", type, Kind.VIEW, "squeeze::Eval, memcpy"));
+            rules.add(new Rule("EXPAND_DIMS", type, Kind.VIEW, "expand_dims::Eval, memcpy"));
+        }
+        binary(rules, "ADD", "AddElementwise, AddScalarBroadcast", I8, U8);
+        binary(rules, "MUL", "MulElementwise, MulSimpleBroadcast", I8, U8);
+        binary(rules, "SUB", "SubWithActivation, BroadcastSub…", F32);
+        binary(rules, "DIV", "Div, BroadcastDivSlow", F32);
+        binary(rules, "MAXIMUM", "MaximumMinimumBroadcastSlow", F32);
+        binary(rules, "MINIMUM", "MaximumMinimumBroadcastSlow", F32);
+        // 8-bit activations: ReluX clamps element by element, the others use a lookup table per
+        // element.
+        unary(rules, "RELU", "Relu (Eigen cwiseMax), ReluX", F32, I8, U8);
+        unary(rules, "RELU6", "Relu6Eval, ReluX", F32, I8, U8);
+        unary(rules, "RELU_N1_TO_1", "ReluX", I8, U8);
+        unary(rules, "LOGISTIC", "Logistic (Eigen), EvalUsingLookupTable", F32, I8, U8);
+        unary(rules, "TANH", "Tanh (Eigen), EvalUsingLookupTable", F32, I8, U8);
+        unary(rules, "HARD_SWISH", "HardSwish", F32);
+        unary(rules, "LEAKY_RELU", "LeakyRelu", F32);
+        unary(rules, "ELU", "Elu", F32);
+        unary(rules, "PRELU", "PReluElementWise, BroadcastBinaryFunction4DSlow", F32);
+        unary(rules, "NEG", "Negate", F32);
+        unary(rules, "EXP", "Exp", F32);
+        unary(rules, "FLOOR", "Floor (Eigen)", F32);
+        unary(rules, "CEIL", "Ceil (Eigen)", F32);
+        unary(rules, "ROUND", "Round", F32);
+        for (String each : List.of("ABS", "SQRT", "RSQRT", "SQUARE", "SIN", "COS", "LOG")) {
+            unary(rules, each, "elementwise::EvalImpl", F32);
+        }
+        ImmutableTable.Builder<String, ElementType, Rule> table = ImmutableTable.builder();
+        rules.build().forEach(rule -> table.put(rule.operator(), rule.type(), rule));
+        return table.build();
+    }
+
+    private static void unary(
+            ImmutableList.Builder<Rule> rules,
+            String operator,
+            String kernel,
+            ElementType... types) {
+        for (ElementType type : types) {
+            rules.add(new Rule(operator, type, Kind.OVERWRITES_FIRST, kernel));
+        }
+    }
+
+    private static void binary(
+            ImmutableList.Builder<Rule> rules,
+            String operator,
+            String kernel,
+            ElementType... types) {
+        for (ElementType type : types) {
+            rules.add(new Rule(operator, type, Kind.OVERWRITES_EITHER, kernel));
+        }
+    }
+}

@@ -1,0 +1,105 @@
+package org.djlplan.memplan.internal.usage;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableSortedMap;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.stream.LongStream;
+
+/**
+ * Operator profiles and operator breadths (Pisarchyk and Lee 2020, section 3). Breadths change only
+ * where a tensor starts or has ended, so only those positions are stored: building takes O(n log n)
+ * time and O(n) memory for n records, independent of the number of operators.
+ */
+public final class OperatorProfiles {
+
+    /** Largest sizes first; ties by tensor id. */
+    private static final Comparator<UsageRecord> BY_SIZE =
+            Comparator.comparingLong(UsageRecord::bytes)
+                    .reversed()
+                    .thenComparingInt(UsageRecord::tensor);
+
+    private final ImmutableList<UsageRecord> records;
+
+    /** Positions where breadths may change, ascending; the last may lie one past an int. */
+    private final long[] places;
+
+    /** Breadth in bytes from each position until the next. */
+    private final long[] breadths;
+
+    /**
+     * @param records the records of a problem, or its units when tensors share places
+     * @throws ArithmeticException if a breadth does not fit into a long
+     */
+    public OperatorProfiles(Collection<UsageRecord> records) {
+        this.records = ImmutableList.copyOf(records);
+        places = places(records);
+        breadths = new long[places.length];
+        long[] ended = new long[places.length];
+        for (UsageRecord record : records) {
+            add(breadths, record.first(), record.bytes());
+            add(ended, record.last() + 1L, record.bytes());
+        }
+        long breadth = 0;
+        for (int i = 0; i < places.length; i++) {
+            breadth = UsageRecords.addBytes(breadth - ended[i], breadths[i]);
+            breadths[i] = breadth;
+        }
+    }
+
+    private static long[] places(Collection<UsageRecord> records) {
+        long[] sorted =
+                LongStream.concat(
+                                records.stream().mapToLong(UsageRecord::first),
+                                records.stream().mapToLong(record -> record.last() + 1L))
+                        .sorted()
+                        .toArray();
+        int count = 0;
+        for (long place : sorted) {
+            if (count == 0 || sorted[count - 1] != place) {
+                sorted[count++] = place;
+            }
+        }
+        return Arrays.copyOf(sorted, count);
+    }
+
+    private void add(long[] bytes, long place, long added) {
+        int at = Arrays.binarySearch(places, place);
+        bytes[at] = UsageRecords.addBytes(bytes[at], added);
+    }
+
+    /** Returns the records alive at {@code operator}, largest first, ties by tensor id. */
+    public ImmutableList<UsageRecord> profileAt(int operator) {
+        return ImmutableList.copyOf(
+                records.stream()
+                        .filter(r -> r.first() <= operator && operator <= r.last())
+                        .sorted(BY_SIZE)
+                        .toList());
+    }
+
+    /** Returns the sum in bytes of the sizes alive at {@code operator}. */
+    public long breadthAt(int operator) {
+        int found = Arrays.binarySearch(places, operator);
+        int place = found >= 0 ? found : -found - 2;
+        return place < 0 ? 0 : breadths[place];
+    }
+
+    /**
+     * Returns the breadths in bytes of the operators at which a tensor starts. The profile of any
+     * other operator is part of the profile of one of these.
+     */
+    public ImmutableSortedMap<Integer, Long> breadthsAtStarts() {
+        ImmutableSortedMap.Builder<Integer, Long> starts = ImmutableSortedMap.naturalOrder();
+        records.stream()
+                .mapToInt(UsageRecord::first)
+                .distinct()
+                .forEach(first -> starts.put(first, breadthAt(first)));
+        return starts.build();
+    }
+
+    /** Returns the maximum breadth in bytes; 0 without records. */
+    public long maximumBreadthBytes() {
+        return Arrays.stream(breadths).max().orElse(0);
+    }
+}

@@ -1,0 +1,42 @@
+package org.djlplan.memplan.internal.usage;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+/**
+ * A tensor usage record: a tensor's usage interval and aligned size.
+ *
+ * @param tensor id of the tensor
+ * @param first first operator, in execution order, that uses the tensor
+ * @param last last operator that uses it, inclusive
+ * @param bytes aligned size
+ */
+public record UsageRecord(int tensor, int first, int last, long bytes) {
+
+    public UsageRecord {
+        checkArgument(tensor >= 0, "negative tensor id: %s", tensor);
+        checkArgument(first >= 0, "tensor %s is used before the first operator", tensor);
+        checkArgument(last >= first, "tensor %s is used from %s to %s", tensor, first, last);
+        checkArgument(bytes > 0, "tensor %s has %s bytes", tensor, bytes);
+    }
+
+    // Written out, because planning calls it, and linking a record's generated method at run time
+    // slows down the first predictions.
+    @Override
+    public boolean equals(Object object) {
+        return object instanceof UsageRecord other
+                && tensor == other.tensor
+                && first == other.first
+                && last == other.last
+                && bytes == other.bytes;
+    }
+
+    @Override
+    public int hashCode() {
+        return 31 * (31 * (31 * tensor + first) + last) + Long.hashCode(bytes);
+    }
+
+    /** Returns whether both tensors are alive at one operator or more. */
+    public boolean overlaps(UsageRecord other) {
+        return first <= other.last && other.first <= last;
+    }
+}

@@ -1,7 +1,0 @@
-/**
- * One TFLite model in service. {@link org.djlplan.memplan.serving.ServedModel} runs predictions in
- * pooled interpreters, {@link org.djlplan.memplan.serving.ServedCandidates} knows the candidates
- * that may serve, {@link org.djlplan.memplan.serving.ThreadGovernor} picks one of them for each
- * prediction by the load that is there.
- */
-package org.djlplan.memplan.serving;

@@ -1,5 +1,0 @@
-/**
- * Recorded predictions of imperative blocks, and data derived from them: live ranges of arrays, and
- * a graph.
- */
-package org.djlplan.memplan.source.block;

@@ -1,2 +1,0 @@
-/** Reads TorchScript archives, and writes copies of them whose largest layers run in slices. */
-package org.djlplan.memplan.source.torchscript;

@@ -1,2 +1,0 @@
-/** Threads that retain no class loader except djl-plan's. */
-package org.djlplan.memplan.thread;

@@ -1,0 +1,116 @@
+package org.djlplan.memplan.internal.budget;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.djlplan.memplan.errors.BudgetTooSmallException;
+import org.junit.jupiter.api.Named;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Plans of well-known networks, with loads from a disk and from page cache. */
+class NetworkPlansTest {
+
+    private static final double DISK = 1.5;
+    private static final double PAGE_CACHE = 6;
+
+    private static final long MOST_GARBAGE_BYTES = 15_000_000;
+
+    /** Fractions of what the network takes with every weight in its own place, as 1/n. */
+    private static final List<Integer> FRACTIONS = List.of(16, 12, 10, 8, 6, 4, 3, 2, 1);
+
+    static Stream<Named<StreamingProblem>> networks() {
+        return Stream.of(DISK, PAGE_CACHE)
+                .flatMap(
+                        rate ->
+                                Stream.of(
+                                        Named.of("resnet152 " + rate, Networks.resNet152(rate)),
+                                        Named.of(
+                                                "resnet152, 520 operators " + rate,
+                                                Networks.resNet152(rate, true)),
+                                        Named.of(
+                                                "vgg19 " + rate,
+                                                Networks.vgg19(rate, 32, 4_000_000))));
+    }
+
+    @Test
+    void networks_haveTheirKnownWeights() {
+        assertEquals(241, Math.round(Networks.weightBytes(Networks.resNet152(DISK)) / 1e6));
+        assertEquals(
+                575, Math.round(Networks.weightBytes(Networks.vgg19(DISK, 1, 1L << 40)) / 1e6));
+        assertEquals(156, Networks.resNet152(DISK).weights().size());
+        assertEquals(518, Networks.resNet152(DISK, true).steps());
+    }
+
+    @ParameterizedTest
+    @MethodSource("networks")
+    void plan_largerBudgets_areHeldAndNoSlowerThanFlexNnNorThanSmallerOnes(StreamingProblem problem)
+            throws BudgetTooSmallException {
+        long wholeBytes = Networks.wholeBytes(problem);
+        long before = Long.MAX_VALUE;
+        for (int fraction : FRACTIONS) {
+            long budgetBytes = wholeBytes / fraction;
+            StreamingPlan plan = plan(problem, budgetBytes);
+            Timeline timeline = Timeline.of(plan);
+            Optional<StreamingPlan> flexNn = new FlexNnStrategy().plan(problem, budgetBytes);
+            assertEquals(List.of(), StreamingValidator.violations(plan));
+            assertTrue(plan.arenaBytes() <= budgetBytes);
+            assertTrue(timeline.nanos() <= before);
+            assertTrue(flexNn.isEmpty() || timeline.nanos() <= Timeline.of(flexNn.get()).nanos());
+            before = timeline.nanos();
+        }
+        assertEquals(0, Timeline.of(plan(problem, wholeBytes)).loadedBytes());
+    }
+
+    /** An arena without fragmentation, from which nothing is pinned, is hardly faster. */
+    @ParameterizedTest
+    @MethodSource("networks")
+    void plan_anyBudget_isCloseToWhatBytesAllow(StreamingProblem problem)
+            throws BudgetTooSmallException {
+        for (int fraction : FRACTIONS) {
+            long budgetBytes = Networks.wholeBytes(problem) / fraction;
+            Outcome bound =
+                    new Unfragmented(problem, budgetBytes)
+                            .outcome(new boolean[problem.weights().size()])
+                            .orElseThrow();
+            long nanos = Timeline.of(plan(problem, budgetBytes)).nanos();
+            assertTrue(nanos <= 1.02 * bound.nanos(), () -> "1/" + fraction);
+        }
+    }
+
+    /** A heap that grew because of a plan would not be inside the budget. */
+    @ParameterizedTest
+    @MethodSource("networks")
+    void plan_searchOfManyLayouts_leavesLittleOnTheHeap(StreamingProblem problem)
+            throws BudgetTooSmallException {
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        for (int fraction : FRACTIONS) {
+            long begin = threads.getCurrentThreadAllocatedBytes();
+            StreamingPlan plan = plan(problem, Networks.wholeBytes(problem) / fraction);
+            long bytes = threads.getCurrentThreadAllocatedBytes() - begin;
+            assertTrue(bytes < MOST_GARBAGE_BYTES, () -> plan.strategy() + ": " + bytes);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("networks")
+    void leastBudget_isTheBoundUpToRounding(StreamingProblem problem)
+            throws BudgetTooSmallException {
+        long leastBytes = StreamingPlanner.leastBudgetBytes(problem);
+        assertTrue(leastBytes - BudgetBound.of(problem).bytes() < 16 * WeightUse.PAGE_BYTES);
+        StreamingPlan plan = plan(problem, leastBytes);
+        assertEquals(List.of(), StreamingValidator.violations(plan));
+        assertEquals(leastBytes, plan.arenaBytes());
+    }
+
+    private static StreamingPlan plan(StreamingProblem problem, long budgetBytes)
+            throws BudgetTooSmallException {
+        return new StreamingPlanner().plan(problem, budgetBytes, step -> "step " + step);
+    }
+}

@@ -1,0 +1,176 @@
+package org.djlplan.memplan.internal.child;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.StringReader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.djlplan.memplan.internal.child.ChildProcess.Answer;
+import org.djlplan.memplan.internal.child.ChildProcess.CutLines;
+import org.djlplan.memplan.internal.child.ChildProcess.LastWords;
+import org.djlplan.memplan.internal.machine.Machine;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(120)
+class ChildProcessTest {
+
+    private static final Duration LONG = Duration.ofSeconds(60);
+
+    @TempDir private Path folder;
+
+    private static ProcessBuilder shell(String script) {
+        return new ProcessBuilder("sh", "-c", script);
+    }
+
+    @Test
+    void start_errorStream_isPassedOnLineByLine() throws Exception {
+        BlockingQueue<String> log = new LinkedBlockingQueue<>();
+        try (ChildProcess process =
+                ChildProcess.start(shell("echo one >&2; echo ' two' >&2; read x"), log::add)) {
+            assertEquals("one", log.poll(60, TimeUnit.SECONDS));
+            assertEquals(" two", log.poll(60, TimeUnit.SECONDS));
+            assertEquals(List.of("one", "two"), process.lastErrorLines());
+        }
+    }
+
+    @Test
+    void await_killedByOtherProcess_isNotOutOfMemory() throws Exception {
+        writeKills(3);
+        try (ChildProcess process = killed("kill -9 $$")) {
+            Answer.Lost lost = assertInstanceOf(Answer.Lost.class, process.await(LONG));
+            assertEquals(ChildProcess.End.KILLED, lost.end());
+            assertEquals("was killed (signal 9), not for want of memory", lost.how());
+        }
+    }
+
+    /** What it wrote before it was killed is no reason. */
+    @Test
+    void await_killedForMemory_reportsItInOneSentence() throws Exception {
+        writeKills(3);
+        String vmstat = folder.resolve("proc/vmstat").toString();
+        String script = "echo warning >&2; echo oom_kill 4 > " + vmstat + "; kill -9 $$";
+        try (ChildProcess process = killed(script)) {
+            Answer.Lost lost = assertInstanceOf(Answer.Lost.class, process.await(LONG));
+            assertEquals(ChildProcess.End.OUT_OF_MEMORY, lost.end());
+            assertEquals(
+                    "was killed by the system, as memory had run out;"
+                            + " djlplan size MODEL measures how much is enough",
+                    lost.how());
+        }
+    }
+
+    @Test
+    void await_killedWithoutKillCounter_isPerhapsOutOfMemory() throws Exception {
+        try (ChildProcess process = killed("kill -9 $$")) {
+            Answer.Lost lost = assertInstanceOf(Answer.Lost.class, process.await(LONG));
+            assertEquals(ChildProcess.End.OUT_OF_MEMORY, lost.end());
+            assertEquals("was killed (signal 9), perhaps as memory had run out", lost.how());
+        }
+    }
+
+    private void writeKills(int count) throws IOException {
+        Path proc = Files.createDirectories(folder.resolve("proc"));
+        Files.writeString(proc.resolve("vmstat"), "oom_kill " + count + "\n");
+    }
+
+    private ChildProcess killed(String script) throws IOException {
+        return ChildProcess.start(shell(script), line -> {}, new Machine(folder));
+    }
+
+    @Test
+    void await_crashed_isNotOutOfMemory() throws Exception {
+        try (ChildProcess process = ChildProcess.start(shell("kill -11 $$"))) {
+            Answer.Lost lost = assertInstanceOf(Answer.Lost.class, process.await(LONG));
+            assertEquals(ChildProcess.End.OTHER, lost.end());
+            assertTrue(lost.how().contains("signal 11"), lost.how());
+        }
+    }
+
+    private final LastWords words = new LastWords();
+
+    @Test
+    void lastWords_noOutput_reportsNone() {
+        assertEquals("(none)", words.summary());
+        assertEquals(List.of(), words.lines());
+    }
+
+    @Test
+    void lastWords_someLines_areTheLast() {
+        for (int i = 0; i < 20; i++) {
+            words.addError("  line " + (char) ('a' + i) + " ");
+            words.addError("");
+        }
+        assertEquals(8, words.lines().size());
+        assertEquals("line t", words.lines().get(7));
+        assertEquals(String.join(" | ", words.lines()), words.summary());
+    }
+
+    /** Such as a library's warning with the time of day. */
+    @Test
+    void lastWords_oneLineAgainAndAgain_isCounted() {
+        words.addError("no space left");
+        for (int i = 0; i < 20; i++) {
+            words.addError("[W1126 19:39:" + (10 + i) + "] could not initialize");
+        }
+        assertEquals(
+                List.of("no space left", "[W1126 19:39:29] could not initialize (20 times)"),
+                words.lines());
+    }
+
+    /** As JDK 17 writes it. */
+    @Test
+    void lastWords_crash_isItsSignalAndFrame() {
+        words.addError("INFO: Initialized TensorFlow Lite runtime.");
+        List.of(
+                        "#",
+                        "# A fatal error has been detected by the Java Runtime Environment:",
+                        "#",
+                        "#  SIGSEGV (0xb) at pc=0x00007f0a5c0b1234, pid=41, tid=42",
+                        "#",
+                        "# JRE version: OpenJDK Runtime Environment (17.0.15+6)",
+                        "# Problematic frame:",
+                        "# C  [libtensorflowlite_jni.so+0x1234]  TfLiteInterpreterInvoke+0x14",
+                        "#",
+                        "# No core dump will be written. Core dumps have been disabled.",
+                        "#")
+                .forEach(words::addOutput);
+        assertEquals(
+                "SIGSEGV (0xb) at pc=0x00007f0a5c0b1234, pid=41, tid=42"
+                        + " | C  [libtensorflowlite_jni.so+0x1234]  TfLiteInterpreterInvoke+0x14",
+                words.summary());
+        assertEquals(List.of("INFO: Initialized TensorFlow Lite runtime."), words.lines());
+    }
+
+    private static List<String> lines(String text, int longest) throws IOException {
+        List<String> lines = new ArrayList<>();
+        CutLines.forEach(new StringReader(text), longest, lines::add);
+        return lines;
+    }
+
+    @Test
+    void cutLines_lines_areHandedOnWithoutTheirEnds() throws IOException {
+        assertEquals(List.of("a", "", "b\0c"), lines("a\n\nb\0c\n", 10));
+    }
+
+    @Test
+    void cutLines_noEnd_isALineToo() throws IOException {
+        assertEquals(List.of("a", "b"), lines("a\nb", 10));
+        assertEquals(List.of(), lines("", 10));
+    }
+
+    @Test
+    void cutLines_longLine_isCutAndTheNextIsWhole() throws IOException {
+        assertEquals(List.of("abc", "def"), lines("abcabc\ndef\n", 3));
+    }
+}

@@ -1,0 +1,44 @@
+package org.djlplan.memplan.internal.config;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.djlplan.memplan.internal.machine.Machine;
+import org.junit.jupiter.api.Test;
+
+class WorkerCountTest {
+
+    private static final int CORES = Machine.cores();
+
+    @Test
+    void forThreads_auto_keepsTheCoresBusyAndIsAtLeastOne() {
+        WorkerCount auto = new WorkerCount(WorkerCount.AUTO);
+        assertEquals(CORES, auto.forThreads(1));
+        assertEquals(CORES, auto.forThreads(-1));
+        assertEquals(2, auto.forThreads(100 * CORES));
+        assertEquals(Math.max(1, CORES / 2) + 1, auto.forThreads(2));
+        assertTrue(auto.isAuto() && !auto.isOff());
+    }
+
+    @Test
+    void forThreads_fixedNumber_ignoresEngineThreads() {
+        assertEquals(7, new WorkerCount(7).forThreads(4));
+        assertFalse(new WorkerCount(7).isAuto());
+        assertTrue(new WorkerCount(0).isOff());
+    }
+
+    @Test
+    void interpretersAndArenas_fixedNumber_matchIt() {
+        int many = 3 * CORES;
+        assertEquals(many, new WorkerCount(many).interpreters());
+        assertEquals(many, new WorkerCount(many).arenas());
+        assertEquals(2 * CORES, new WorkerCount(1).arenas());
+        for (int fixed : new int[] {WorkerCount.AUTO, 0}) {
+            assertEquals(CORES, new WorkerCount(fixed).interpreters());
+            assertEquals(2 * CORES, new WorkerCount(fixed).arenas());
+        }
+        assertThrows(IllegalArgumentException.class, () -> new WorkerCount(-2));
+    }
+}

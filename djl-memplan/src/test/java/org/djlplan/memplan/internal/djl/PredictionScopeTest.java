@@ -1,0 +1,190 @@
+package org.djlplan.memplan.internal.djl;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.ndarray.NDManager;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.djlplan.memplan.testing.Await;
+import org.djlplan.memplan.testing.FakeArrays;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(value = 1, unit = TimeUnit.MINUTES)
+class PredictionScopeTest {
+
+    private final NDManager call = FakeArrays.manager(FakeArrays.manager());
+    private final NDManager innerCall = FakeArrays.manager(FakeArrays.manager());
+
+    @AfterEach
+    void closeCalls() {
+        innerCall.close();
+        call.close();
+        assertFalse(PredictionScope.isOpen());
+    }
+
+    private static void open(NDManager manager) {
+        PredictionScope.open(manager, Optional.empty());
+    }
+
+    /** Runs on a thread that knows of no call. */
+    private static <T> T elsewhere(Supplier<T> task) throws Exception {
+        CompletableFuture<T> result = new CompletableFuture<>();
+        Thread thread = new Thread(() -> result.complete(task.get()));
+        thread.setUncaughtExceptionHandler((t, e) -> result.completeExceptionally(e));
+        thread.start();
+        return result.get();
+    }
+
+    /** Returns whether another thread gets into the gate at once. */
+    private static boolean free(PredictionScope.Gate gate) throws Exception {
+        CompletableFuture<Void> entered = new CompletableFuture<>();
+        Thread thread =
+                new Thread(
+                        () -> {
+                            gate.enter();
+                            entered.complete(null);
+                            gate.leave();
+                        });
+        thread.start();
+        Await.until(() -> entered.isDone() || thread.getState() == Thread.State.WAITING);
+        boolean free = entered.isDone();
+        if (!free) {
+            // It must not keep waiting behind this test's back.
+            gate.leave();
+            thread.join();
+            gate.enter();
+        }
+        return free;
+    }
+
+    @Test
+    void isOpen_untilTheCallsManagerIsClosed() {
+        assertFalse(PredictionScope.isOpen());
+        open(call);
+        assertTrue(PredictionScope.isOpen());
+        call.close();
+        assertFalse(PredictionScope.isOpen());
+    }
+
+    @Test
+    void isOpen_otherThread_onlyWithACarriedTask() throws Exception {
+        open(call);
+        Supplier<Boolean> carried = PredictionScope.carried(PredictionScope::isOpen);
+        assertFalse(elsewhere(PredictionScope::isOpen));
+        assertTrue(elsewhere(carried));
+        assertTrue(elsewhere(() -> carried.get() && !PredictionScope.isOpen()));
+        call.close();
+        assertFalse(elsewhere(carried));
+    }
+
+    @Test
+    void carried_outsideACall_isTheTaskItself() {
+        Supplier<String> task = () -> "done";
+        assertEquals(task, PredictionScope.carried(task));
+    }
+
+    @Test
+    void carried_taskFails_theThreadsOwnCallIsBack() throws Exception {
+        open(call);
+        Supplier<Object> failing =
+                PredictionScope.carried(
+                        () -> {
+                            throw new IllegalStateException("failed");
+                        });
+        assertFalse(
+                elsewhere(
+                        () -> {
+                            assertThrows(IllegalStateException.class, failing::get);
+                            return PredictionScope.isOpen();
+                        }));
+    }
+
+    @Test
+    void beginForward_mayWait_onlyInACallOfItsOwn() {
+        assertFalse(PredictionScope.beginForward());
+        open(call);
+        assertTrue(PredictionScope.beginForward());
+        // A block inside the block, which has a pass of its own under way.
+        assertFalse(PredictionScope.beginForward());
+    }
+
+    @Test
+    void beginForward_callInsideACall_mayNotWait() {
+        open(call);
+        open(innerCall);
+        assertFalse(PredictionScope.beginForward());
+        innerCall.close();
+        assertTrue(PredictionScope.beginForward());
+    }
+
+    @Test
+    void open_sameCallAgain_isOneScope() {
+        open(call);
+        PredictionScope.beginForward();
+        open(call);
+        assertFalse(PredictionScope.beginForward());
+    }
+
+    @Test
+    void close_innerCall_theOuterOneIsBack() {
+        open(call);
+        open(innerCall);
+        innerCall.close();
+        assertTrue(PredictionScope.isOpen());
+        call.close();
+        assertFalse(PredictionScope.isOpen());
+    }
+
+    @Test
+    void close_outerCallFirst_theInnerOneStays() {
+        open(call);
+        open(innerCall);
+        call.close();
+        assertTrue(PredictionScope.isOpen());
+        innerCall.close();
+        assertFalse(PredictionScope.isOpen());
+    }
+
+    @Test
+    void open_gate_isHeldUntilTheCallEnds() throws Exception {
+        PredictionScope.Gate gate = new PredictionScope.Gate(1);
+        PredictionScope.open(call, Optional.of(gate));
+        PredictionScope.open(call, Optional.of(gate));
+        assertFalse(free(gate));
+        call.close();
+        assertTrue(free(gate));
+        // Once, not twice: there is no second place now.
+        gate.enter();
+        assertFalse(free(gate));
+        gate.leave();
+    }
+
+    /** Waiting there could be for the outer call itself. */
+    @Test
+    void open_callInsideACall_passesTheGate() throws Exception {
+        PredictionScope.Gate gate = new PredictionScope.Gate(1);
+        PredictionScope.open(call, Optional.of(gate));
+        PredictionScope.open(innerCall, Optional.of(gate));
+        innerCall.close();
+        assertFalse(free(gate));
+        call.close();
+        assertTrue(free(gate));
+    }
+
+    @Test
+    void open_managerIsClosedAlready_leavesTheGate() throws Exception {
+        PredictionScope.Gate gate = new PredictionScope.Gate(1);
+        call.close();
+        assertThrows(
+                IllegalStateException.class, () -> PredictionScope.open(call, Optional.of(gate)));
+        assertTrue(free(gate));
+        assertFalse(PredictionScope.isOpen());
+    }
+}

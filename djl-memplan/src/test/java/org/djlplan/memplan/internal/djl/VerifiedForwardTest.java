@@ -1,0 +1,125 @@
+package org.djlplan.memplan.internal.djl;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.training.ParameterStore;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.djlplan.memplan.testing.FakeArrays;
+import org.djlplan.memplan.testing.LogCapture;
+import org.junit.jupiter.api.Test;
+
+class VerifiedForwardTest {
+
+    private static final int VERIFIED = 4;
+
+    private final NDManager manager = FakeArrays.manager();
+    private final ParameterStore store = new ParameterStore(FakeArrays.manager(), false);
+    private final List<String> runs = new ArrayList<>();
+    private final List<NDArray> stockOutputs = new ArrayList<>();
+    private int plannedValue = 5;
+
+    private final VerifiedForward forward =
+            new VerifiedForward(
+                    "the model",
+                    (parameters, inputs, params) -> {
+                        runs.add("stock");
+                        NDArray output = FakeArrays.bytes(manager, 5, inputs.size());
+                        stockOutputs.add(output);
+                        // Blocks may change the list that they are handed.
+                        NDList outputs = new NDList(output);
+                        inputs.clear();
+                        return outputs;
+                    },
+                    (parameters, inputs, params) -> {
+                        runs.add("planned");
+                        return new NDList(FakeArrays.bytes(manager, plannedValue, inputs.size()));
+                    });
+
+    private NDList predict(int inputLength) {
+        NDList inputs = new NDList(FakeArrays.bytes(manager, new int[inputLength]));
+        return forward.forward(store, inputs, Optional.empty());
+    }
+
+    private long count(String run) {
+        return runs.stream().filter(run::equals).count();
+    }
+
+    @Test
+    void forward_firstPredictions_bothThenThePlannedAlone() {
+        for (int i = 0; i < VERIFIED; i++) {
+            predict(1);
+            assertEquals(List.of("stock", "planned"), runs.subList(2 * i, runs.size()));
+        }
+        predict(1);
+        predict(1);
+        assertEquals(VERIFIED, count("stock"));
+        assertEquals(VERIFIED + 2, count("planned"));
+    }
+
+    @Test
+    void forward_stockOutputs_areClosedWhenTheyAreCompared() {
+        NDList outputs = predict(1);
+        assertTrue(stockOutputs.get(0).isReleased());
+        assertFalse(outputs.head().isReleased());
+    }
+
+    @Test
+    void forward_inputsOfAnotherShape_areVerifiedForThemselves() {
+        for (int i = 0; i <= VERIFIED; i++) {
+            predict(1);
+        }
+        runs.clear();
+        predict(2);
+        assertEquals(List.of("stock", "planned"), runs);
+        runs.clear();
+        predict(1);
+        assertEquals(List.of("planned"), runs);
+    }
+
+    @Test
+    void forward_oneByteDiffers_stocksAnswerNowAndFromThenOn() {
+        predict(1);
+        plannedValue = 6;
+        try (LogCapture log = new LogCapture()) {
+            NDList outputs = predict(1);
+            assertSame(stockOutputs.get(stockOutputs.size() - 1), outputs.head());
+            assertFalse(outputs.head().isReleased());
+            assertEquals(1, log.ours("WARN").size(), log.lines().toString());
+            assertTrue(log.ours("WARN").get(0).contains("the model"));
+        }
+        plannedValue = 5;
+        runs.clear();
+        predict(1);
+        predict(2);
+        assertEquals(List.of("stock", "stock"), runs);
+    }
+
+    /** A difference after the first predictions is what other checks are for. */
+    @Test
+    void forward_verified_isNotComparedAgain() {
+        for (int i = 0; i < VERIFIED; i++) {
+            predict(1);
+        }
+        plannedValue = 6;
+        NDList outputs = predict(1);
+        assertEquals(6, outputs.head().toByteBuffer().get());
+        assertEquals(VERIFIED, count("stock"));
+    }
+
+    @Test
+    void forward_modelThatReturnsItsInput_leavesItOpen() {
+        InferencePass identity = (parameters, inputs, params) -> new NDList(inputs);
+        VerifiedForward verified = new VerifiedForward("identity", identity, identity);
+        NDArray input = FakeArrays.bytes(manager, 1);
+        verified.forward(store, new NDList(input), Optional.empty());
+        assertFalse(input.isReleased());
+    }
+}

@@ -1,0 +1,178 @@
+package org.djlplan.memplan.internal.djl.liveness;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import org.djlplan.memplan.graph.ArrayType;
+import org.djlplan.memplan.internal.source.block.LivenessTrace;
+import org.djlplan.memplan.testing.LogCapture;
+import org.junit.jupiter.api.Test;
+
+class TypeStateTest {
+
+    private final TypeState state = new TypeState();
+
+    private static LivenessTrace trace(String type, long size) {
+        return new LivenessTrace(
+                List.of(
+                        new LivenessTrace.Array(
+                                new ArrayType(type, List.of(size)), OptionalInt.empty())));
+    }
+
+    private static LivenessTrace trace(long size) {
+        return trace("float32", size);
+    }
+
+    private ReplayPlan plan() {
+        return state.plan().orElseThrow();
+    }
+
+    @Test
+    void wantsRecording_new_untilThereIsAPlan() {
+        assertTrue(state.wantsRecording());
+        assertFalse(state.settled());
+        state.recorded(trace(1));
+        assertFalse(state.wantsRecording());
+        assertTrue(state.settled());
+        assertFalse(plan().borrowed());
+        assertEquals(Optional.empty(), state.recordedIn());
+    }
+
+    @Test
+    void replayed_twoDivergencesInARow_recordsAgain() {
+        state.recorded(trace(1));
+        state.replayed(plan(), true);
+        assertFalse(state.settled());
+        assertFalse(state.wantsRecording());
+        state.replayed(plan(), true);
+        assertTrue(state.wantsRecording());
+    }
+
+    @Test
+    void replayed_divergencesApart_keepThePlan() {
+        state.recorded(trace(1));
+        for (int i = 0; i < 5; i++) {
+            state.replayed(plan(), true);
+            state.replayed(plan(), false);
+            assertTrue(state.settled());
+        }
+    }
+
+    @Test
+    void replayed_divergesAfterTheThirdRecording_planStays() {
+        for (int i = 0; i < 3; i++) {
+            assertTrue(state.wantsRecording());
+            state.recorded(trace(i));
+            state.replayed(plan(), true);
+            state.replayed(plan(), true);
+        }
+        assertTrue(state.plan().isPresent());
+        assertFalse(state.wantsRecording());
+    }
+
+    @Test
+    void replayed_anotherPlan_saysNothingOfThisOne() {
+        state.recorded(trace(1));
+        ReplayPlan before = plan();
+        state.recorded(trace(1));
+        state.replayed(before, true);
+        state.replayed(before, true);
+        assertTrue(state.settled());
+    }
+
+    @Test
+    void failed_thePlan_isDroppedAtOnce() {
+        state.recorded(trace(1));
+        ReplayPlan before = plan();
+        state.recorded(trace(2));
+        state.failed(before);
+        assertEquals(trace(2), plan().trace());
+        state.failed(plan());
+        assertEquals(Optional.empty(), state.plan());
+        assertTrue(state.wantsRecording());
+    }
+
+    @Test
+    void wantsRecording_threePlansFailed_noMore() {
+        for (int i = 0; i < 3; i++) {
+            state.recorded(trace(i));
+            state.failed(plan());
+        }
+        assertFalse(state.wantsRecording());
+        assertTrue(state.settled());
+    }
+
+    @Test
+    void refuse_withAPlan_neitherPlanNorRecording() {
+        state.recorded(trace(1));
+        state.refuse();
+        assertTrue(state.unrepeatable());
+        assertEquals(Optional.empty(), state.plan());
+        assertFalse(state.wantsRecording());
+        state.borrow(trace(2));
+        assertEquals(Optional.empty(), state.plan());
+        assertTrue(state.settled());
+    }
+
+    @Test
+    void borrow_onlyWhereNothingWasRecorded() {
+        state.borrow(trace(1));
+        assertTrue(state.borrows());
+        assertTrue(plan().borrowed());
+        state.recorded(trace(2));
+        state.borrow(trace(3));
+        assertFalse(state.borrows());
+        assertEquals(trace(2), plan().trace());
+    }
+
+    @Test
+    void learnt_fromTheBorrowedPlan_becomesItsOwn() {
+        state.borrow(trace(1));
+        ReplayPlan borrowed = plan();
+        state.learnt(borrowed, trace(8));
+        assertEquals(trace(8), plan().trace());
+        assertFalse(state.borrows());
+        // A pass that followed the same plan and ends later.
+        state.learnt(borrowed, trace(9));
+        assertEquals(trace(8), plan().trace());
+    }
+
+    @Test
+    void outdated_twice_dropsThePlan() {
+        assertTrue(BlockState.of(new Object(), List.of()).isPresent());
+        BlockState before = BlockState.of(new Object(), List.of()).orElseThrow();
+        state.recorded(trace(1), before);
+        assertEquals(Optional.of(before), state.recordedIn());
+        state.outdated();
+        assertTrue(state.plan().isPresent());
+        assertFalse(state.settled());
+        state.outdated();
+        assertEquals(Optional.empty(), state.plan());
+    }
+
+    @Test
+    void restored_countsAsNoRecording() {
+        state.restored(trace(0));
+        assertEquals(trace(0), plan().trace());
+        state.failed(plan());
+        for (int i = 0; i < 3; i++) {
+            assertTrue(state.wantsRecording());
+            state.recorded(trace(i));
+            state.failed(plan());
+        }
+        assertFalse(state.wantsRecording());
+    }
+
+    @Test
+    void restored_unknownElementType_warnsAndRecords() {
+        try (LogCapture log = new LogCapture()) {
+            state.restored(trace("float8", 1));
+            assertEquals(1, log.ours("WARN").size(), log.lines().toString());
+        }
+        assertTrue(state.wantsRecording());
+    }
+}

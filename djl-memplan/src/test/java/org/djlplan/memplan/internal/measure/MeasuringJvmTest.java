@@ -1,0 +1,128 @@
+package org.djlplan.memplan.internal.measure;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.common.collect.ImmutableList;
+import java.io.IOException;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.djlplan.memplan.internal.measure.MeasuringChild.Limits;
+import org.djlplan.memplan.internal.measure.MeasuringProcess.DelegateClasses;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class MeasuringJvmTest {
+
+    @TempDir private Path folder;
+
+    @Test
+    void classPath_ofThisJvm_isWhereNeededClassesCameFromAndNothingElse() throws Exception {
+        List<Path> places = new ChildClasses(folder).classPath();
+        assertEquals(place(MeasuringProcess.class), places.get(0));
+        assertEquals(place(ImmutableList.class), places.get(1));
+        assertEquals(7, places.size());
+        for (Class<?> other : List.of(Test.class, ai.djl.Model.class)) {
+            assertFalse(places.contains(place(other)), other.getName());
+        }
+        try (Stream<Path> copies = Files.list(folder)) {
+            assertEquals(0, copies.count());
+        }
+    }
+
+    private static Path place(Class<?> type) throws URISyntaxException {
+        return Path.of(type.getProtectionDomain().getCodeSource().getLocation().toURI());
+    }
+
+    @Test
+    void command_xnnpack_hasOnlyTheEnvironmentThatMattersAndOneArena() throws IOException {
+        ProcessBuilder builder = MeasuringJvm.DEFAULT.command(folder, 64 << 20, false);
+        Map<String, String> environment = builder.environment();
+        assertEquals("1", environment.get("MALLOC_ARENA_MAX"));
+        assertFalse(environment.containsKey("MALLOC_MMAP_THRESHOLD_"));
+        assertEquals(System.getenv("PATH"), environment.get("PATH"));
+        assertTrue(builder.command().contains(MeasuringProcess.class.getName()));
+        assertTrue(builder.command().contains("-Xmx" + (64 << 20)));
+        List<String> others =
+                environment.keySet().stream()
+                        .filter(
+                                name ->
+                                        !name.matches(
+                                                "PATH|HOME|USER|LANG|TZ|TMPDIR|LC_.*|MALLOC_.*"
+                                                        + "|OMP_.*|OPENBLAS_.*|LD_.*"))
+                        .toList();
+        assertEquals(List.of(), others);
+    }
+
+    @Test
+    void limit_customDelegate_removesOnlyJvmAndLoggingVariables() {
+        Map<String, String> environment = new HashMap<>(System.getenv());
+        environment.put("VENDOR_GPU", "7");
+        environment.put("JAVA_TOOL_OPTIONS", "-javaagent:agent.jar");
+        environment.put("LOG4J_CONFIGURATION_FILE", "log4j2.xml");
+        environment.put("LD_PRELOAD", "/lib/agent.so:/lib/libjemalloc.so.2");
+        MeasuringJvm.limit(environment, true);
+        assertEquals("7", environment.get("VENDOR_GPU"));
+        assertFalse(environment.containsKey("JAVA_TOOL_OPTIONS"));
+        assertFalse(environment.containsKey("LOG4J_CONFIGURATION_FILE"));
+        assertEquals("/lib/libjemalloc.so.2", environment.get("LD_PRELOAD"));
+    }
+
+    /** Not of a delegate that logs, either. */
+    @Test
+    void delegateClasses_showEverythingButConfigurationsOfLogging() throws Exception {
+        Path application = Files.createDirectory(folder.resolve("application"));
+        Path services = Files.createDirectories(application.resolve("META-INF/services"));
+        List<String> hidden =
+                List.of(
+                        "logback.xml",
+                        "logback-test.xml",
+                        "log4j2.xml",
+                        "log4j.properties",
+                        "simplelogger.properties",
+                        "META-INF/services/org.slf4j.spi.SLF4JServiceProvider");
+        for (String name : hidden) {
+            Files.createFile(application.resolve(name));
+        }
+        Files.createFile(services.resolve("my.Service"));
+        Files.createFile(application.resolve("kernels.bin"));
+        ClassLoader loader =
+                DelegateClasses.of(
+                        List.of(application, place(Test.class)),
+                        ClassLoader.getPlatformClassLoader());
+        for (String name : hidden) {
+            assertNull(loader.getResource(name), name);
+            assertFalse(loader.getResources(name).hasMoreElements(), name);
+        }
+        assertNotNull(loader.getResource("kernels.bin"));
+        assertNotNull(loader.getResource("META-INF/services/my.Service"));
+        assertEquals(Test.class.getName(), loader.loadClass(Test.class.getName()).getName());
+    }
+
+    @Test
+    void timing_fastCandidate_isTheLeast() {
+        assertEquals(Limits.DEFAULT.leastTiming(), Limits.DEFAULT.timing(100, 1000));
+    }
+
+    @Test
+    void timing_slowCandidate_isAMultipleOfAllRuns() {
+        // 20 times 11 inferences, with the untimed one, of a second.
+        assertEquals(Duration.ofSeconds(220), Limits.DEFAULT.timing(10, 1_000_000_000));
+    }
+
+    @Test
+    void timing_unbelievablySlow_doesNotOverflow() {
+        assertEquals(
+                Duration.ofNanos(Long.MAX_VALUE),
+                Limits.DEFAULT.timing(Integer.MAX_VALUE, Long.MAX_VALUE));
+    }
+}

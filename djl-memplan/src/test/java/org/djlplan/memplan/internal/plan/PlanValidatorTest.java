@@ -1,0 +1,244 @@
+package org.djlplan.memplan.internal.plan;
+
+import static org.djlplan.memplan.testing.Vectors.records;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+import org.djlplan.memplan.internal.usage.Conflicts;
+import org.djlplan.memplan.internal.usage.PlanningProblem;
+import org.djlplan.memplan.internal.usage.UsageRecord;
+import org.djlplan.memplan.testing.Problems;
+import org.junit.jupiter.api.Test;
+
+class PlanValidatorTest {
+
+    /** Tensor 0 at operators 0 and 1, tensor 1 at 1 and 2, tensor 2 at 2 and 3; 64 bytes each. */
+    private static final List<UsageRecord> CHAIN = records(0, 1, 64, 1, 2, 64, 2, 3, 64);
+
+    private static List<Violation> check(long... offsets) {
+        return check(new PlanningProblem(CHAIN), 128, offsets);
+    }
+
+    private static List<Violation> check(PlanningProblem problem, long arena, long... offsets) {
+        Map<Integer, Long> byTensor = new HashMap<>();
+        for (int i = 0; i < offsets.length; i++) {
+            byTensor.put(i, offsets[i]);
+        }
+        return PlanValidator.violations(problem, byTensor, arena, 64);
+    }
+
+    @Test
+    void violations_placeReusedOnceFree_none() {
+        assertEquals(List.of(), check(0, 64, 0));
+    }
+
+    @Test
+    void violations_oneByteInCommon_namesBothTensors() {
+        assertEquals(List.of(new Violation.Overlap(0, 1)), check(64, 64, 0));
+        PlanningProblem bytes = new PlanningProblem(records(0, 1, 65, 1, 2, 64));
+        assertEquals(List.of(new Violation.Overlap(0, 1)), check(bytes, 128, 0, 64));
+    }
+
+    @Test
+    void violations_sharedOperatorIsTheLastAndTheFirst_isAnOverlap() {
+        PlanningProblem touching = new PlanningProblem(records(0, 5, 64, 5, 9, 64));
+        assertEquals(List.of(new Violation.Overlap(0, 1)), check(touching, 64, 0, 0));
+    }
+
+    @Test
+    void violations_negativeOffset_isNamed() {
+        assertEquals(List.of(new Violation.NegativeOffset(0, -64)), check(-64, 0, 64));
+    }
+
+    @Test
+    void violations_misalignedOffset_isNamed() {
+        assertEquals(
+                List.of(new Violation.MisalignedOffset(2, 1, 64)),
+                check(64, 64 + 64, 1).stream()
+                        .filter(v -> v.rule().equals("misaligned-offset"))
+                        .toList());
+    }
+
+    @Test
+    void violations_arenaSmallerThanUsed_isNamed() {
+        assertEquals(List.of(new Violation.OutsideArena(1, 192, 128)), check(0, 128, 0));
+    }
+
+    @Test
+    void violations_endOverflows_isOutsideTheArena() {
+        assertEquals(
+                List.of(new Violation.OutsideArena(1, Long.MAX_VALUE, 128)),
+                check(0, Long.MAX_VALUE - 63, 0));
+    }
+
+    @Test
+    void violations_missingOffset_isNamed() {
+        assertEquals(List.of(new Violation.NoOffset(2)), check(0, 64));
+    }
+
+    @Test
+    void violations_aliasClass_mayOverlapItself() {
+        PlanningProblem problem = new PlanningProblem(CHAIN, List.of(List.of(0, 1)));
+        assertEquals(List.of(), check(problem, 128, 0, 0, 64));
+    }
+
+    @Test
+    void violations_aliasClass_mustNotMeetOthers() {
+        PlanningProblem problem = new PlanningProblem(CHAIN, List.of(List.of(0, 1)));
+        assertEquals(List.of(new Violation.Overlap(0, 2)), check(problem, 128, 0, 0, 0));
+    }
+
+    @Test
+    void violations_aliasClassWithAPause_keepsItsPlace() {
+        PlanningProblem problem =
+                new PlanningProblem(records(0, 1, 64, 8, 9, 64, 4, 5, 64), List.of(List.of(0, 1)));
+        assertEquals(List.of(new Violation.Overlap(0, 2)), check(problem, 128, 0, 0, 0));
+    }
+
+    @Test
+    void violations_aliasMemberElsewhere_isNamed() {
+        PlanningProblem problem = new PlanningProblem(CHAIN, List.of(List.of(0, 1)));
+        assertEquals(List.of(new Violation.AliasApart(1, 0)), check(problem, 192, 0, 64, 128));
+    }
+
+    @Test
+    void violations_listedPairWithBytesInCommon_isNamed() {
+        PlanningProblem problem =
+                new PlanningProblem(CHAIN).withConflicts(new Conflicts.Builder().add(0, 2).build());
+        assertEquals(List.of(new Violation.ConflictOverlap(0, 2)), check(problem, 128, 0, 64, 0));
+        assertEquals(List.of(), check(problem, 192, 0, 64, 128));
+    }
+
+    @Test
+    void violations_listedPairThatOverlapsInTime_isNamedOnce() {
+        PlanningProblem problem =
+                new PlanningProblem(CHAIN).withConflicts(new Conflicts.Builder().add(0, 1).build());
+        assertEquals(List.of(new Violation.Overlap(0, 1)), check(problem, 128, 0, 0, 64));
+    }
+
+    @Test
+    void violations_listedMembersOfClasses_countForTheirPlaces() {
+        PlanningProblem problem =
+                new PlanningProblem(
+                                records(0, 0, 64, 1, 1, 64, 2, 2, 64, 3, 3, 64),
+                                List.of(List.of(0, 1), List.of(2, 3)))
+                        .withConflicts(new Conflicts.Builder().add(1, 3).add(1, 2).build());
+        assertEquals(List.of(new Violation.ConflictOverlap(0, 2)), check(problem, 64, 0, 0, 0, 0));
+        assertEquals(
+                List.of(new Violation.NoOffset(3), new Violation.ConflictOverlap(0, 2)),
+                check(problem, 64, 0, 0, 0));
+    }
+
+    @Test
+    void describe_everyRule_isOneSentence() {
+        List<String> names = List.of("a", "b");
+        assertEquals(
+                "a and b overlap in time and space", new Violation.Overlap(0, 1).describe(names));
+        assertEquals(
+                "a and b overlap in space and may be alive at once in another order",
+                new Violation.ConflictOverlap(0, 1).describe(names));
+        assertEquals(
+                "a has the negative offset -1",
+                new Violation.NegativeOffset(0, -1).describe(names));
+        assertEquals(
+                "a has the offset 3, no multiple of 64",
+                new Violation.MisalignedOffset(0, 3, 64).describe(names));
+        assertEquals(
+                "a ends at 9 in an arena of 8",
+                new Violation.OutsideArena(0, 9, 8).describe(names));
+        assertEquals("a has no offset", new Violation.NoOffset(0).describe(names));
+        assertEquals(
+                "a is to share the place of b but does not",
+                new Violation.AliasApart(0, 1).describe(names));
+    }
+
+    @Test
+    void violations_thirtyThousandAtOnePlace_endsEarly() {
+        List<UsageRecord> records = new ArrayList<>();
+        Map<Integer, Long> offsets = new HashMap<>();
+        for (int i = 0; i < 30_000; i++) {
+            records.add(new UsageRecord(i, 0, 9, 64));
+            offsets.put(i, 0L);
+        }
+        PlanningProblem problem = new PlanningProblem(records);
+        // Guards from hanging, as it would if it took the square of the time.
+        assertTimeoutPreemptively(
+                Duration.ofMinutes(2),
+                () ->
+                        assertEquals(
+                                PlanValidator.MOST_VIOLATIONS,
+                                PlanValidator.violations(problem, offsets, 64, 64).size()));
+    }
+
+    @Test
+    void violations_manyValidAtOnce_endsEarly() {
+        List<UsageRecord> records = new ArrayList<>();
+        Map<Integer, Long> offsets = new HashMap<>();
+        for (int i = 0; i < 200_000; i++) {
+            records.add(new UsageRecord(i, i % 7, 1_000_000, 64));
+            offsets.put(i, 64L * i);
+        }
+        PlanningProblem problem = new PlanningProblem(records);
+        // Guards from hanging, as it would if it took the square of the time.
+        assertTimeoutPreemptively(
+                Duration.ofMinutes(2),
+                () ->
+                        assertEquals(
+                                List.of(),
+                                PlanValidator.violations(problem, offsets, 64L * 200_000, 64)));
+    }
+
+    /** Counts byte by byte and operator by operator which units meet. */
+    @Property(tries = 300)
+    void violations_anyOffsets_findsExactlyTheUnitsThatMeet(
+            @ForAll("problems") PlanningProblem problem,
+            @ForAll("offsets") List<Integer> unitOffsets) {
+        Map<Integer, Long> offsets = new HashMap<>();
+        for (UsageRecord record : problem.records()) {
+            int unit = problem.unitOf(record.tensor());
+            offsets.put(record.tensor(), (long) unitOffsets.get(unit));
+        }
+        Set<Set<Integer>> meetings = new HashSet<>();
+        for (UsageRecord a : problem.units()) {
+            for (UsageRecord b : problem.units()) {
+                long high = Math.max(offsets.get(a.tensor()), offsets.get(b.tensor()));
+                long low =
+                        Math.min(
+                                offsets.get(a.tensor()) + a.bytes(),
+                                offsets.get(b.tensor()) + b.bytes());
+                if (a.tensor() != b.tensor() && problem.conflict(a, b) && high < low) {
+                    meetings.add(Set.of(a.tensor(), b.tensor()));
+                }
+            }
+        }
+        Set<Set<Integer>> found = new HashSet<>();
+        for (Violation violation : PlanValidator.violations(problem, offsets, 1000, 1)) {
+            assertTrue(violation.rule().endsWith("overlap"), violation::rule);
+            assertTrue(found.add(Set.copyOf(violation.tensors())));
+        }
+        assertEquals(meetings, found);
+    }
+
+    @Provide
+    Arbitrary<PlanningProblem> problems() {
+        return Arbitraries.oneOf(Problems.aliased(), Problems.withConflicts());
+    }
+
+    @Provide
+    Arbitrary<List<Integer>> offsets() {
+        return Arbitraries.integers().between(0, 150).list().ofSize(25);
+    }
+}

@@ -1,0 +1,199 @@
+package org.djlplan.memplan.internal.plan.greedy;
+
+import static org.djlplan.memplan.testing.Vectors.records;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.stream.IntStream;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+import org.djlplan.memplan.internal.plan.OffsetPlan;
+import org.djlplan.memplan.internal.plan.OffsetStrategy;
+import org.djlplan.memplan.internal.plan.PlanValidator;
+import org.djlplan.memplan.internal.usage.LowerBounds;
+import org.djlplan.memplan.internal.usage.OperatorProfiles;
+import org.djlplan.memplan.internal.usage.PlanningProblem;
+import org.djlplan.memplan.internal.usage.UsageRecord;
+import org.djlplan.memplan.testing.Problems;
+import org.junit.jupiter.api.Test;
+
+class GreedyTest {
+
+    private static final List<OffsetStrategy> ALL =
+            List.of(
+                    new GreedyBySize(),
+                    new GreedyByBreadth(),
+                    new TfliteArena(),
+                    new GreedyInOrder(),
+                    new Naive());
+
+    private static List<Long> offsets(OffsetStrategy strategy, List<UsageRecord> records) {
+        OffsetPlan plan = strategy.plan(new PlanningProblem(records));
+        return records.stream().map(r -> plan.offsetOf(r.tensor())).toList();
+    }
+
+    private static long total(OffsetStrategy strategy, List<UsageRecord> records) {
+        return strategy.plan(new PlanningProblem(records)).totalBytes();
+    }
+
+    @Test
+    void bySize_severalGaps_takesTheSmallestThatFits() {
+        // Tensors 0 to 4 make a column at operator 0; 1 and 3 end there and leave gaps of 30 and
+        // 20.
+        List<UsageRecord> records =
+                records(0, 9, 50, 0, 0, 30, 0, 9, 25, 0, 0, 20, 0, 9, 19, 5, 5, 18);
+        assertEquals(List.of(0L, 50L, 80L, 105L, 125L, 105L), offsets(new GreedyBySize(), records));
+    }
+
+    @Test
+    void tfliteArena_wholeLifetimes_comeFirstThenSizeThenFirstUse() {
+        // Tensors 1 and 3 live all the time; of the two of 20, tensor 4 is used first.
+        List<UsageRecord> records = records(2, 3, 20, 0, 5, 1, 5, 5, 30, 0, 5, 2, 0, 2, 20);
+        assertEquals(List.of(23L, 0L, 3L, 1L, 3L), offsets(new TfliteArena(), records));
+    }
+
+    @Test
+    void inOrder_anyRecords_placesByFirstUseThenSize() {
+        List<UsageRecord> records = records(0, 1, 10, 0, 0, 20, 1, 2, 30, 2, 3, 40);
+        assertEquals(List.of(20L, 0L, 30L, 60L), offsets(new GreedyInOrder(), records));
+    }
+
+    @Test
+    void naive_anyRecords_liesSideBySide() {
+        assertEquals(List.of(0L, 2L, 5L), offsets(new Naive(), records(0, 0, 2, 1, 1, 3, 2, 2, 4)));
+    }
+
+    @Test
+    void plan_noRecords_isEmpty() {
+        for (OffsetStrategy strategy : ALL) {
+            assertEquals(0, total(strategy, List.of()));
+        }
+    }
+
+    @Test
+    void plan_arenaOverflows_isAnError() {
+        List<UsageRecord> huge =
+                List.of(
+                        new UsageRecord(0, 0, 1, Long.MAX_VALUE),
+                        new UsageRecord(1, 1, 2, Long.MAX_VALUE));
+        for (OffsetStrategy strategy : ALL) {
+            assertThrows(ArithmeticException.class, () -> total(strategy, huge));
+        }
+    }
+
+    @Test
+    void greedy_thirtyThousandRecords_isValid() {
+        PlanningProblem problem = new PlanningProblem(Problems.many(30_000));
+        // Guards from hanging, as it would if it took the square of the time.
+        assertTimeoutPreemptively(
+                Duration.ofMinutes(2),
+                () -> {
+                    for (OffsetStrategy strategy :
+                            List.of(new GreedyBySize(), new GreedyByBreadth(), new Naive())) {
+                        OffsetPlan plan = strategy.plan(problem);
+                        assertEquals(List.of(), PlanValidator.violations(plan, 64));
+                        assertTrue(plan.totalBytes() >= LowerBounds.offsetBytes(problem.records()));
+                    }
+                });
+    }
+
+    /** Goes through all placed units, as the definition has it. */
+    private static List<Long> scanned(List<UsageRecord> order) {
+        List<UsageRecord> byOffset = new ArrayList<>();
+        long[] offsets = new long[order.size()];
+        for (UsageRecord unit : order) {
+            long free = 0;
+            long bestGap = Long.MAX_VALUE;
+            long bestStart = -1;
+            for (UsageRecord placed : byOffset) {
+                if (placed.overlaps(unit)) {
+                    long gap = offsets[placed.tensor()] - free;
+                    if (gap >= unit.bytes() && gap < bestGap) {
+                        bestGap = gap;
+                        bestStart = free;
+                    }
+                    free = Math.max(free, offsets[placed.tensor()] + placed.bytes());
+                }
+            }
+            offsets[unit.tensor()] = bestStart < 0 ? free : bestStart;
+            byOffset.add(unit);
+            byOffset.sort(Comparator.comparingLong(placed -> offsets[placed.tensor()]));
+        }
+        return Arrays.stream(offsets).boxed().toList();
+    }
+
+    @Test
+    void inOrder_unitsInManyWindows_liesAsByAFullScan() {
+        for (int longest : new int[] {3, 40, 700}) {
+            Random random = new Random(longest);
+            List<UsageRecord> order = new ArrayList<>();
+            for (int i = 0; i < 1_000; i++) {
+                int first = random.nextInt(1_500);
+                int length = random.nextInt(i % 10 == 0 ? 1_500 : longest);
+                order.add(new UsageRecord(i, first, first + length, 1 + random.nextInt(90)));
+            }
+            List<Long> offsets = new ArrayList<>();
+            Map<Integer, Long> placed = GapPlacement.inOrder(order);
+            order.forEach(unit -> offsets.add(placed.get(unit.tensor())));
+            assertEquals(scanned(order), offsets);
+        }
+    }
+
+    @Property(tries = 300)
+    void plan_anyProblem_isValidAndNotBelowTheBound(@ForAll("problems") PlanningProblem problem) {
+        for (OffsetStrategy strategy : ALL) {
+            OffsetPlan plan = strategy.plan(problem);
+            assertEquals(List.of(), PlanValidator.violations(plan, 1), strategy::name);
+            assertTrue(plan.totalBytes() >= LowerBounds.offsetBytes(problem.units()));
+            for (List<Integer> members : problem.aliasClasses()) {
+                assertEquals(1, members.stream().map(plan::offsetOf).distinct().count());
+            }
+        }
+    }
+
+    @Property(tries = 100)
+    void plan_recordsInAnyOrder_isTheSame(
+            @ForAll("problems") PlanningProblem problem, @ForAll Random random) {
+        List<UsageRecord> shuffled = new ArrayList<>(problem.records());
+        Collections.shuffle(shuffled, random);
+        PlanningProblem again = new PlanningProblem(shuffled, problem.aliasClasses());
+        for (OffsetStrategy strategy : ALL) {
+            assertEquals(strategy.plan(problem).unitOffsets(), strategy.plan(again).unitOffsets());
+        }
+    }
+
+    @Property(tries = 300)
+    void byBreadth_anyProblem_placesOperatorByOperator(
+            @ForAll("problems") PlanningProblem problem) {
+        OperatorProfiles profiles = new OperatorProfiles(problem.units());
+        List<UsageRecord> order = new ArrayList<>();
+        Set<Integer> assigned = new HashSet<>();
+        IntStream.range(0, 20)
+                .boxed()
+                .sorted(Comparator.comparing(profiles::breadthAt).reversed())
+                .flatMap(operator -> profiles.profileAt(operator).stream())
+                .filter(unit -> assigned.add(unit.tensor()))
+                .forEach(order::add);
+        assertEquals(
+                GapPlacement.inOrder(order), new GreedyByBreadth().plan(problem).unitOffsets());
+    }
+
+    @Provide
+    Arbitrary<PlanningProblem> problems() {
+        return Problems.aliased();
+    }
+}

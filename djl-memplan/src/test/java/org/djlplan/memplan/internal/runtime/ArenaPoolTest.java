@@ -1,0 +1,514 @@
+package org.djlplan.memplan.internal.runtime;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import org.djlplan.memplan.internal.runtime.ArenaPool.Lease;
+import org.djlplan.memplan.internal.runtime.ArenaPool.Need;
+import org.djlplan.memplan.testing.Await;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class ArenaPoolTest {
+
+    private static final Duration LONG = Duration.ofSeconds(30);
+    private static final long SMALL = 5_000;
+    private static final long MIDDLE = 50_000;
+    private static final long LARGE = 500_000;
+
+    private final FakeArenas memory = new FakeArenas();
+    private final ArenaPool pool = memory.pool();
+
+    @AfterEach
+    void everythingIsFreed() {
+        assertEquals(0, memory.liveCount());
+        assertEquals(0, pool.metric().arenas());
+        assertEquals(0, pool.metric().arenaBytes());
+        assertEquals(0, pool.metric().leased());
+    }
+
+    private static Arena use(Need need) {
+        try (Lease lease = need.tryLease(1, Duration.ZERO).orElseThrow()) {
+            return lease.arena();
+        }
+    }
+
+    @Test
+    void freeIdle_memoryNeeded_keepsUsedAndRebuildsTheRest() {
+        try (Need need = pool.announce(SMALL)) {
+            Arena unused = use(need);
+            pool.freeIdle();
+            assertEquals(0, memory.liveCount());
+            try (Lease lease = need.tryLease(1, Duration.ZERO).orElseThrow()) {
+                pool.freeIdle();
+                assertEquals(1, memory.liveCount());
+                assertTrue(lease.pooled());
+            }
+            assertEquals(1, pool.metric().arenas());
+        }
+    }
+
+    @Test
+    void lease_modelsThatTakeTurns_shareOneArenaOfTheLargest() {
+        try (Need small = pool.announce(SMALL);
+                Need large = pool.announce(LARGE)) {
+            Arena first = use(small);
+            Arena replaced = use(large);
+            assertTrue(first.bytes() < LARGE && replaced.bytes() >= LARGE);
+            assertEquals(replaced, use(small));
+            assertEquals(replaced, use(large));
+            assertEquals(new ArenaMetric(1, replaced.bytes(), 0, 0), pool.metric());
+        }
+    }
+
+    @Test
+    void lease_severalIdle_givesTheSmallestThatIsLargeEnough() {
+        try (Need small = pool.announce(SMALL);
+                Need middle = pool.announce(MIDDLE);
+                Need large = pool.announce(LARGE)) {
+            Lease one = large.tryLease(3, Duration.ZERO).orElseThrow();
+            Lease two = middle.tryLease(3, Duration.ZERO).orElseThrow();
+            Lease three = small.tryLease(3, Duration.ZERO).orElseThrow();
+            List<Arena> arenas = List.of(one.arena(), two.arena(), three.arena());
+            List.of(two, one, three).forEach(Lease::close);
+            assertEquals(arenas.get(1), use(middle));
+            assertEquals(arenas.get(2), use(small));
+            assertEquals(arenas.get(0), use(large));
+            assertEquals(3, pool.metric().arenas());
+        }
+    }
+
+    @Test
+    void lease_sizesThatAreKnownOnlyThen_useOneArenaThatGrows() throws Exception {
+        try (Need need = pool.announceAny()) {
+            Arena arena = null;
+            for (long bytes : List.of(SMALL, LARGE, MIDDLE, LARGE)) {
+                try (Lease lease = need.lease(bytes, 1, Duration.ZERO)) {
+                    assertTrue(lease.pooled());
+                    assertTrue(lease.arena().bytes() >= bytes);
+                    assertTrue(arena == null || arena == lease.arena());
+                    assertFalse(lease.arena().joinable(), "nobody else may use it");
+                    arena = lease.arena();
+                }
+            }
+            assertEquals(1, pool.metric().arenas());
+        }
+    }
+
+    @Test
+    void lease_sizeOfAnArenaThatDoesNotGrow_isRefused() {
+        try (Need need = pool.announce(SMALL)) {
+            assertThrows(IllegalStateException.class, () -> need.lease(SMALL, 1, Duration.ZERO));
+        }
+    }
+
+    @Test
+    void close_largestModel_freesUnneededArena() {
+        Need small = pool.announce(SMALL);
+        Need large = pool.announce(LARGE);
+        assertTrue(use(large).bytes() >= LARGE);
+        Lease lease = large.tryLease(1, Duration.ZERO).orElseThrow();
+        large.close();
+        large.close();
+        assertEquals(1, memory.liveCount(), "in use");
+        lease.close();
+        lease.close();
+        assertEquals(0, memory.liveCount());
+        assertTrue(use(small).bytes() < LARGE);
+        small.close();
+    }
+
+    @Test
+    void lease_limitReached_waitsForAReturn() throws Exception {
+        try (Need need = pool.announce(SMALL)) {
+            Lease first = need.lease(1, LONG);
+            Arena arena = first.arena();
+            FutureTask<Arena> waiting =
+                    new FutureTask<>(
+                            () -> {
+                                try (Lease lease = need.lease(1, LONG)) {
+                                    assertTrue(lease.pooled());
+                                    return lease.arena();
+                                }
+                            });
+            Thread thread = new Thread(waiting);
+            thread.start();
+            Await.until(() -> waiting.isDone() || thread.getState() == Thread.State.TIMED_WAITING);
+            assertFalse(waiting.isDone());
+            first.close();
+            assertEquals(arena, waiting.get(30, TimeUnit.SECONDS));
+            assertEquals(0, pool.metric().overflows());
+        }
+    }
+
+    @Test
+    void lease_waitTimesOut_allocatesSeparateMemory() throws Exception {
+        try (Need need = pool.announce(SMALL)) {
+            Lease first = need.lease(1, Duration.ZERO);
+            for (Duration wait : List.of(Duration.ZERO, Duration.ofMillis(1))) {
+                Lease own = need.lease(1, wait);
+                assertFalse(own.pooled());
+                assertFalse(own.arena().equals(first.arena()));
+                assertEquals(1, pool.metric().arenas());
+                assertEquals(2, memory.liveCount());
+                own.close();
+                own.close();
+                assertEquals(1, memory.liveCount());
+            }
+            assertEquals(2, pool.metric().overflows());
+            first.close();
+        }
+    }
+
+    @Test
+    void tryLease_limitReached_isEmptyAndCounted() {
+        try (Need need = pool.announce(SMALL)) {
+            Lease first = need.tryLease(1, Duration.ZERO).orElseThrow();
+            assertEquals(Optional.empty(), need.tryLease(1, Duration.ZERO));
+            assertEquals(1, pool.metric().overflows());
+            Lease second = need.tryLease(2, Duration.ZERO).orElseThrow();
+            assertEquals(2, pool.metric().leased());
+            first.close();
+            second.close();
+        }
+    }
+
+    private static void reach(Need need, long reachedBytes) {
+        need.tryLease(1, Duration.ZERO).orElseThrow().close(reachedBytes);
+    }
+
+    @Test
+    void lease_growingNeeds_shareOneArenaThatGrowsInPlace() {
+        try (Need any = pool.announceAny();
+                Need small = pool.announce(SMALL, true);
+                Need large = pool.announce(LARGE, true)) {
+            Arena arena = use(small);
+            assertEquals(arena, use(any));
+            assertEquals(arena, use(large));
+            assertEquals(Arena.roundedBytes(LARGE), arena.bytes());
+            reach(any, 2 * LARGE);
+            assertEquals(Arena.roundedBytes(2 * LARGE), pool.metric().arenaBytes());
+            assertEquals(arena, use(small));
+        }
+        assertEquals(0, memory.liveCount());
+    }
+
+    /** Kernels may read past the end of any arena; using one does not make it larger. */
+    @Test
+    void lease_fitsOnlyWithoutTheSparePage_isReplaced() {
+        long first = 4096;
+        long second = Arena.roundedBytes(first) - 1;
+        try (Need small = pool.announce(first);
+                Need larger = pool.announce(second)) {
+            Arena arena = use(small);
+            Arena other = use(larger);
+            assertFalse(arena.equals(other));
+            assertEquals(Arena.roundedBytes(second), other.bytes());
+            assertEquals(other, use(small));
+            assertEquals(Arena.roundedBytes(second), other.bytes());
+        }
+    }
+
+    @Test
+    void lease_growsNoFurther_isReplaced() {
+        try (Need any = pool.announceAny();
+                Need huge = pool.announce(FakeArenas.MOST, true)) {
+            Arena arena = use(any);
+            assertFalse(arena.equals(use(huge)));
+            assertEquals(1, pool.metric().arenas());
+        }
+    }
+
+    /** Only predictions whose places are verified can work around arrays of earlier ones. */
+    @Test
+    void lease_arraysLieInTheArena_isNotLentToOthers() {
+        try (Need any = pool.announceAny();
+                Need fixed = pool.announce(SMALL)) {
+            Arena arena = use(any);
+            assertEquals(arena, use(fixed));
+            memory.setInUse(true);
+            Arena other = use(fixed);
+            assertFalse(arena.equals(other));
+            assertEquals(arena, use(any));
+            assertEquals(other, use(fixed));
+        }
+    }
+
+    @Test
+    void close_reachedLessForLong_givesTheRestBack() throws Exception {
+        long rare = 53L << 20;
+        try (Need any = pool.announceAny()) {
+            reach(any, rare);
+            for (int i = 0; i < 100 && memory.trims().isEmpty(); i++) {
+                reach(any, 2L << 20);
+            }
+            Await.until(() -> !memory.trims().isEmpty());
+            assertEquals(List.of(Arena.roundedBytes(2L << 20)), memory.trims());
+            assertEquals(Arena.roundedBytes(2L << 20), pool.metric().arenaBytes());
+            for (int i = 0; i < 100; i++) {
+                reach(any, (i % 2 + 1L) << 20);
+            }
+            assertEquals(1, memory.trims().size(), "what is used again is not given back");
+        }
+    }
+
+    @Test
+    void trimIdle_largestNeedIsKnown_keepsAsMuch() {
+        try (Need any = pool.announceAny();
+                Need known = pool.announce(SMALL, true)) {
+            reach(known, SMALL);
+            reach(any, LARGE);
+            pool.trimIdle();
+            assertEquals(List.of(Arena.roundedBytes(SMALL)), memory.trims());
+            assertEquals(Arena.roundedBytes(SMALL), pool.metric().arenaBytes());
+            assertEquals(1, pool.metric().arenas());
+        }
+    }
+
+    private Lease leased(Need need) {
+        return need.tryLease(4, Duration.ZERO).orElseThrow();
+    }
+
+    @Test
+    void lease_largeArenaOfOnesThatKnowNoSize_isSharedByThemOnly() {
+        try (Need any = pool.announceAny();
+                Need known = pool.announce(SMALL, true)) {
+            reach(any, ArenaPool.WORTH_SHARING_BYTES);
+            Lease first = leased(any);
+            Lease second = leased(any);
+            Arena shared = first.arena();
+            assertEquals(shared, second.arena());
+            Lease planned = leased(known);
+            assertFalse(shared.equals(planned.arena()));
+            assertEquals(2, pool.metric().arenas());
+            first.close(SMALL);
+            assertEquals(2, pool.metric().leased());
+            Lease third = leased(any);
+            assertEquals(shared, third.arena());
+            second.close(SMALL);
+            third.close(SMALL);
+            planned.close(SMALL);
+            assertEquals(0, pool.metric().leased());
+            assertEquals(2, pool.metric().arenas());
+        }
+    }
+
+    @Test
+    void lease_sharedArena_countsEachLeaseForTheLimit() {
+        try (Need any = pool.announceAny()) {
+            reach(any, ArenaPool.WORTH_SHARING_BYTES);
+            Lease first = any.tryLease(2, Duration.ZERO).orElseThrow();
+            Lease second = any.tryLease(2, Duration.ZERO).orElseThrow();
+            assertEquals(Optional.empty(), any.tryLease(2, Duration.ZERO));
+            first.close();
+            second.close();
+            assertEquals(1, pool.metric().arenas());
+        }
+    }
+
+    @Test
+    void tryLeaseAlone_nobodyElse_hasTheArenaToItself() {
+        try (Need any = pool.announceAny()) {
+            reach(any, ArenaPool.WORTH_SHARING_BYTES);
+            Lease alone = any.tryLeaseAlone(5L << 20).orElseThrow();
+            assertTrue(alone.arena().bytes() >= 5L << 20);
+            assertFalse(any.isAlone());
+            assertEquals(Optional.empty(), any.tryLeaseAlone(64));
+            Lease other = leased(any);
+            assertFalse(alone.arena().equals(other.arena()));
+            other.close();
+            alone.close();
+        }
+    }
+
+    @Test
+    void tryLeaseAlone_twoOverlappedOfLate_isEmpty() {
+        try (Need any = pool.announceAny()) {
+            Lease first = leased(any);
+            Lease second = leased(any);
+            first.close();
+            second.close();
+            for (int i = 0; i < ArenaPool.ALONE; i++) {
+                assertEquals(Optional.empty(), any.tryLeaseAlone(64));
+                leased(any).close();
+            }
+            any.tryLeaseAlone(64).orElseThrow().close();
+        }
+    }
+
+    @Test
+    void lease_smallArenaOfOnesThatKnowNoSize_isNotShared() {
+        try (Need any = pool.announceAny()) {
+            reach(any, ArenaPool.WORTH_SHARING_BYTES / 2);
+            Lease first = leased(any);
+            Lease second = leased(any);
+            assertFalse(first.arena().equals(second.arena()));
+            first.close();
+            second.close();
+        }
+    }
+
+    @Test
+    void abandon_sharedArena_isFreedWithItsLastLeaseAndSharedNoMore() {
+        try (Need any = pool.announceAny()) {
+            reach(any, ArenaPool.WORTH_SHARING_BYTES);
+            Lease first = leased(any);
+            Lease second = leased(any);
+            first.abandon();
+            assertEquals(1, memory.liveCount());
+            Lease third = leased(any);
+            assertFalse(second.arena().equals(third.arena()));
+            second.close();
+            assertEquals(1, memory.liveCount());
+            third.close();
+        }
+    }
+
+    @Test
+    void lease_oneIsIdleWhileAnotherIsShared_theIdleOneGivesItsMemoryBack() {
+        try (Need any = pool.announceAny();
+                Need known = pool.announce(SMALL, true)) {
+            reach(any, 2 * ArenaPool.WORTH_SHARING_BYTES);
+            Lease first = leased(any);
+            Lease other = leased(known);
+            other.close(ArenaPool.WORTH_SHARING_BYTES);
+            for (int i = 0; i < 100; i++) {
+                leased(any).close(2 * ArenaPool.WORTH_SHARING_BYTES);
+            }
+            Await.until(() -> !memory.trims().isEmpty());
+            assertEquals(List.of(Arena.roundedBytes(0)), memory.trims());
+            first.close();
+        }
+    }
+
+    @Test
+    void abandon_arraysStayOpen_poolForgetsArena() {
+        try (Need need = pool.announce(SMALL)) {
+            Lease lease = need.tryLease(1, Duration.ZERO).orElseThrow();
+            Arena kept = lease.arena();
+            lease.abandon();
+            lease.abandon();
+            lease.close();
+            assertEquals(0, pool.metric().arenas());
+            assertFalse(kept.equals(use(need)));
+        }
+    }
+
+    @Test
+    void close_largestNeed_freesUnneededMemory() {
+        try (Need any = pool.announceAny()) {
+            try (Need large = pool.announce(LARGE, true)) {
+                reach(large, LARGE);
+            }
+            assertEquals(List.of(Arena.roundedBytes(1)), memory.trims());
+            reach(any, SMALL);
+            assertEquals(Arena.roundedBytes(SMALL), pool.metric().arenaBytes());
+        }
+    }
+
+    @Test
+    void lease_needOrLeaseIsOver_throws() {
+        Need need = pool.announce(SMALL);
+        Lease lease = need.tryLease(1, Duration.ZERO).orElseThrow();
+        lease.close();
+        assertThrows(IllegalStateException.class, lease::arena);
+        need.close();
+        assertEquals(Optional.empty(), need.tryLease(1, Duration.ZERO));
+        assertThrows(IllegalStateException.class, () -> need.lease(1, LONG));
+        assertThrows(IllegalArgumentException.class, () -> pool.announce(0));
+    }
+
+    @Test
+    void lease_noMemory_throwsAndReleasesItsPlace() throws Exception {
+        try (Need small = pool.announce(SMALL);
+                Need large = pool.announce(LARGE)) {
+            assertTrue(use(small).bytes() >= SMALL);
+            memory.exhaust(true);
+            assertThrows(IllegalStateException.class, () -> large.tryLease(1, Duration.ZERO));
+            assertThrows(IllegalStateException.class, () -> large.lease(1, LONG));
+            assertEquals(0, pool.metric().leased());
+            memory.exhaust(false);
+            Lease lease = large.lease(1, LONG);
+            memory.exhaust(true);
+            assertThrows(IllegalStateException.class, () -> small.lease(1, Duration.ZERO));
+            lease.close();
+            assertTrue(use(small).bytes() >= LARGE);
+        }
+    }
+
+    /** Both wait for a return; the first in the queue may not go on, the second may. */
+    @Test
+    void lease_waitersWithDifferentLimits_theOneThatMayGoesOn() throws Exception {
+        try (Need need = pool.announce(SMALL)) {
+            List<Lease> held =
+                    List.of(need.lease(3, LONG), need.lease(3, LONG), need.lease(3, LONG));
+            FutureTask<Boolean> strict = leasing(need, 1);
+            FutureTask<Boolean> lax = leasing(need, 3);
+            held.get(0).close();
+            assertTrue(lax.get(30, TimeUnit.SECONDS));
+            assertFalse(strict.isDone());
+            held.get(1).close();
+            held.get(2).close();
+            assertTrue(strict.get(30, TimeUnit.SECONDS));
+        }
+    }
+
+    private static FutureTask<Boolean> leasing(Need need, int limit) {
+        FutureTask<Boolean> task =
+                new FutureTask<>(
+                        () -> {
+                            try (Lease lease = need.lease(limit, LONG)) {
+                                return lease.pooled();
+                            }
+                        });
+        Thread thread = new Thread(task);
+        thread.start();
+        Await.until(() -> thread.getState() == Thread.State.TIMED_WAITING);
+        return task;
+    }
+
+    @Test
+    void lease_manyThreads_neverTheSameArenaTwice() throws Exception {
+        Set<Arena> inUse = ConcurrentHashMap.newKeySet();
+        List<FutureTask<Integer>> tasks = new ArrayList<>();
+        for (int seed = 0; seed < 6; seed++) {
+            Random random = new Random(seed);
+            FutureTask<Integer> task = new FutureTask<>(() -> leaseOften(random, inUse));
+            tasks.add(task);
+            new Thread(task).start();
+        }
+        for (FutureTask<Integer> task : tasks) {
+            assertEquals(400, task.get(30, TimeUnit.SECONDS));
+        }
+    }
+
+    private int leaseOften(Random random, Set<Arena> inUse) throws InterruptedException {
+        int count = 0;
+        for (; count < 400; count++) {
+            long bytes = 1L + random.nextInt(1 << (1 + random.nextInt(20)));
+            Duration wait = random.nextInt(5) == 0 ? Duration.ZERO : LONG;
+            try (Need need = pool.announce(bytes);
+                    Lease lease = need.lease(3, wait)) {
+                Arena arena = lease.arena();
+                assertTrue(arena.bytes() > bytes, "too small");
+                assertTrue(inUse.add(arena), "lent twice");
+                assertTrue(pool.metric().leased() <= 3);
+                inUse.remove(arena);
+            }
+        }
+        return count;
+    }
+}

@@ -1,0 +1,95 @@
+package org.djlplan.memplan.internal.runtime;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.sun.jna.Pointer;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** Stands for native memory: arenas at addresses that nobody can touch, each freed only once. */
+public final class FakeArenas implements ArenaPool.Source {
+
+    /** To which arenas grow. */
+    static final long MOST = 1L << 30;
+
+    private static final long FIRST_ADDRESS = 1L << 46;
+
+    private final AtomicLong next = new AtomicLong(FIRST_ADDRESS);
+    private final Set<Arena> live = ConcurrentHashMap.newKeySet();
+    private final List<Long> trims = new CopyOnWriteArrayList<>();
+    private volatile boolean exhausted;
+    private volatile boolean inUse;
+
+    /** Returns a pool of such arenas. */
+    public ArenaPool pool() {
+        return new ArenaPool(this);
+    }
+
+    /** Returns how many were not freed. */
+    public int liveCount() {
+        return live.size();
+    }
+
+    /** Says whether arrays of earlier predictions lie in all arenas that grow. */
+    void setInUse(boolean used) {
+        inUse = used;
+    }
+
+    /** Returns what arenas were trimmed to, one after the other. */
+    List<Long> trims() {
+        return trims;
+    }
+
+    private final class FakeMemory implements Arena.Memory {
+
+        @Override
+        public long grow(Pointer arena, long bytes) {
+            return bytes > MOST ? -1 : bytes;
+        }
+
+        @Override
+        public boolean inUse(Pointer arena) {
+            return inUse;
+        }
+
+        @Override
+        public void trim(Pointer arena, long keep) {
+            trims.add(keep);
+        }
+
+        @Override
+        public void free(Pointer arena) {
+            throw new AssertionError("freed by itself");
+        }
+    }
+
+    /** Lets there be no more memory, or memory again. */
+    void exhaust(boolean none) {
+        exhausted = none;
+    }
+
+    @Override
+    public Arena create(long bytes, boolean grows) {
+        if (exhausted) {
+            throw new IllegalStateException("no memory");
+        }
+        long rounded = Arena.roundedBytes(bytes);
+        Arena arena =
+                new Arena(
+                        new Pointer(next.getAndAdd(MOST)),
+                        rounded,
+                        grows,
+                        new FakeMemory(),
+                        NativeLoader.hold());
+        live.add(arena);
+        return arena;
+    }
+
+    @Override
+    public void free(Arena arena) {
+        assertTrue(live.remove(arena), "freed twice, or never created: " + arena.address());
+    }
+}

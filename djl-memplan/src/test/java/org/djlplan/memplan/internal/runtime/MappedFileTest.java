@@ -1,0 +1,89 @@
+package org.djlplan.memplan.internal.runtime;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class MappedFileTest {
+
+    @TempDir Path folder;
+
+    @AfterEach
+    void nothingIsMapped() {
+        assertEquals(0, MappedFile.openCount());
+    }
+
+    @Test
+    void open_twice_sharesOneMappingUntilBothAreClosed() throws Exception {
+        Path file = Files.writeString(folder.resolve("file"), "hello");
+        MappedFile one = MappedFile.open(file);
+        MappedFile two = MappedFile.open(folder.resolve(".").resolve("file"));
+        assertEquals(1, MappedFile.openCount());
+        assertEquals(one.address(), two.address());
+        one.close();
+        one.close();
+        assertTrue(two.intact());
+        assertEquals(ByteBuffer.wrap("hello".getBytes(StandardCharsets.UTF_8)), two.bytes());
+        two.close();
+    }
+
+    @Test
+    void intact_changedInPlace_isFalseAndTheNextIsMappedAnew() throws Exception {
+        Path file = Files.writeString(folder.resolve("file"), "hello");
+        try (MappedFile old = MappedFile.open(file)) {
+            Files.writeString(file, "longer than before");
+            assertFalse(old.intact());
+            try (MappedFile next = MappedFile.open(file)) {
+                assertTrue(next.intact());
+                assertEquals(18, next.lengthBytes());
+            }
+        }
+    }
+
+    /** In 17, the JVM makes a buffer of what an int leaves of such a size. */
+    @ParameterizedTest
+    @ValueSource(longs = {(1L << 31), (1L << 32) + 10, 5L << 30})
+    void open_moreThanABufferHolds_isRefused(long bytes) throws Exception {
+        Path file = folder.resolve("file");
+        try (RandomAccessFile sparse = new RandomAccessFile(file.toFile(), "rw")) {
+            sparse.setLength(bytes);
+        }
+        IOException refused = assertThrows(IOException.class, () -> MappedFile.open(file));
+        assertEquals(
+                file.toRealPath() + ": " + bytes + " bytes, models end at 2 GiB",
+                refused.getMessage());
+    }
+
+    /** A prediction asks while another thread closes the model. */
+    @Test
+    void intact_closedByAnotherThread_isFalseAndTheProcessLives() throws Exception {
+        Path file = Files.write(folder.resolve("model"), new byte[] {1});
+        for (int i = 0; i < 2_000; i++) {
+            MappedFile mapped = MappedFile.open(file);
+            Thread closer = new Thread(mapped::close);
+            closer.start();
+            while (mapped.intact()) {
+                // Whoever asks again at once keeps the lock from the other one for milliseconds.
+                LockSupport.parkNanos(1_000);
+            }
+            mapped.releasePages();
+            assertFalse(mapped.intact());
+            closer.join();
+        }
+        assertEquals(0, MappedFile.openCount());
+    }
+}

@@ -1,0 +1,598 @@
+package org.djlplan.memplan.internal.runtime.tflite;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.common.collect.ImmutableSortedSet;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.DelegationChoice;
+import org.djlplan.memplan.spi.DelegationChoice.Origin;
+import org.djlplan.memplan.testing.Await;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class InterpreterPoolTest {
+
+    private static final Duration NEVER = Duration.ofHours(1);
+    private static final DelegationChoice ALL = FakeEngine.delegated(ImmutableSortedSet.of(0, 1));
+
+    private static final Candidate TWO = new Candidate(ImmutableSortedSet.of(0, 1), 2);
+    private static final Candidate ONE = new Candidate(ImmutableSortedSet.of(0), 1);
+    private static final DelegationChoice TWO_OR_ONE =
+            new DelegationChoice(TWO, List.of(ONE), Origin.MEASURED, "a test", List.of());
+
+    private final FakeEngine engine = new FakeEngine();
+    private final AtomicInteger delegates = new AtomicInteger();
+    private final AtomicInteger ended = new AtomicInteger();
+    private volatile Runnable atClose = () -> {};
+    private FakeEngine.Candidates candidates = candidates(FakeEngine.cpu(1));
+
+    private FakeEngine.Candidates candidates(DelegationChoice choice) {
+        return new FakeEngine.Candidates(
+                engine.factory(
+                        threads -> new FakeEngine.FakeDelegate(() -> atClose.run(), delegates)),
+                choice);
+    }
+
+    private ModelInterpreter built(DelegationChoice choice) throws Exception {
+        return candidates(choice).build(FakeEngine.IN_FILE, choice.lightest());
+    }
+
+    private void switchTo(
+            InterpreterPool pool, DelegationChoice choice, Optional<ModelInterpreter> first) {
+        pool.switchTo(() -> candidates.choose(choice), first);
+    }
+
+    private InterpreterPool pool(int limit) {
+        return pool(limit, NEVER);
+    }
+
+    private InterpreterPool pool(int limit, Duration idleAfter) {
+        return new InterpreterPool(limit, idleAfter, candidates, ended::incrementAndGet);
+    }
+
+    private void delegateAllAndThrowAtClose() {
+        candidates = candidates(ALL);
+        atClose =
+                () -> {
+                    throw new UnsupportedOperationException();
+                };
+    }
+
+    private ModelInterpreter borrow(InterpreterPool pool) throws Exception {
+        return borrow(pool, FakeEngine.IN_FILE);
+    }
+
+    private ModelInterpreter borrow(InterpreterPool pool, List<List<Integer>> shapes)
+            throws Exception {
+        return pool.borrow(shapes, candidates.choice().lightest());
+    }
+
+    /** A call on a thread of its own. */
+    private record Call<T>(FutureTask<T> task, Thread thread) {
+
+        static <T> Call<T> of(Callable<T> call) {
+            FutureTask<T> task = new FutureTask<>(call);
+            Thread thread = new Thread(task);
+            thread.start();
+            return new Call<>(task, thread);
+        }
+
+        void assertWaits() {
+            Await.until(() -> task.isDone() || thread.getState() == Thread.State.WAITING);
+            assertFalse(task.isDone(), "it did not wait");
+        }
+
+        T get() throws Exception {
+            return task.get(30, TimeUnit.SECONDS);
+        }
+    }
+
+    private void assertEnded() {
+        assertEquals(1, ended.get());
+        assertEquals(0, engine.open.get());
+        assertEquals(0, delegates.get());
+    }
+
+    @Test
+    void borrow_afterReturn_isSameInterpreter() throws Exception {
+        try (InterpreterPool pool = pool(2)) {
+            ModelInterpreter first = borrow(pool);
+            pool.giveBack(first);
+            assertSame(first, borrow(pool));
+            assertNotSame(first, borrow(pool));
+            pool.interpreters().forEach(pool::giveBack);
+            assertEquals(2, pool.interpreters().size());
+        }
+        assertEnded();
+    }
+
+    @Test
+    void borrow_atTheLimit_waitsForTheNextReturn() throws Exception {
+        try (InterpreterPool pool = pool(1)) {
+            ModelInterpreter first = borrow(pool);
+            Call<ModelInterpreter> waiting = Call.of(() -> borrow(pool));
+            waiting.assertWaits();
+            pool.giveBack(first);
+            assertSame(first, waiting.get());
+            Call<ModelInterpreter> next = Call.of(() -> borrow(pool));
+            next.assertWaits();
+            pool.discard(first);
+            assertNotSame(first, next.get());
+            pool.giveBack(next.get());
+        }
+        assertEnded();
+        assertEquals(1, engine.mostOpen.get());
+    }
+
+    @Test
+    void borrow_otherShapes_closesAnIdleOneFirst() throws Exception {
+        try (InterpreterPool pool = pool(1)) {
+            pool.giveBack(borrow(pool));
+            ModelInterpreter other = borrow(pool, FakeEngine.OTHER);
+            assertTrue(other.hasShapes(FakeEngine.OTHER));
+            pool.giveBack(other);
+            pool.giveBack(borrow(pool));
+        }
+        assertEnded();
+        assertEquals(1, engine.mostOpen.get());
+    }
+
+    private static List<List<Integer>> length(int length) {
+        return List.of(List.of(1, length));
+    }
+
+    @Test
+    void borrow_newShapes_haveTheSameInterpreterAllocatedAnew() throws Exception {
+        try (InterpreterPool pool = pool(3)) {
+            ModelInterpreter inFile = borrow(pool);
+            pool.giveBack(inFile);
+            ModelInterpreter other = borrow(pool, length(10));
+            assertNotSame(inFile, other);
+            pool.giveBack(other);
+            for (int length = 11; length < 40; length++) {
+                assertSame(other, borrow(pool, length(length)));
+                assertTrue(other.hasShapes(length(length)));
+                pool.giveBack(other);
+            }
+            assertSame(inFile, borrow(pool));
+            pool.giveBack(inFile);
+            assertEquals(2, engine.mostOpen.get());
+        }
+        assertEnded();
+    }
+
+    @Test
+    void borrow_shapesThatComeBack_getAnInterpreterWhereThereIsRoom() throws Exception {
+        try (InterpreterPool pool = pool(3)) {
+            pool.giveBack(borrow(pool));
+            pool.giveBack(borrow(pool, length(10)));
+            pool.giveBack(borrow(pool, length(11)));
+            ModelInterpreter back = borrow(pool, length(10));
+            pool.giveBack(back);
+            ModelInterpreter stays = borrow(pool, length(11));
+            pool.giveBack(stays);
+            assertNotSame(stays, back);
+            assertSame(back, borrow(pool, length(10)));
+            pool.giveBack(back);
+            // No room: the one that was not used for longest, even if it is for the file's shapes.
+            pool.giveBack(borrow(pool, length(12)));
+            assertEquals(3, engine.mostOpen.get());
+        }
+        assertEnded();
+    }
+
+    @Test
+    void borrow_shapesThatTheEngineRefuses_closeTheInterpreterThatWasToTakeThem() throws Exception {
+        try (InterpreterPool pool = pool(2)) {
+            pool.giveBack(borrow(pool));
+            pool.giveBack(borrow(pool, length(10)));
+            engine.beforeTensors =
+                    () -> {
+                        throw new IllegalStateException("refused");
+                    };
+            assertThrows(IllegalStateException.class, () -> borrow(pool, length(11)));
+            engine.beforeTensors = () -> {};
+            assertEquals(1, engine.open.get());
+            pool.giveBack(borrow(pool, length(11)));
+            assertEquals(2, engine.open.get());
+        }
+        assertEnded();
+    }
+
+    @Test
+    void switchTo_allBusy_lendsNoMoreThanTheLimit() throws Exception {
+        try (InterpreterPool pool = pool(1)) {
+            ModelInterpreter old = borrow(pool);
+            ModelInterpreter first = built(ALL);
+            switchTo(pool, ALL, Optional.of(first));
+            Call<ModelInterpreter> waiting = Call.of(() -> borrow(pool));
+            waiting.assertWaits();
+            pool.giveBack(old);
+            assertSame(first, waiting.get());
+            assertEquals(1, engine.open.get(), "the old one is closed");
+            pool.giveBack(first);
+        }
+        assertEnded();
+    }
+
+    /** Nor does one for other shapes take the place of the idle one. */
+    @Test
+    void switchTo_allBusyAndOtherShapesAskedFor_lendsNoMoreThanTheLimit() throws Exception {
+        try (InterpreterPool pool = pool(1)) {
+            ModelInterpreter old = borrow(pool);
+            switchTo(pool, ALL, Optional.of(built(ALL)));
+            Call<ModelInterpreter> waiting = Call.of(() -> borrow(pool, FakeEngine.OTHER));
+            waiting.assertWaits();
+            pool.giveBack(old);
+            pool.giveBack(waiting.get());
+        }
+        assertEnded();
+    }
+
+    @Test
+    void switchTo_sameCandidate_keepsNoMoreThanTheLimit() throws Exception {
+        try (InterpreterPool pool = pool(2)) {
+            ModelInterpreter one = borrow(pool);
+            ModelInterpreter two = borrow(pool);
+            switchTo(pool, FakeEngine.cpu(1), Optional.of(built(candidates.choice())));
+            pool.giveBack(one);
+            pool.giveBack(two);
+            assertEquals(2, pool.interpreters().size());
+            assertEquals(2, engine.open.get());
+        }
+        assertEnded();
+    }
+
+    @Test
+    void switchTo_sameCandidateForAnotherReason_keepsIdleInterpreters() throws Exception {
+        try (InterpreterPool pool = pool(1)) {
+            ModelInterpreter idle = borrow(pool);
+            pool.giveBack(idle);
+            switchTo(pool, FakeEngine.cpu(1), Optional.empty());
+            assertSame(idle, borrow(pool));
+            assertEquals(1, engine.open.get());
+            pool.giveBack(idle);
+        }
+        assertEnded();
+    }
+
+    @Test
+    void switchTo_closedPool_closesTheFirstOfTheNewChoice() throws Exception {
+        InterpreterPool pool = pool(1);
+        pool.enter();
+        ModelInterpreter first = built(candidates.choice());
+        pool.close();
+        assertEquals(0, ended.get());
+        switchTo(pool, ALL, Optional.of(first));
+        assertEquals(0, ended.get(), "it was entered");
+        pool.leave();
+        assertEnded();
+        assertThrows(IllegalStateException.class, pool::enter);
+    }
+
+    /** Predictions go on while an interpreter of another choice is built. */
+    @Test
+    void enter_atTheLimit_lendsAllTheSame() throws Exception {
+        try (InterpreterPool pool = pool(1)) {
+            pool.enter();
+            pool.giveBack(borrow(pool));
+            pool.leave();
+        }
+        assertEnded();
+    }
+
+    @Test
+    void discard_delegateThatThrowsAtClose_wakesWhoWaits() throws Exception {
+        delegateAllAndThrowAtClose();
+        try (InterpreterPool pool = pool(1)) {
+            ModelInterpreter first = borrow(pool);
+            Call<ModelInterpreter> waiting = Call.of(() -> borrow(pool));
+            waiting.assertWaits();
+            pool.discard(first);
+            pool.giveBack(waiting.get());
+        }
+        assertEnded();
+    }
+
+    @Test
+    void close_delegatesThatThrowAtClose_freesEachOnceAndEnds() throws Exception {
+        delegateAllAndThrowAtClose();
+        InterpreterPool pool = pool(3);
+        List<ModelInterpreter> all = List.of(borrow(pool), borrow(pool), borrow(pool));
+        pool.giveBack(all.get(0));
+        pool.giveBack(all.get(1));
+        pool.close();
+        assertEquals(0, ended.get());
+        pool.giveBack(all.get(2));
+        pool.close();
+        assertEnded();
+    }
+
+    @Test
+    void switchTo_delegatesThatThrowAtClose_goesOver() throws Exception {
+        delegateAllAndThrowAtClose();
+        try (InterpreterPool pool = pool(2)) {
+            List<ModelInterpreter> old = List.of(borrow(pool), borrow(pool));
+            old.forEach(pool::giveBack);
+            ModelInterpreter first = built(FakeEngine.cpu(1));
+            switchTo(pool, FakeEngine.cpu(1), Optional.of(first));
+            assertEquals(0, delegates.get());
+            assertEquals(List.of(first), pool.interpreters());
+        }
+        assertEnded();
+    }
+
+    @Test
+    void borrow_delegateOfTheEvictedThrowsAtClose_lendsAndEnds() throws Exception {
+        delegateAllAndThrowAtClose();
+        try (InterpreterPool pool = pool(1)) {
+            pool.giveBack(borrow(pool));
+            pool.giveBack(borrow(pool, FakeEngine.OTHER));
+            pool.giveBack(borrow(pool));
+        }
+        assertEnded();
+    }
+
+    @Test
+    void borrow_whileAnotherIsClosedForLong_neitherWaitsNorEndsEarly() throws Exception {
+        candidates = candidates(ALL);
+        CountDownLatch closing = new CountDownLatch(1);
+        CountDownLatch release = new CountDownLatch(1);
+        InterpreterPool pool = pool(2);
+        ModelInterpreter slow = borrow(pool);
+        atClose =
+                () -> {
+                    closing.countDown();
+                    awaitUninterrupted(release);
+                };
+        Call<Boolean> discarding =
+                Call.of(
+                        () -> {
+                            pool.discard(slow);
+                            return true;
+                        });
+        closing.await();
+        atClose = () -> {};
+        ModelInterpreter other = borrow(pool);
+        pool.giveBack(other);
+        pool.close();
+        assertEquals(0, ended.get(), "what is being closed still needs the model");
+        release.countDown();
+        assertTrue(discarding.get());
+        assertEnded();
+    }
+
+    private static void awaitUninterrupted(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @Test
+    void giveBack_unusedForLong_allButOneAreClosed() throws Exception {
+        try (InterpreterPool pool = pool(3, Duration.ofMillis(5))) {
+            List<ModelInterpreter> all = List.of(borrow(pool), borrow(pool), borrow(pool));
+            all.forEach(pool::giveBack);
+            Await.until(() -> engine.open.get() <= 1);
+            assertEquals(List.of(all.get(2)), pool.interpreters());
+        }
+        assertEnded();
+    }
+
+    @Test
+    void giveBack_muchMemoryIsIdle_keepsTheLastOneAndThatOfTheFile() throws Exception {
+        try (InterpreterPool pool = pool(3)) {
+            ModelInterpreter large = borrow(pool, length(20 << 20));
+            ModelInterpreter inFile = borrow(pool);
+            ModelInterpreter last = borrow(pool, length((20 << 20) + 1));
+            pool.giveBack(large);
+            pool.giveBack(inFile);
+            assertEquals(3, pool.interpreters().size());
+            pool.giveBack(last);
+            assertEquals(List.of(last, inFile), pool.interpreters());
+        }
+        assertEnded();
+    }
+
+    /** Of two candidates one interpreter each is kept, so that going back takes no building. */
+    @Test
+    void borrow_candidatesInTurns_keepsAnInterpreterOfEach() throws Exception {
+        candidates = candidates(TWO_OR_ONE);
+        try (InterpreterPool pool = pool(1)) {
+            ModelInterpreter one = pool.borrow(FakeEngine.IN_FILE, ONE);
+            assertTrue(one.delegates(ONE));
+            pool.giveBack(one);
+            ModelInterpreter two = pool.borrow(FakeEngine.IN_FILE, TWO);
+            assertTrue(two.delegates(TWO));
+            pool.giveBack(two);
+            for (int i = 0; i < 3; i++) {
+                assertSame(one, pool.borrow(FakeEngine.IN_FILE, ONE));
+                pool.giveBack(one);
+                assertSame(two, pool.borrow(FakeEngine.IN_FILE, TWO));
+                pool.giveBack(two);
+            }
+        }
+        assertEnded();
+        assertEquals(2, engine.mostOpen.get());
+    }
+
+    @Test
+    void borrow_twoCandidatesAtTheLimit_limitCoversBoth() throws Exception {
+        candidates = candidates(TWO_OR_ONE);
+        try (InterpreterPool pool = pool(1)) {
+            ModelInterpreter two = pool.borrow(FakeEngine.IN_FILE, TWO);
+            Call<ModelInterpreter> waiting = Call.of(() -> pool.borrow(FakeEngine.IN_FILE, ONE));
+            waiting.assertWaits();
+            pool.giveBack(two);
+            assertTrue(waiting.get().delegates(ONE));
+            pool.giveBack(waiting.get());
+        }
+        assertEnded();
+    }
+
+    @Test
+    void sweep_candidateThatIsNotUsedAnyMore_itsLastInterpreterIsClosed() throws Exception {
+        candidates = candidates(TWO_OR_ONE);
+        try (InterpreterPool pool = pool(2, Duration.ofMillis(5))) {
+            ModelInterpreter one = pool.borrow(FakeEngine.IN_FILE, ONE);
+            ModelInterpreter two = pool.borrow(FakeEngine.IN_FILE, TWO);
+            pool.giveBack(one);
+            Await.until(() -> engine.open.get() <= 1);
+            assertEquals(List.of(two), pool.interpreters());
+            pool.giveBack(two);
+            assertSame(two, pool.borrow(FakeEngine.IN_FILE, TWO));
+            pool.giveBack(two);
+        }
+        assertEnded();
+    }
+
+    /** A prediction that began before the switch takes what is there after it. */
+    @Test
+    void borrow_candidateOfTheOldChoice_isOneOfTheNew() throws Exception {
+        candidates = candidates(TWO_OR_ONE);
+        try (InterpreterPool pool = pool(1)) {
+            ModelInterpreter first = built(ALL);
+            switchTo(pool, ALL, Optional.of(first));
+            assertSame(first, pool.borrow(FakeEngine.IN_FILE, TWO));
+            pool.giveBack(first);
+        }
+        assertEnded();
+    }
+
+    /** Closing may be slow: the next is not built meanwhile. */
+    @Test
+    void enter_oneTooManyIsBeingClosed_waitsForIt() throws Exception {
+        candidates = candidates(ALL);
+        try (InterpreterPool pool = pool(1)) {
+            ModelInterpreter busy = borrow(pool);
+            DelegationChoice cpu = FakeEngine.cpu(1);
+            switchTo(pool, cpu, Optional.of(built(cpu)));
+            CountDownLatch mayClose = new CountDownLatch(1);
+            atClose = () -> Await.until(() -> mayClose.getCount() == 0);
+            Call<Void> closing = Call.of(() -> giveBack(pool, busy));
+            Await.until(() -> pool.interpreters().size() == 1);
+            Call<Void> next = Call.of(() -> enterAndLeave(pool));
+            next.assertWaits();
+            mayClose.countDown();
+            next.get();
+            closing.get();
+        }
+        assertEnded();
+    }
+
+    private static Void giveBack(InterpreterPool pool, ModelInterpreter interpreter) {
+        pool.giveBack(interpreter);
+        return null;
+    }
+
+    private static Void enterAndLeave(InterpreterPool pool) {
+        pool.enter();
+        pool.leave();
+        return null;
+    }
+
+    @Test
+    void close_whileOthersWait_wakesThem() throws Exception {
+        InterpreterPool pool = pool(1);
+        ModelInterpreter busy = borrow(pool);
+        Call<ModelInterpreter> waiting = Call.of(() -> borrow(pool));
+        waiting.assertWaits();
+        pool.close();
+        ExecutionException told = assertThrows(ExecutionException.class, waiting::get);
+        assertEquals("the model is closed", told.getCause().getMessage());
+        assertThrows(IllegalStateException.class, pool::requireOpen);
+        pool.giveBack(busy);
+        assertEnded();
+    }
+
+    @Test
+    void borrow_interruptedOrNotBuilt_leavesItsPlaceToOthers() throws Exception {
+        try (InterpreterPool pool = pool(1)) {
+            engine.beforeTensors =
+                    () -> {
+                        throw new IllegalStateException("no luck");
+                    };
+            assertThrows(IllegalStateException.class, () -> borrow(pool));
+            engine.beforeTensors = () -> {};
+            ModelInterpreter busy = borrow(pool);
+            Call<ModelInterpreter> interrupted = Call.of(() -> borrow(pool));
+            interrupted.assertWaits();
+            interrupted.thread().interrupt();
+            ExecutionException told = assertThrows(ExecutionException.class, interrupted::get);
+            assertEquals(InterruptedException.class, told.getCause().getClass());
+            pool.giveBack(busy);
+            pool.giveBack(borrow(pool));
+        }
+        assertEnded();
+    }
+
+    /** Threads predict with two kinds of shapes while the choice changes. */
+    @Test
+    void everything_atOnce_keepsToTheLimitAndEnds() throws Exception {
+        int limit = 3;
+        InterpreterPool pool = pool(limit, Duration.ofNanos(1));
+        AtomicInteger lent = new AtomicInteger();
+        List<Call<Integer>> calls = new ArrayList<>();
+        for (int seed = 0; seed < 6; seed++) {
+            Random random = new Random(seed);
+            calls.add(Call.of(() -> predictOften(pool, random, lent, limit)));
+        }
+        for (int i = 0; i < 200; i++) {
+            DelegationChoice choice = i % 2 == 0 ? ALL : FakeEngine.cpu(1);
+            pool.enter();
+            try {
+                switchTo(pool, choice, Optional.of(built(choice)));
+            } finally {
+                pool.leave();
+            }
+        }
+        for (Call<Integer> call : calls) {
+            assertEquals(300, call.get());
+        }
+        assertTrue(pool.interpreters().size() <= limit);
+        pool.close();
+        assertEnded();
+        // One that is built outside, and one that is not yet taken in.
+        assertTrue(engine.mostOpen.get() <= limit + 2, engine.mostOpen.toString());
+    }
+
+    private int predictOften(InterpreterPool pool, Random random, AtomicInteger lent, int limit)
+            throws Exception {
+        int count = 0;
+        for (; count < 300; count++) {
+            List<List<Integer>> shapes =
+                    random.nextInt(3) == 0 ? FakeEngine.OTHER : FakeEngine.IN_FILE;
+            ModelInterpreter interpreter = borrow(pool, shapes);
+            assertTrue(lent.incrementAndGet() <= limit, "more than the limit are in use");
+            int bytes = shapes.equals(FakeEngine.OTHER) ? 32 : 16;
+            assertEquals(1, interpreter.runStock(List.of(ByteBuffer.allocate(bytes))).size());
+            lent.decrementAndGet();
+            if (random.nextInt(10) == 0) {
+                pool.discard(interpreter);
+            } else {
+                pool.giveBack(interpreter);
+            }
+        }
+        return count;
+    }
+}

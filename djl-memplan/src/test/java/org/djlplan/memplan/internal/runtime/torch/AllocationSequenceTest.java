@@ -1,0 +1,513 @@
+package org.djlplan.memplan.internal.runtime.torch;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import org.djlplan.memplan.graph.ArrayType;
+import org.djlplan.memplan.internal.planning.AllocationPlanning;
+import org.djlplan.memplan.internal.runtime.ArenaPool;
+import org.djlplan.memplan.internal.runtime.FakeArenas;
+import org.djlplan.memplan.internal.source.block.LivenessTrace;
+import org.djlplan.memplan.internal.source.trace.Allocation;
+import org.djlplan.memplan.internal.source.trace.AllocationTrace;
+import org.djlplan.memplan.internal.store.BackgroundStore;
+import org.djlplan.memplan.internal.store.MemoryStore;
+import org.djlplan.memplan.internal.store.Store;
+import org.djlplan.memplan.internal.store.StoreKey;
+import org.djlplan.memplan.internal.store.StoredPlan;
+import org.djlplan.memplan.testing.Await;
+import org.djlplan.memplan.testing.LogCapture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class AllocationSequenceTest {
+
+    private static final StoreKey MODEL = new StoreKey("model", Map.of());
+    private static final List<ArrayType> INPUTS =
+            List.of(new ArrayType("float32", List.of(1L, 3L)));
+    private static final StoreKey KEY =
+            new StoreKey("model", Map.of("inputs", INPUTS.toString(), "threads", "1"));
+
+    /** Three blocks, of which the first two are in use at once; the last outlives all. */
+    private static final AllocationTrace TRACE =
+            new AllocationTrace(
+                    List.of(
+                            new Allocation(1000, 0, OptionalInt.of(2)),
+                            new Allocation(2000, 1, OptionalInt.of(3)),
+                            new Allocation(3000, 4, OptionalInt.of(6)),
+                            new Allocation(4000, 5, OptionalInt.empty())));
+
+    private static final AllocationWatch.Outcome DIVERGED = FakeWatch.outcome(1, 0, 2, 0, Set.of());
+
+    private final FakeArenas memory = new FakeArenas();
+    private final ArenaPool pool = memory.pool();
+    private final FakeWatch watch = new FakeWatch();
+    private final MemoryStore<StoredPlan> store = new MemoryStore<>();
+    private Store<StoredPlan> used = store;
+    private final AllocationSequence.Tally tally = new AllocationSequence.Tally();
+    private final OnlineArenas online = new OnlineArenas(watch, pool, 1);
+
+    /** At once, so that tests know when. */
+    private AllocationSequence.Background background =
+            work -> {
+                work.run();
+                return true;
+            };
+
+    private final List<AllocationSequence> opened = new ArrayList<>();
+
+    private AllocationSequence sequence() {
+        watch.recorded = () -> Optional.of(TRACE);
+        AllocationSequence sequence =
+                new AllocationSequence(
+                        "model",
+                        1,
+                        new AllocationPlanning(used, new MemoryStore<>(), MODEL).of(INPUTS, 1),
+                        watch,
+                        pool,
+                        online,
+                        background,
+                        tally,
+                        problem -> {
+                            throw new AssertionError(problem);
+                        });
+        opened.add(sequence);
+        return sequence;
+    }
+
+    private AllocationSequence recordedSequence() {
+        AllocationSequence sequence = sequence();
+        predict(sequence);
+        assertTrue(sequence.figures().isPresent());
+        return sequence;
+    }
+
+    private static void end(TorchPrediction prediction) {
+        prediction.pause();
+        prediction.finish();
+    }
+
+    private static void predict(AllocationSequence sequence) {
+        end(sequence.begin(Duration.ZERO));
+    }
+
+    private static void fail(AllocationSequence sequence) {
+        TorchPrediction prediction = sequence.begin(Duration.ZERO);
+        prediction.fail();
+        end(prediction);
+    }
+
+    private StoredPlan.Allocations stored() {
+        return store.load(KEY).orElseThrow().allocations().orElseThrow();
+    }
+
+    private void assertTally(int unplanned, int recordings) {
+        assertEquals(unplanned, tally.unplannedPredictions.sum(), "unplanned");
+        assertEquals(recordings, tally.recordings.sum(), "recordings");
+    }
+
+    @AfterEach
+    void closeFreesEverything() {
+        opened.forEach(AllocationSequence::close);
+        opened.forEach(AllocationSequence::close);
+        online.close();
+        assertEquals(0, watch.liveRuns.get());
+        assertEquals(0, watch.livePlans.get());
+        assertEquals(0, memory.liveCount());
+        assertEquals(0, pool.metric().arenas());
+    }
+
+    @Test
+    void begin_first_isRecordedAndLaterOnesArePlaced() {
+        AllocationSequence sequence = sequence();
+        assertEquals(Optional.empty(), sequence.figures());
+        predict(sequence);
+        predict(sequence);
+        predict(sequence);
+        assertEquals(1, watch.recordings.get());
+        assertEquals(2, watch.replays.get());
+        assertTally(1, 1);
+        assertEquals(3, sequence.figures().orElseThrow().plan().problem().records().size());
+        assertEquals(TRACE, stored().trace());
+        assertEquals(1, pool.metric().arenas());
+    }
+
+    @Test
+    void begin_keptByAnEarlierSequence_isPlacedAtOnce() {
+        recordedSequence().close();
+        predict(sequence());
+        assertEquals(1, watch.recordings.get());
+        assertEquals(1, watch.replays.get());
+        assertTally(1, 1);
+        assertEquals(1, store.saves.availablePermits());
+    }
+
+    @Test
+    void begin_whileAnotherIsRecorded_isUnplanned() {
+        AllocationSequence sequence = sequence();
+        TorchPrediction first = sequence.begin(Duration.ZERO);
+        predict(sequence);
+        assertEquals(1, watch.recordings.get());
+        end(first);
+        predict(sequence);
+        assertEquals(1, watch.replays.get());
+        assertTally(2, 1);
+    }
+
+    @Test
+    void begin_arenaInUse_isUnplanned() {
+        AllocationSequence sequence = recordedSequence();
+        TorchPrediction first = sequence.begin(Duration.ZERO);
+        predict(sequence);
+        end(first);
+        predict(sequence);
+        assertEquals(2, watch.replays.get());
+        assertTally(2, 1);
+    }
+
+    @Test
+    void begin_insideOfAnotherRun_isUnplannedAndTakesNoArena() {
+        AllocationSequence sequence = sequence();
+        watch.occupied = true;
+        predict(sequence);
+        watch.occupied = false;
+        predict(sequence);
+        watch.occupied = true;
+        predict(sequence);
+        assertEquals(0, pool.metric().leased());
+        watch.occupied = false;
+        predict(sequence);
+        assertEquals(1, watch.replays.get());
+        assertTally(3, 1);
+    }
+
+    @Test
+    void begin_failedOrIncompleteRecording_isRecordedAgain() {
+        AllocationSequence sequence = sequence();
+        fail(sequence);
+        watch.recorded = Optional::empty;
+        predict(sequence);
+        assertEquals(Optional.empty(), sequence.figures());
+        watch.recorded = () -> Optional.of(TRACE);
+        predict(sequence);
+        predict(sequence);
+        assertEquals(3, watch.recordings.get());
+        assertEquals(1, watch.replays.get());
+        assertTally(3, 3);
+    }
+
+    @Test
+    void finish_divergesInARow_isRecordedAgainAfterTwiceAsManyEachTime() {
+        AllocationSequence sequence = recordedSequence();
+        for (int patience : new int[] {3, 6, 12}) {
+            watch.outcome = DIVERGED;
+            for (int i = 0; i < patience; i++) {
+                assertTrue(sequence.figures().isPresent(), patience + ": " + i);
+                predict(sequence);
+            }
+            assertEquals(Optional.empty(), sequence.figures());
+            watch.outcome = FakeWatch.AS_PLANNED;
+            predict(sequence);
+            assertTrue(sequence.figures().isPresent());
+        }
+        assertEquals(4, watch.recordings.get());
+        assertEquals(2 * (3 + 6 + 12), tally.unplannedAllocations.sum());
+    }
+
+    @Test
+    void finish_divergesNowAndThenOrInFailures_keepsThePlan() {
+        AllocationSequence sequence = recordedSequence();
+        for (int i = 0; i < 20; i++) {
+            watch.outcome = i % 3 == 2 ? FakeWatch.AS_PLANNED : DIVERGED;
+            predict(sequence);
+        }
+        watch.outcome = FakeWatch.AS_PLANNED;
+        predict(sequence);
+        watch.outcome = DIVERGED;
+        for (int i = 0; i < 20; i++) {
+            fail(sequence);
+        }
+        assertTrue(sequence.figures().isPresent());
+        assertEquals(1, watch.recordings.get());
+    }
+
+    @Test
+    void finish_blocksStayInUse_areLeftToTheEngineFromThenOn() {
+        AllocationSequence sequence = recordedSequence();
+        TorchPrediction prediction = sequence.begin(Duration.ZERO);
+        assertEquals(1, memory.liveCount());
+        watch.outcome = FakeWatch.outcome(3, 0, 0, 0, Set.of(2));
+        end(prediction);
+        assertEquals(0, pool.metric().arenas(), "it belongs to who keeps the block");
+        assertEquals(1, tally.escaped.sum());
+        assertEquals(OptionalInt.empty(), stored().trace().allocations().get(2).freedAt());
+        assertEquals(2, sequence.figures().orElseThrow().plan().problem().records().size());
+        watch.outcome = FakeWatch.AS_PLANNED;
+        predict(sequence);
+        assertEquals(1, memory.liveCount());
+    }
+
+    @Test
+    void begin_whileThePlanIsMade_isPlacedOnline() {
+        List<Runnable> work = new ArrayList<>();
+        background = work::add;
+        AllocationSequence sequence = sequence();
+        predict(sequence);
+        predict(sequence);
+        assertEquals(2, watch.fits.get());
+        assertEquals(1, watch.recordings.get());
+        work.forEach(Runnable::run);
+        predict(sequence);
+        assertEquals(1, watch.replays.get());
+        assertTally(2, 1);
+    }
+
+    @Test
+    void finish_backgroundIsBusy_isRecordedTheNextTime() {
+        AllocationSequence.Background idle = background;
+        background = work -> false;
+        AllocationSequence busy = sequence();
+        predict(busy);
+        assertEquals(Optional.empty(), busy.figures());
+        predict(busy);
+        assertEquals(2, watch.recordings.get());
+        background = idle;
+    }
+
+    @Test
+    void keepLiveness_whileThePlanIsMade_thatIsNotUsed() {
+        List<Runnable> work = new ArrayList<>();
+        background = work::add;
+        AllocationSequence sequence = sequence();
+        predict(sequence);
+        sequence.keepLiveness(new LivenessTrace(List.of()));
+        work.forEach(Runnable::run);
+        assertEquals(Optional.empty(), sequence.figures());
+    }
+
+    @Test
+    void keepLiveness_recorded_isRecordedAnewAndKept() {
+        AllocationSequence sequence = recordedSequence();
+        LivenessTrace liveness = new LivenessTrace(List.of());
+        sequence.keepLiveness(liveness);
+        assertEquals(
+                new StoredPlan(Optional.of(liveness), Optional.empty()),
+                store.load(KEY).orElseThrow());
+        predict(sequence);
+        assertEquals(Optional.of(liveness), store.load(KEY).orElseThrow().liveness());
+        assertEquals(TRACE, stored().trace());
+        assertEquals(Optional.of(liveness), sequence().liveness());
+    }
+
+    /** What is wrong with a recording is not the user's: their prediction succeeded. */
+    @Test
+    void finish_recordingCannotBeRead_isUnplannedFromThenOnWithOneWarning() {
+        AllocationSequence sequence = sequence();
+        watch.recorded =
+                () -> {
+                    throw new IllegalArgumentException("out of range");
+                };
+        try (LogCapture log = new LogCapture()) {
+            predict(sequence);
+            predict(sequence);
+            predict(sequence);
+            assertEquals(1, log.lines("WARN").size(), log.lines().toString());
+        }
+        assertEquals(0, watch.liveRuns.get());
+        assertEquals(1, watch.recordings.get());
+        assertTally(3, 0);
+    }
+
+    @Test
+    void finish_sizesOverflow_isUnplannedFromThenOn() {
+        AllocationSequence sequence = sequence();
+        Allocation huge = new Allocation(Long.MAX_VALUE, 0, OptionalInt.of(1));
+        watch.recorded = () -> Optional.of(new AllocationTrace(List.of(huge)));
+        predict(sequence);
+        predict(sequence);
+        assertEquals(1, watch.recordings.get());
+        assertEquals(Optional.empty(), store.load(KEY));
+    }
+
+    @Test
+    void finish_planIsRefused_isUnplannedFromThenOn() {
+        AllocationSequence sequence = sequence();
+        watch.refuses = true;
+        predict(sequence);
+        predict(sequence);
+        assertEquals(1, watch.recordings.get());
+        assertEquals(Optional.empty(), sequence.figures());
+        assertEquals(Optional.empty(), store.load(KEY));
+        // Another way to close arrays is another sequence of allocations.
+        watch.refuses = false;
+        sequence.keepLiveness(new LivenessTrace(List.of()));
+        predict(sequence);
+        assertTrue(sequence.figures().isPresent());
+    }
+
+    @Test
+    void finish_planWithoutEscapedAllocationsRefused_isUnplannedFromThenOn() {
+        AllocationSequence sequence = recordedSequence();
+        TorchPrediction prediction = sequence.begin(Duration.ZERO);
+        watch.refuses = true;
+        watch.outcome = FakeWatch.outcome(3, 0, 0, 0, Set.of(2));
+        end(prediction);
+        predict(sequence);
+        assertEquals(Optional.empty(), sequence.figures());
+        assertEquals(1, watch.recordings.get());
+    }
+
+    @Test
+    void new_storedPlanRefused_isMadeAgain() {
+        recordedSequence().close();
+        watch.refuses = true;
+        AllocationSequence sequence = sequence();
+        watch.refuses = false;
+        predict(sequence);
+        assertEquals(2, watch.recordings.get());
+        assertTrue(sequence.figures().isPresent());
+    }
+
+    @Test
+    void close_whilePredicting_thePredictionsEndAndNothingIsKept() {
+        AllocationSequence recording = sequence();
+        TorchPrediction first = recording.begin(Duration.ZERO);
+        recording.close();
+        end(first);
+        assertEquals(Optional.empty(), store.load(KEY));
+        AllocationSequence placing = recordedSequence();
+        TorchPrediction second = placing.begin(Duration.ZERO);
+        placing.close();
+        online.close();
+        assertEquals(1, memory.liveCount());
+        end(second);
+        second.finish();
+        assertEquals(0, memory.liveCount());
+        predict(placing);
+        assertEquals(1, watch.replays.get());
+    }
+
+    /** Files may be far away. */
+    @Test
+    void begin_whileAPlanIsWrittenForLong_isPlacedAlready() throws Exception {
+        // As for a model that is loaded.
+        used = new BackgroundStore<>(store);
+        AllocationSequence sequence = sequence();
+        CountDownLatch writing = new CountDownLatch(1);
+        CountDownLatch release = new CountDownLatch(1);
+        store.beforeSave =
+                () -> {
+                    writing.countDown();
+                    assertTrue(await(release));
+                };
+        FutureTask<Boolean> recording =
+                new FutureTask<>(
+                        () -> {
+                            predict(sequence);
+                            return true;
+                        });
+        new Thread(recording).start();
+        assertTrue(await(writing));
+        FutureTask<Boolean> placing =
+                new FutureTask<>(
+                        () -> {
+                            predict(sequence);
+                            sequence.close();
+                            return true;
+                        });
+        new Thread(placing).start();
+        assertTrue(placing.get(20, TimeUnit.SECONDS));
+        release.countDown();
+        assertTrue(recording.get(20, TimeUnit.SECONDS));
+        assertEquals(1, watch.replays.get());
+    }
+
+    private static boolean await(CountDownLatch latch) {
+        try {
+            return latch.await(30, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @Test
+    void finish_twiceOrWithoutAPause_endsOnce() {
+        AllocationSequence sequence = recordedSequence();
+        TorchPrediction prediction = sequence.begin(Duration.ZERO);
+        prediction.finish();
+        assertEquals(1, pool.metric().leased(), "not paused yet");
+        prediction.pause();
+        prediction.pause();
+        prediction.finish();
+        prediction.finish();
+        assertEquals(0, pool.metric().leased());
+    }
+
+    /** Nothing of it outlives the pass, so the next one may have the arena, whoever calls. */
+    @Test
+    void pause_nothingIsLeft_theArenaIsFreeBeforeTheCallEnds() {
+        watch.endsWithPass = true;
+        AllocationSequence sequence = recordedSequence();
+        TorchPrediction first = sequence.begin(Duration.ZERO);
+        first.pause();
+        TorchPrediction second = sequence.begin(Duration.ZERO);
+        second.pause();
+        assertEquals(2, watch.replays.get());
+        assertEquals(1, memory.liveCount());
+        assertEquals(0, watch.liveRuns.get());
+        first.finish();
+        second.finish();
+    }
+
+    /** As long as its outputs are there, a prediction has its arena. */
+    @Test
+    void begin_theOnlyArenaIsInUse_waitsForItIfItMay() throws Exception {
+        AllocationSequence sequence = recordedSequence();
+        TorchPrediction first = sequence.begin(Duration.ZERO);
+        first.pause();
+        end(sequence.begin(Duration.ZERO));
+        assertEquals(1, watch.replays.get());
+        FutureTask<Integer> second =
+                new FutureTask<>(
+                        () -> {
+                            end(sequence.begin(Duration.ofMinutes(1)));
+                            return watch.replays.get();
+                        });
+        Thread thread = new Thread(second);
+        thread.start();
+        Await.until(() -> thread.getState() == Thread.State.TIMED_WAITING);
+        first.finish();
+        assertEquals(2, second.get());
+    }
+
+    @Test
+    void begin_closedWhileItWaits_isUnplanned() throws Exception {
+        AllocationSequence sequence = recordedSequence();
+        TorchPrediction first = sequence.begin(Duration.ZERO);
+        first.pause();
+        FutureTask<Integer> second =
+                new FutureTask<>(
+                        () -> {
+                            end(sequence.begin(Duration.ofMinutes(1)));
+                            return watch.replays.get();
+                        });
+        Thread thread = new Thread(second);
+        thread.start();
+        Await.until(() -> thread.getState() == Thread.State.TIMED_WAITING);
+        sequence.close();
+        first.finish();
+        assertEquals(1, second.get());
+    }
+}

@@ -1,0 +1,59 @@
+package org.djlplan.memplan.internal.runtime.torch;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+class AnalysisTest {
+
+    private static final Duration LONG = Duration.ofMinutes(1);
+    private static final int PAUSE = 3;
+
+    private record Span(long begin, long end) {}
+
+    @Test
+    void offer_work_pausesThreeTimesAsLongAsTheWorkBeforeTook() throws Exception {
+        Analysis.await(LONG);
+        BlockingQueue<Span> spans = new LinkedBlockingQueue<>();
+        for (int i = 0; i < 2; i++) {
+            assertTrue(Analysis.offer(() -> spans.add(work())));
+        }
+        Span first = spans.poll(1, TimeUnit.MINUTES);
+        Span second = spans.poll(1, TimeUnit.MINUTES);
+        assertTrue(
+                second.begin() - first.end() >= PAUSE * (first.end() - first.begin()),
+                first + " " + second);
+    }
+
+    @Test
+    void await_work_endsThePausesAndIsDoneInOrder() {
+        List<Integer> done = new CopyOnWriteArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            int number = i;
+            assertTrue(
+                    Analysis.offer(
+                            () -> {
+                                Span unused = work();
+                                done.add(number);
+                            }));
+        }
+        Analysis.await(LONG);
+        assertEquals(20, done.size());
+        assertEquals(done.stream().sorted().toList(), done);
+    }
+
+    private static Span work() {
+        long begin = System.nanoTime();
+        while (System.nanoTime() - begin < TimeUnit.MILLISECONDS.toNanos(5)) {
+            Thread.onSpinWait();
+        }
+        return new Span(begin, System.nanoTime());
+    }
+}

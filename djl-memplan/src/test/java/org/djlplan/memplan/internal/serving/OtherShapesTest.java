@@ -1,0 +1,136 @@
+package org.djlplan.memplan.internal.serving;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.common.collect.ImmutableSortedSet;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.DelegationChoice;
+import org.djlplan.memplan.spi.DelegationChoice.Origin;
+import org.djlplan.memplan.spi.ShapeMix;
+import org.junit.jupiter.api.Test;
+
+/** Which shapes are measured, and what runs them. */
+class OtherShapesTest {
+
+    private static final Candidate DELEGATED = new Candidate(ImmutableSortedSet.of(0, 2), 1);
+    private static final Candidate USUAL = Candidate.cpu(1);
+    private static final DelegationChoice CHOICE =
+            new DelegationChoice(DELEGATED, Origin.MEASURED, "a test");
+
+    private final OtherShapes shapes = new OtherShapes("model");
+    private final BlockingQueue<ShapeMix> asked = new LinkedBlockingQueue<>();
+
+    private static List<List<Integer>> shape(int height, int width) {
+        return List.of(List.of(1, height, width, 3));
+    }
+
+    private void note(int times, int... sizes) {
+        for (int i = 0; i < times; i++) {
+            int size = sizes[i % sizes.length];
+            shapes.noteChange();
+            shapes.note(shape(size, size));
+        }
+    }
+
+    private ShapeMix next() throws InterruptedException {
+        ShapeMix mix = asked.poll(20, TimeUnit.SECONDS);
+        assertTrue(mix != null, "nothing was asked for");
+        return mix;
+    }
+
+    @Test
+    void note_manyShapes_asksForThoseThatEncloseMost() throws InterruptedException {
+        shapes.measureWith(asked::add);
+        note(32, 20, 60, 40, 30);
+        ShapeMix mix = next();
+        assertEquals(3, mix.shapes().size());
+        assertEquals(shape(20, 20), mix.shapes().get(0));
+        assertEquals(shape(60, 60), mix.shapes().get(2));
+        assertEquals(1, mix.changes());
+        assertFalse(shapes.isSettled());
+    }
+
+    @Test
+    void note_answeredAndAlike_asksNoMore() throws InterruptedException {
+        shapes.measureWith(asked::add);
+        note(32, 20, 60, 40, 30);
+        shapes.use(next(), CHOICE);
+        note(1000, 20, 60, 40, 30);
+        assertTrue(asked.isEmpty());
+        assertTrue(shapes.isSettled());
+    }
+
+    @Test
+    void note_shapesOutside_asksAgainButNotForEver() throws InterruptedException {
+        shapes.measureWith(asked::add);
+        for (int round = 1; round <= 4; round++) {
+            int size = 100 * round;
+            note(32 << round, size, size + 10, size + 20, size + 30);
+            ShapeMix mix = next();
+            assertTrue(mix.encloses(shape(size + 15, size + 15)), mix.toString());
+            shapes.use(mix, CHOICE);
+        }
+        note(5000, 1000, 1010, 1020);
+        assertTrue(asked.isEmpty());
+    }
+
+    @Test
+    void note_shapesThatStay_tellsThatTheyChangeSeldom() throws InterruptedException {
+        shapes.measureWith(asked::add);
+        shapes.noteChange();
+        for (int i = 0; i < 32; i++) {
+            shapes.note(shape(20, 20));
+        }
+        ShapeMix mix = next();
+        assertEquals(List.of(shape(20, 20)), mix.shapes());
+        assertEquals(1.0 / 16, mix.changes());
+    }
+
+    @Test
+    void at_nothingMeasured_isCpuKernels() {
+        assertEquals(USUAL, shapes.at(shape(20, 20), DELEGATED));
+        assertTrue(shapes.describe().isEmpty());
+    }
+
+    @Test
+    void at_enclosedShapes_isTheChoice() {
+        shapes.use(new ShapeMix(List.of(shape(20, 20), shape(40, 20), shape(60, 60)), 1), CHOICE);
+        assertEquals(DELEGATED, shapes.at(shape(50, 30), USUAL));
+        assertEquals(USUAL, shapes.at(shape(50, 61), USUAL));
+        assertEquals(USUAL, shapes.at(shape(19, 20), USUAL));
+        assertEquals(USUAL, shapes.at(List.of(List.of(1, 50, 30)), USUAL));
+        assertTrue(shapes.describe().orElseThrow().contains("2 operators delegated"));
+    }
+
+    @Test
+    void at_fewerShapesThanThree_servesOnlyThese() {
+        shapes.use(new ShapeMix(List.of(shape(20, 20), shape(60, 60)), 1), CHOICE);
+        assertEquals(DELEGATED, shapes.at(shape(60, 60), USUAL));
+        assertEquals(USUAL, shapes.at(shape(40, 40), USUAL));
+    }
+
+    @Test
+    void refuse_someShapes_runInCpuKernelsFromThenOn() {
+        shapes.use(new ShapeMix(List.of(shape(20, 20), shape(40, 20), shape(60, 60)), 1), CHOICE);
+        shapes.refuse(shape(30, 30), "a test");
+        assertEquals(USUAL, shapes.at(shape(30, 30), USUAL));
+        assertEquals(DELEGATED, shapes.at(shape(40, 20), USUAL));
+    }
+
+    @Test
+    void at_moreThreads_takesTheCandidateOfAsMany() {
+        Candidate two = DELEGATED.withThreads(2);
+        DelegationChoice both =
+                new DelegationChoice(two, List.of(DELEGATED), Origin.MEASURED, "a test", List.of());
+        shapes.use(new ShapeMix(List.of(shape(20, 20)), 1), both);
+        assertEquals(two, shapes.at(shape(20, 20), Candidate.cpu(2)));
+        assertEquals(DELEGATED, shapes.at(shape(20, 20), Candidate.cpu(1)));
+        assertEquals(DELEGATED, shapes.at(shape(20, 20), Candidate.cpu(4)));
+    }
+}

@@ -1,0 +1,178 @@
+package org.djlplan.memplan.internal.source.tflite;
+
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class OperatorRulesTest {
+
+    private static final int INT8 = 9;
+
+    /** A model of one operator over three tensors: an image, a filter, and a result. */
+    private static TfLiteFile model(
+            String operator, Optional<FlatTable> options, List<TfLiteTensor> tensors) {
+        return new TfLiteFile(
+                "",
+                List.of(TfLiteOperatorCode.builtin(operator, 1)),
+                List.of(
+                        new TfLiteSubgraph(
+                                "main",
+                                tensors,
+                                List.of(0, 1),
+                                List.of(2),
+                                List.of(
+                                        new TfLiteOperator(
+                                                0,
+                                                List.of(0, 1),
+                                                List.of(2),
+                                                options,
+                                                TfLiteBytes.EMPTY,
+                                                0,
+                                                List.of(),
+                                                List.of())))),
+                List.of(TfLiteBytes.EMPTY),
+                List.of(),
+                List.of(),
+                List.of(),
+                List.of());
+    }
+
+    private static List<TfLiteTensor> floats(List<Integer> filter) {
+        return List.of(
+                TfLiteTensor.plain(List.of(1, 8, 8, 3), TfLiteTensor.FLOAT32, 0, "image"),
+                TfLiteTensor.plain(filter, TfLiteTensor.FLOAT32, 0, "filter"),
+                TfLiteTensor.plain(List.of(1, 8, 8, 3), TfLiteTensor.FLOAT32, 0, "result"));
+    }
+
+    private static FlatTable options(String type) {
+        FlatTable options = FlatTable.of(type);
+        for (Schema.Field field : Schema.table(type).fields().values()) {
+            if (field.kind() == Schema.Kind.INT) {
+                options = options.with(field.name(), 1);
+            }
+        }
+        return options;
+    }
+
+    private static InvalidModelException refusal(TfLiteFile model) {
+        return assertThrows(InvalidModelException.class, () -> OperatorRules.check(model));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "CONV_2D, Conv2DOptions, stride_w, 0",
+        "CONV_2D, Conv2DOptions, stride_h, -1",
+        "CONV_2D, Conv2DOptions, stride_w, 2147483647",
+        "CONV_2D, Conv2DOptions, dilation_h_factor, 0",
+        "DEPTHWISE_CONV_2D, DepthwiseConv2DOptions, dilation_w_factor, 1073741824",
+        "TRANSPOSE_CONV, TransposeConvOptions, stride_w, 1073741824",
+        "CONV_3D, Conv3DOptions, stride_d, 0",
+        "MAX_POOL_2D, Pool2DOptions, filter_width, -2147483648",
+        "AVERAGE_POOL_2D, Pool2DOptions, filter_height, 0",
+        "SPACE_TO_DEPTH, SpaceToDepthOptions, block_size, 0",
+        "LOCAL_RESPONSE_NORMALIZATION, LocalResponseNormalizationOptions, radius, -1",
+        "FAKE_QUANT, FakeQuantOptions, num_bits, 100",
+        "SVDF, SVDFOptions, rank, 0"
+    })
+    void check_parameterThatBreaksKernels_isRefusedByItsPlace(
+            String operator, String type, String field, int value) {
+        List<TfLiteTensor> tensors = floats(List.of(3, 3, 3, 3));
+        FlatTable sound = options(type);
+        if (field.equals("num_bits")) {
+            sound = sound.with(field, 8);
+        }
+        TfLiteFile good = model(operator, Optional.of(sound), tensors);
+        assertDoesNotThrow(() -> OperatorRules.check(good));
+        InvalidModelException refused =
+                refusal(model(operator, Optional.of(sound.with(field, value)), tensors));
+        assertEquals("subgraphs[0].operators[0].builtin_options." + field, refused.path());
+        assertTrue(refused.problem().startsWith(value + " "), refused.problem());
+    }
+
+    @Test
+    void check_filterWithoutElements_isRefused() {
+        TfLiteFile model =
+                model(
+                        "CONV_2D",
+                        Optional.of(options("Conv2DOptions")),
+                        floats(List.of(3, 0, 0, 3)));
+        assertEquals("subgraphs[0].operators[0].inputs[1]", refusal(model).path());
+    }
+
+    @Test
+    void check_tooLargeDilation_isRefused() {
+        FlatTable wide = options("Conv2DOptions").with("dilation_h_factor", 1 << 15);
+        TfLiteFile model = model("CONV_2D", Optional.of(wide), floats(List.of(1, 1025, 1, 3)));
+        assertEquals("subgraphs[0].operators[0].inputs[1]", refusal(model).path());
+    }
+
+    @Test
+    void check_convolutionWithoutOptions_isRefused() {
+        TfLiteFile model = model("CONV_2D", Optional.empty(), floats(List.of(3, 3, 3, 3)));
+        assertEquals("no Conv2DOptions", refusal(model).problem());
+    }
+
+    private static TfLiteTensor integers(Float... scales) {
+        return new TfLiteTensor(
+                List.of(4),
+                List.of(),
+                INT8,
+                0,
+                "integers",
+                Optional.of(
+                        new TfLiteTensor.Quantization(
+                                List.of(),
+                                List.of(),
+                                List.of(scales),
+                                List.of(),
+                                Optional.empty(),
+                                0)),
+                false,
+                Optional.empty(),
+                false);
+    }
+
+    private static TfLiteFile sum(TfLiteTensor result) {
+        return model(
+                "ADD",
+                Optional.of(FlatTable.of("AddOptions")),
+                List.of(integers(0.5f), integers(0.25f), result));
+    }
+
+    @ParameterizedTest
+    @ValueSource(floats = {0, -1, Float.NaN, Float.POSITIVE_INFINITY, 1e-7f, 1e30f})
+    void check_sumWithAScaleThatHasNoMultiplier_isRefused(float scale) {
+        assertEquals("subgraphs[0].operators[0].outputs[0]", refusal(sum(integers(scale))).path());
+    }
+
+    @Test
+    void check_sumWithoutScales_isRefused() {
+        assertEquals("no scale", refusal(sum(integers())).problem());
+    }
+
+    @Test
+    void check_sumOfUsualScales_isAccepted() {
+        assertDoesNotThrow(() -> OperatorRules.check(sum(integers(0.75f))));
+        assertDoesNotThrow(() -> OperatorRules.check(sum(integers(1e-4f))));
+    }
+
+    @Test
+    void read_parameterThatBreaksKernels_namesTheByte() throws Exception {
+        FlatTable still = options("Conv2DOptions").with("stride_w", 0);
+        ByteBuffer file =
+                TfLiteWriter.toByteBuffer(
+                        model("CONV_2D", Optional.of(still), floats(List.of(3, 3, 3, 3))));
+        TfLiteFormatException refused =
+                assertThrows(TfLiteFormatException.class, () -> TfLiteReader.read(file, "m"));
+        assertTrue(refused.getMessage().matches("m: byte \\d+.*stride_w.*"), refused.getMessage());
+    }
+}

@@ -1,0 +1,173 @@
+package org.djlplan.memplan.internal.store;
+
+import static org.djlplan.memplan.internal.store.SamplePlans.KEY;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
+import org.djlplan.memplan.testing.LogCapture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(60)
+class BackgroundStoreTest {
+
+    @TempDir Path folder;
+
+    private final Semaphore mayWrite = new Semaphore(0);
+    private final Semaphore begun = new Semaphore(0);
+    private final List<String> written = Collections.synchronizedList(new ArrayList<>());
+    private final Map<StoreKey, String> values = new ConcurrentHashMap<>();
+    private final BackgroundStore<String> store = new BackgroundStore<>(new Slow());
+
+    /** Writes when it is allowed to. */
+    private final class Slow implements Store<String> {
+
+        @Override
+        public Optional<String> load(StoreKey key) {
+            return Optional.ofNullable(values.get(key));
+        }
+
+        @Override
+        public void save(StoreKey key, String value) {
+            begun.release();
+            mayWrite.acquireUninterruptibly();
+            if (value.equals("bad")) {
+                throw new IllegalStateException(value);
+            }
+            values.put(key, value);
+            written.add(value);
+        }
+
+        @Override
+        public void offer(StoreKey key, String value) {
+            save(key, value + "?");
+        }
+
+        @Override
+        public void flush() {}
+    }
+
+    private static StoreKey key(int number) {
+        return SamplePlans.key("model", Integer.toString(number));
+    }
+
+    @Test
+    void save_slowDisk_isFoundBeforeItIsWritten() {
+        store.save(key(1), "one");
+        store.offer(key(2), "two");
+        assertEquals(Optional.of("one"), store.load(key(1)));
+        assertEquals(Optional.of("two"), store.load(key(2)));
+        assertEquals(Optional.empty(), store.load(key(3)));
+        assertEquals(List.of(), written);
+        mayWrite.release(2);
+        store.flush();
+        assertEquals(List.of("one", "two?"), written);
+        assertEquals(Optional.of("one"), store.load(key(1)));
+    }
+
+    @Test
+    void save_whileTheSameIsWritten_isWrittenAfterwards() {
+        store.offer(key(1), "one");
+        begun.acquireUninterruptibly();
+        store.save(key(1), "other");
+        mayWrite.release(2);
+        store.flush();
+        assertEquals(List.of("one?", "other"), written);
+    }
+
+    @Test
+    void offer_ofWhatIsSavedAlready_isNoLongerAnOffer() {
+        store.save(key(0), "first");
+        begun.acquireUninterruptibly();
+        store.save(key(1), "one");
+        store.offer(key(1), "newer");
+        mayWrite.release(2);
+        store.flush();
+        assertEquals(List.of("first", "newer"), written);
+    }
+
+    @Test
+    void save_moreThanMayWait_dropsTheLast() {
+        for (int i = 0; i < 2 * BackgroundStore.MOST_WAITING; i++) {
+            store.save(key(i), Integer.toString(i));
+        }
+        mayWrite.release(2 * BackgroundStore.MOST_WAITING);
+        store.flush();
+        assertEquals(BackgroundStore.MOST_WAITING, written.size());
+        assertTrue(written.contains("0"));
+    }
+
+    @Test
+    void save_innerStoreFails_writesTheRest() {
+        try (LogCapture log = new LogCapture()) {
+            store.save(key(1), "bad");
+            store.save(key(2), "good");
+            mayWrite.release(2);
+            store.flush();
+            assertEquals(1, log.lines("WARN").size());
+        }
+        assertEquals(List.of("good"), written);
+    }
+
+    @Test
+    void flush_interrupted_returnsAtOnce() {
+        store.save(key(1), "one");
+        Thread.currentThread().interrupt();
+        store.flush();
+        assertTrue(Thread.interrupted());
+        mayWrite.release();
+        store.flush();
+        assertEquals(List.of("one"), written);
+    }
+
+    /** Saves and ends at once, as an application does that predicts once. */
+    static final class OneSave {
+
+        private OneSave() {}
+
+        public static void main(String[] folders) {
+            new BackgroundStore<>(
+                            FolderStore.at(
+                                    new PlanCodec(), Path.of(folders[0]), Path.of(folders[1])))
+                    .save(KEY, SamplePlans.small());
+            if (folders[2].equals("exit")) {
+                System.exit(0);
+            }
+        }
+    }
+
+    @Test
+    void save_lastThingOfAJvm_isWritten() throws Exception {
+        for (String end : List.of("return", "exit")) {
+            Path models = Files.createDirectory(folder.resolve(end));
+            Process process =
+                    new ProcessBuilder(
+                                    Path.of(System.getProperty("java.home"), "bin", "java")
+                                            .toString(),
+                                    "-cp",
+                                    System.getProperty("java.class.path"),
+                                    OneSave.class.getName(),
+                                    models.toString(),
+                                    folder.resolve("cache").toString(),
+                                    end)
+                            .inheritIO()
+                            .start();
+            assertEquals(0, process.waitFor());
+            assertTrue(
+                    FolderStore.at(new PlanCodec(), models, folder.resolve("cache"))
+                            .load(KEY)
+                            .isPresent(),
+                    end);
+        }
+    }
+}

@@ -1,0 +1,80 @@
+package org.djlplan.memplan.internal.store;
+
+import static org.djlplan.memplan.internal.store.SamplePlans.KEY;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.Stream;
+import org.djlplan.memplan.testing.LogCapture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Several writers and readers, each with a store of its own, as if in JVMs of their own. */
+class ConcurrentStoreTest {
+
+    private static final int THREADS = 4;
+    private static final int ROUNDS = 200;
+
+    @TempDir Path folder;
+
+    @Test
+    @Timeout(60)
+    void saveLoad_byThreadsAtOnce_findsAWholePlanAlways() throws Exception {
+        run(folder);
+        assertEquals(1, count(folder.resolve(".djlplan")));
+    }
+
+    @Test
+    @Timeout(60)
+    void saveLoad_byThreadsAtOnceInCache_findsAWholePlanAlways() throws Exception {
+        Files.createFile(folder.resolve(".djlplan"));
+        run(folder);
+        try (Stream<Path> models = Files.list(folder.resolve("cache/djlplan"))) {
+            assertEquals(1, count(models.findFirst().orElseThrow()));
+        }
+    }
+
+    private static void run(Path folder) throws Exception {
+        Path cache = folder.resolve("cache");
+        ExecutorService threads = Executors.newFixedThreadPool(THREADS);
+        try (LogCapture log = new LogCapture()) {
+            FolderStore.at(new PlanCodec(), folder, cache).save(KEY, SamplePlans.ofSize(0));
+            List<Future<?>> running = new ArrayList<>();
+            for (int i = 0; i < THREADS; i++) {
+                int thread = i;
+                Store<StoredPlan> store = FolderStore.at(new PlanCodec(), folder, cache);
+                running.add(threads.submit(() -> saveAndLoad(store, thread)));
+            }
+            for (Future<?> each : running) {
+                each.get();
+            }
+            assertEquals(List.of(), log.lines("WARN"));
+        } finally {
+            threads.shutdown();
+        }
+    }
+
+    private static void saveAndLoad(Store<StoredPlan> store, int thread) {
+        for (int round = 0; round < ROUNDS; round++) {
+            store.save(KEY, SamplePlans.ofSize(thread));
+            StoredPlan found = store.load(KEY).orElseThrow();
+            long size = found.liveness().orElseThrow().arrays().get(0).type().shape().get(0);
+            assertTrue(size < THREADS);
+        }
+    }
+
+    private static long count(Path folder) throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.count();
+        }
+    }
+}

@@ -1,0 +1,160 @@
+package org.djlplan.memplan.internal.store;
+
+import static org.djlplan.memplan.internal.store.SamplePlans.KEY;
+import static org.djlplan.memplan.internal.store.SamplePlans.ofSize;
+import static org.djlplan.memplan.internal.store.SamplePlans.small;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.common.io.ByteSource;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** How many files are kept, and which. */
+class EvictionTest extends PlanStoreFixture {
+
+    private static final int MOST = KeptFolders.MOST_FILES;
+
+    private static StoreKey shape(int number) {
+        return SamplePlans.key("net", "shape " + number);
+    }
+
+    private Path fileOf(StoreKey key) {
+        return beside.resolve(SamplePlans.FORMAT.nameOf(key));
+    }
+
+    private boolean has(int shape) {
+        return Files.exists(fileOf(shape(shape)));
+    }
+
+    private void usedBefore(Path file, Duration age) throws IOException {
+        Files.setLastModifiedTime(file, FileTime.from(Instant.now().minus(age)));
+    }
+
+    /** Fills the folder with shapes from 0, the oldest first. */
+    private void fill() throws IOException {
+        for (int i = 0; i < MOST; i++) {
+            store.save(shape(i), ofSize(i));
+            usedBefore(fileOf(shape(i)), Duration.ofDays(MOST - i));
+        }
+        assertEquals(MOST, files(beside).size());
+    }
+
+    @Test
+    void save_fourHundredShapes_keepsTheLast() throws IOException {
+        for (int i = 0; i < 400; i++) {
+            store.save(shape(i), ofSize(i));
+            usedBefore(fileOf(shape(i)), Duration.ofSeconds(1000 - i));
+        }
+        assertEquals(MOST, files(beside).size());
+        for (int i = 400 - MOST; i < 400; i++) {
+            assertTrue(has(i));
+        }
+    }
+
+    @Test
+    void save_full_removesTheOneNotUsedForLongest() throws IOException {
+        fill();
+        FolderStore<StoredPlan> fresh = newStore();
+        assertTrue(fresh.load(shape(0)).isPresent());
+        fresh.save(shape(MOST), small());
+        assertTrue(has(0), "it was used");
+        assertFalse(has(1));
+        assertTrue(has(MOST));
+        assertEquals(MOST, files(beside).size());
+    }
+
+    @Test
+    void save_again_removesNothing() throws IOException {
+        fill();
+        store.save(shape(7), small());
+        assertEquals(MOST, files(beside).size());
+        assertTrue(has(0));
+    }
+
+    @Test
+    void offer_full_isNotKept() throws IOException {
+        fill();
+        store.offer(shape(MOST), small());
+        assertFalse(has(MOST));
+        assertTrue(has(0));
+        store.offer(shape(7), small());
+        SamplePlans.assertSame(small(), store.load(shape(7)).orElseThrow());
+    }
+
+    @Test
+    void offer_room_isKept() {
+        store.offer(shape(0), small());
+        assertTrue(has(0));
+    }
+
+    @Test
+    void save_othersFiles_areLeft() throws IOException {
+        fill();
+        Path ofOther = fileOf(SamplePlans.key("net2", "shape"));
+        store.save(SamplePlans.key("net2", "shape"), small());
+        Path searched = Files.createFile(beside.resolve("net-0123456789abcdef.searched.json"));
+        Path named = Files.createFile(beside.resolve("net-.json"));
+        Path notes = Files.createFile(beside.resolve("net-0123456789ABCDEF.json"));
+        for (Path file : List.of(ofOther, searched, named, notes)) {
+            Files.setLastModifiedTime(file, FileTime.from(Instant.EPOCH));
+        }
+        for (int i = 0; i < MOST; i++) {
+            store.save(shape(MOST + i), small());
+        }
+        for (Path file : List.of(ofOther, searched, named, notes)) {
+            assertTrue(Files.exists(file), file::toString);
+        }
+    }
+
+    @Test
+    void tryLock_manyKeys_keepsNoMoreLocksThanFiles() throws IOException {
+        for (int i = 0; i < 3 * MOST; i++) {
+            store.tryLock(shape(i)).orElseThrow().close();
+        }
+        store.save(shape(0), small());
+        assertEquals(MOST + 1, files(beside).size());
+    }
+
+    @Test
+    void save_filesOfEarlierVersions_areRemovedSilently() throws IOException {
+        Path later = fileOf(KEY);
+        store.save(KEY, small());
+        StoreKey sameModel = SamplePlans.key(KEY.model(), "other");
+        store.save(sameModel, small());
+        withVersion(later, 99);
+        withVersion(fileOf(sameModel), 0);
+        newStore().save(SamplePlans.key(KEY.model(), "third"), small());
+        assertFalse(Files.exists(fileOf(sameModel)));
+        assertTrue(Files.exists(later), "another version may use it now");
+        assertEquals(List.of(), log.lines());
+    }
+
+    private static void withVersion(Path file, int version) throws IOException {
+        JsonObject text = JsonParser.parseString(Files.readString(file)).getAsJsonObject();
+        text.addProperty("version", version);
+        Files.writeString(file, text.toString());
+    }
+
+    @Test
+    void keptFile_manyVariants_keepsTheLast() throws IOException {
+        Path model = Files.writeString(models.resolve("net.tflite"), "weights");
+        ByteSource content = ByteSource.wrap("copy".getBytes(StandardCharsets.UTF_8));
+        for (int i = 0; i < MOST + 3; i++) {
+            Path copy = KeptFile.of(model, cache, "order " + i, ".tflite").replace(content);
+            usedBefore(copy, Duration.ofSeconds(100 - i));
+        }
+        assertEquals(MOST, files(beside).size());
+        assertEquals(List.of(), KeptFile.of(model, cache, "order 0", ".tflite").candidates());
+    }
+}

@@ -1,0 +1,39 @@
+package org.djlplan.memplan.internal.store;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Semaphore;
+
+/** Keeps values in a map, and counts how often one was saved. */
+public final class MemoryStore<T> implements Store<T> {
+
+    public final Semaphore saves = new Semaphore(0);
+
+    /** Called by whoever saves. */
+    public volatile Runnable beforeSave = () -> {};
+
+    private final Map<StoreKey, T> values = new HashMap<>();
+
+    @Override
+    public synchronized Optional<T> load(StoreKey key) {
+        return Optional.ofNullable(values.get(key));
+    }
+
+    @Override
+    public void save(StoreKey key, T value) {
+        beforeSave.run();
+        synchronized (this) {
+            values.put(key, value);
+        }
+        saves.release();
+    }
+
+    @Override
+    public void offer(StoreKey key, T value) {
+        save(key, value);
+    }
+
+    @Override
+    public void flush() {}
+}

@@ -1,0 +1,50 @@
+package org.djlplan.memplan.internal.store;
+
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+
+/** The text of a file, to change it as only somebody who knows the format would. */
+final class StoredText {
+
+    private StoredText() {}
+
+    static JsonObject of(StoreKey key, StoredPlan plan) {
+        return of(SamplePlans.FORMAT, key, plan);
+    }
+
+    static <T> JsonObject of(StoredFile<T> format, StoreKey key, T value) {
+        try {
+            String text = new String(format.toBytes(key, value), StandardCharsets.UTF_8);
+            return JsonParser.parseString(text).getAsJsonObject();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Returns the text with the checksum that its plan has now. */
+    static String withChecksum(JsonObject file) {
+        return withChecksum(file, "plan");
+    }
+
+    /** Returns the text with the checksum that its value of a kind has now. */
+    static String withChecksum(JsonObject file, String kind) {
+        try {
+            file.addProperty("sha256", StoredFile.sha256(file.get(kind).toString()));
+            return file.toString();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Returns the text of the small plan with a part of its allocations replaced. */
+    static String withAllocations(String part, String value) {
+        JsonObject file = of(SamplePlans.KEY, SamplePlans.small());
+        JsonElement plan = file.get("plan").getAsJsonObject().get("allocations");
+        plan.getAsJsonObject().add(part, JsonParser.parseString(value));
+        return withChecksum(file);
+    }
+}

@@ -1,0 +1,90 @@
+package org.djlplan.memplan.internal.thread;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.common.util.concurrent.Uninterruptibles;
+import java.io.InputStream;
+import java.lang.ref.WeakReference;
+import java.util.concurrent.CountDownLatch;
+import org.djlplan.memplan.testing.Await;
+import org.junit.jupiter.api.Test;
+
+class DaemonThreadsTest {
+
+    /** What the thread does. */
+    public static final class Waiting implements Runnable {
+
+        static final CountDownLatch END = new CountDownLatch(1);
+
+        @Override
+        public void run() {
+            Uninterruptibles.awaitUninterruptibly(END);
+        }
+    }
+
+    /** Starts a thread, when it is made. */
+    public static final class Starter {
+
+        public Starter() {
+            DaemonThreads.make(new Waiting(), "waiting").start();
+        }
+    }
+
+    /** Loads one class again. */
+    private static final class OneClass extends ClassLoader {
+
+        Class<?> starter() throws Exception {
+            String name = Starter.class.getName();
+            try (InputStream in =
+                    Starter.class.getResourceAsStream("DaemonThreadsTest$Starter.class")) {
+                byte[] bytes = in.readAllBytes();
+                return defineClass(name, bytes, 0, bytes.length);
+            }
+        }
+    }
+
+    /** In a method of its own, so that nothing of it stays on the stack. */
+    private static WeakReference<ClassLoader> start() throws Exception {
+        Thread caller = Thread.currentThread();
+        ClassLoader before = caller.getContextClassLoader();
+        OneClass loader = new OneClass();
+        caller.setContextClassLoader(loader);
+        try {
+            Object unused = loader.starter().getConstructor().newInstance();
+        } finally {
+            caller.setContextClassLoader(before);
+        }
+        return new WeakReference<>(loader);
+    }
+
+    @Test
+    void make_byCodeOfAClassLoader_doesNotKeepIt() throws Exception {
+        WeakReference<ClassLoader> loader = start();
+
+        Await.until(
+                () -> {
+                    System.gc();
+                    return loader.get() == null;
+                });
+        Waiting.END.countDown();
+    }
+
+    @Test
+    void make_anyCaller_isADaemonOfOurs() {
+        InheritableThreadLocal<String> inherited = new InheritableThreadLocal<>();
+        inherited.set("value");
+        String[] seen = {"nothing"};
+
+        Thread thread = DaemonThreads.make(() -> seen[0] = inherited.get(), "name");
+        thread.start();
+        Uninterruptibles.joinUninterruptibly(thread);
+
+        assertNull(seen[0]);
+        assertTrue(thread.isDaemon());
+        assertEquals("name", thread.getName());
+        assertSame(DaemonThreads.class.getClassLoader(), thread.getContextClassLoader());
+    }
+}

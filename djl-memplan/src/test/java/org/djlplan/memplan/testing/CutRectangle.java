@@ -1,0 +1,84 @@
+package org.djlplan.memplan.testing;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.djlplan.memplan.internal.usage.UsageRecord;
+
+/**
+ * Problems with a known optimum: a rectangle of operators × bytes is cut into pieces, which become
+ * tensors whose offsets are forgotten. Some operator keeps all its pieces, so the rectangle's
+ * height is the lower bound, and the cut itself shows that it is reached.
+ *
+ * @param operators width of the rectangle
+ * @param bytes its height
+ * @param pieces into how many it is cut
+ * @param sizeStep what sizes are multiples of: the larger, the more tensors are of equal size
+ * @param dropped which share of the pieces is left out where that operator is not
+ * @param longLived how many strips as wide as the rectangle are cut off first
+ */
+public record CutRectangle(
+        int operators, int bytes, int pieces, int sizeStep, double dropped, int longLived) {
+
+    private record Piece(int left, int right, int bottom, int top) {
+        private boolean holds(int operator) {
+            return left <= operator && operator < right;
+        }
+
+        private long area() {
+            return (right - left) * (long) (top - bottom);
+        }
+    }
+
+    /** Returns the records of a cut. */
+    public List<UsageRecord> records(long seed) {
+        Random random = new Random(seed);
+        List<Piece> cut = new ArrayList<>();
+        int floor = 0;
+        for (int i = 0; i < longLived; i++) {
+            int top = floor + sizeStep * (1 + random.nextInt(2));
+            cut.add(new Piece(0, operators, floor, top));
+            floor = top;
+        }
+        List<Piece> whole = new ArrayList<>(List.of(new Piece(0, operators, floor, bytes)));
+        for (int tries = 0; tries < 100 * pieces && whole.size() < pieces; tries++) {
+            cutOne(whole, random);
+        }
+        cut.addAll(whole);
+        int kept = random.nextInt(operators);
+        List<UsageRecord> records = new ArrayList<>();
+        for (Piece piece : cut) {
+            if (piece.holds(kept) || random.nextDouble() >= dropped) {
+                records.add(
+                        new UsageRecord(
+                                records.size(),
+                                piece.left,
+                                piece.right - 1,
+                                piece.top - piece.bottom));
+            }
+        }
+        return records;
+    }
+
+    /** Cuts a piece, large ones more often, in time or in memory. */
+    private void cutOne(List<Piece> pieces, Random random) {
+        long area = pieces.stream().mapToLong(Piece::area).sum();
+        long at = (long) (random.nextDouble() * area);
+        int index = 0;
+        while (at >= pieces.get(index).area()) {
+            at -= pieces.get(index++).area();
+        }
+        Piece piece = pieces.get(index);
+        int width = piece.right - piece.left;
+        int steps = (piece.top - piece.bottom) / sizeStep;
+        if (random.nextBoolean() && width > 1) {
+            int middle = piece.left + 1 + random.nextInt(width - 1);
+            pieces.set(index, new Piece(piece.left, middle, piece.bottom, piece.top));
+            pieces.add(new Piece(middle, piece.right, piece.bottom, piece.top));
+        } else if (steps > 1) {
+            int middle = piece.bottom + sizeStep * (1 + random.nextInt(steps - 1));
+            pieces.set(index, new Piece(piece.left, piece.right, piece.bottom, middle));
+            pieces.add(new Piece(piece.left, piece.right, middle, piece.top));
+        }
+    }
+}

@@ -1,0 +1,19 @@
+package org.djlplan.cli;
+
+import org.djlplan.memplan.internal.usage.PlanningProblem;
+
+/** The planner's benchmark problems, for the tests of pages. */
+public final class GeneratedPlans {
+
+    private GeneratedPlans() {}
+
+    /** Returns a network of {@code tensors} intermediate tensors. */
+    public static PlanningProblem network(int tensors) {
+        return GeneratedProblems.NETWORK.problem(tensors, GeneratedProblems.SEED);
+    }
+
+    /** Returns {@code tensors} tensors of training, many of which are nested. */
+    public static PlanningProblem training(int tensors) {
+        return GeneratedProblems.TRAINING.problem(tensors, GeneratedProblems.SEED);
+    }
+}
