@@ -1,4 +1,4 @@
-/* Sessions whose constants are loaded while they run. */
+/* Constants of a session that are loaded while it runs: where they go, and what waits for them. */
 #define _GNU_SOURCE
 #include "tflite_session.h"
 
@@ -208,49 +208,5 @@ TfLiteStatus djlplan_tflite_invoke_step(struct djlplan_tflite_session *session, 
         status = kTfLiteError;
     }
     djlplan_stream_finished(streaming->stream, step);
-    return status;
-}
-
-/* The engine may look at its constants between inferences. */
-static void restore(struct djlplan_tflite_session *session) {
-    const struct streaming *streaming = &session->streaming;
-    for (int i = streaming->count - 1; i >= 0; i--) {
-        session->context->tensors[streaming->bindings[i].tensor].data = streaming->original[i];
-    }
-}
-
-int djlplan_tflite_invoke_streamed(struct djlplan_tflite_session *session) {
-    struct djlplan_stream *stream = session->streaming.stream;
-    if (stream == NULL) {
-        snprintf(session->error, sizeof session->error, "no stream was given");
-        return DJLPLAN_MISMATCH;
-    }
-    const char *problem = djlplan_stream_begin(stream);
-    if (problem != NULL) {
-        snprintf(session->error, sizeof session->error, "%s", problem);
-        return DJLPLAN_ENGINE_ERROR;
-    }
-    int status = djlplan_tflite_invoke(session, djlplan_stream_arena(stream),
-                                       djlplan_stream_arena_bytes(stream));
-    problem = djlplan_stream_end(stream);
-    restore(session);
-    if (problem != NULL) {
-        snprintf(session->error, sizeof session->error, "%s", problem);
-        return DJLPLAN_ENGINE_ERROR;
-    }
-    return status;
-}
-
-int djlplan_tflite_invoke_capturing(struct djlplan_tflite_session *session, const char *path,
-                                    const int64_t *offsets) {
-    session->streaming.capture_file = open(path, O_WRONLY | O_CLOEXEC);
-    if (session->streaming.capture_file < 0) {
-        snprintf(session->error, sizeof session->error, "%s: %s", path, strerror(errno));
-        return DJLPLAN_ENGINE_ERROR;
-    }
-    session->streaming.capture_offsets = offsets;
-    int status = djlplan_tflite_invoke_streamed(session);
-    session->streaming.capture_offsets = NULL;
-    close(session->streaming.capture_file);
     return status;
 }

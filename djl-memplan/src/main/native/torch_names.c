@@ -105,7 +105,7 @@ static void note_shape(const void *block, torch_sizes sizes) {
 
 static void operator_ends(const void *function, void *context) {
     (void)context;
-    djlplan_shapes_visit(function, note_shape);
+    djlplan_shapes_visit(function, atomic_load(&djlplan_names_kept) ? note_shape : NULL);
     if (running.depth > 0 && --running.depth == 0) running.outermost = NULL;
 }
 

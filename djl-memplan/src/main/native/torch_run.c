@@ -5,6 +5,7 @@
  * overlaps it: the arena's own record of what is in use decides, not the plan. Everything else gets
  * the lowest place that is free.
  */
+#include "torch_engine.h"
 #include "torch_run.h"
 
 #include <limits.h>
@@ -215,6 +216,10 @@ bool djlplan_run_free(void *address) {
     if (run != NULL) note_free(run, &block);
     djlplan_arena_leave(arena);
     return true;
+}
+
+void djlplan_torch_free(void *block) {
+    if (block != NULL && !djlplan_run_free(block)) djlplan_torch_engine_free(block);
 }
 
 /* In predictions to come, allocations of a run that are in use now lie in no arena of a run. */

@@ -48,8 +48,7 @@ struct djlplan_torch_run {
     int64_t clock, paused_at;
 };
 
-/* torch.c: the engine's allocator, and ours, which frees blocks of either. Thread-safe. */
-torch_data_ptr djlplan_torch_engine_allocate(size_t bytes);
+/* torch_run.c: frees a block of the engine's allocator or of ours. Thread-safe. */
 void djlplan_torch_free(void *block);
 
 static inline torch_data_ptr djlplan_torch_block(void *address) {
@@ -63,7 +62,7 @@ void djlplan_names_note(size_t bytes, const void *block);
 /*
  * torch_shapes.c: asks libtorch, whose operators are observed already, about a tensor that is known.
  * Without that no tensor is visited; visits those with a block of their own that an operator, which
- * ends, returns.
+ * ends, returns. No tensor is visited if the function is NULL.
  */
 void djlplan_shapes_find(void);
 void djlplan_shapes_visit(const void *function,

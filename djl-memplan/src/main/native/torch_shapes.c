@@ -97,7 +97,7 @@ void djlplan_shapes_find(void) {
 void djlplan_shapes_visit(const void *function,
                           void (*visit)(const void *block, torch_sizes sizes)) {
     if (sample != NULL) find_outputs(function);
-    if (!atomic_load(&djlplan_names_kept) || outputs_at == 0) return;
+    if (visit == NULL || outputs_at == 0) return;
     const torch_values *values = values_at(function, outputs_at);
     for (const torch_value *value = values->begin; value < values->end; value++) {
         torch_object tensor = value->payload;

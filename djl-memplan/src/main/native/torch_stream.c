@@ -24,70 +24,10 @@
 
 enum { PAGEMAP_ENTRIES = 4096, LOOKED_UP_BYTES = 512 << 10 };
 
-static pthread_mutex_t schedules_lock = PTHREAD_MUTEX_INITIALIZER;
-
 static int64_t now(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-}
-
-/* ---- schedules ------------------------------------------------------------------------------- */
-
-void djlplan_schedule_delete(struct djlplan_schedule *schedule) {
-    if (schedule == NULL) return;
-    pthread_mutex_lock(&schedules_lock);
-    int holders = --schedule->holders;
-    pthread_mutex_unlock(&schedules_lock);
-    if (holders > 0) return;
-    free(schedule->bytes);
-    free(schedule->needs);
-    free(schedule->action);
-    free(schedule);
-}
-
-static void hold(struct djlplan_schedule *schedule) {
-    pthread_mutex_lock(&schedules_lock);
-    schedule->holders++;
-    pthread_mutex_unlock(&schedules_lock);
-}
-
-/* Whether no step waits for an action that waits for the step or a later one. */
-static bool ends(const struct djlplan_schedule *schedule) {
-    int done = 0, latest = 0;
-    for (int step = 0; step < schedule->steps; step++) {
-        if (schedule->needs[step] < 0 || schedule->needs[step] > schedule->actions) return false;
-        for (; done < schedule->needs[step]; done++) {
-            if (schedule->action[done].after > latest) latest = schedule->action[done].after;
-        }
-        if (schedule->needs[step] > 0 && latest > step) return false;
-    }
-    return true;
-}
-
-struct djlplan_schedule *djlplan_schedule_create(const int64_t *bytes, const int32_t *needs,
-                                                 int steps, const int32_t *actions, int count) {
-    struct djlplan_schedule *schedule = calloc(1, sizeof *schedule);
-    if (schedule == NULL) return NULL;
-    *schedule = (struct djlplan_schedule){
-        .holders = 1,
-        .steps = steps,
-        .bytes = malloc(((size_t)steps + 1) * sizeof *schedule->bytes),
-        .needs = malloc(((size_t)steps + 1) * sizeof *schedule->needs),
-        .actions = count,
-        .action = malloc(((size_t)count + 1) * sizeof *schedule->action)};
-    bool made = schedule->bytes != NULL && schedule->needs != NULL && schedule->action != NULL;
-    for (int i = 0; made && i < steps; i++) {
-        schedule->bytes[i] = bytes[i];
-        schedule->needs[i] = needs[i];
-    }
-    for (int i = 0; made && i < count; i++) {
-        const int32_t *values = actions + DJLPLAN_ACTION_VALUES * (size_t)i;
-        schedule->action[i] = (struct action){values[0], (enum djlplan_action)values[1], values[2]};
-    }
-    if (made && ends(schedule)) return schedule;
-    djlplan_schedule_delete(schedule);
-    return NULL;
 }
 
 /* Whether all pieces of a schedule are pieces of the weights. The caller holds the lock. */
@@ -245,11 +185,6 @@ static void *load(void *argument) {
     return NULL;
 }
 
-bool djlplan_stream_init(struct stream *stream) {
-    return pthread_cond_init(&stream->wake, NULL) == 0 &&
-           pthread_cond_init(&stream->done, NULL) == 0;
-}
-
 static bool ensure_loader(struct djlplan_weights *weights) {
     struct stream *stream = &weights->stream;
     if (stream->runs) return true;
@@ -269,7 +204,7 @@ static void stand_back(struct djlplan_weights *weights) {
     drop_all(weights);
 }
 
-void djlplan_stream_stop(struct djlplan_weights *weights) {
+static void stop(struct djlplan_weights *weights) {
     struct stream *stream = &weights->stream;
     stand_back(weights);
     if (!stream->runs) return;
@@ -279,15 +214,6 @@ void djlplan_stream_stop(struct djlplan_weights *weights) {
     pthread_mutex_unlock(&weights->lock);
     pthread_join(stream->loader, NULL);
     pthread_mutex_lock(&weights->lock);
-}
-
-void djlplan_stream_free(struct djlplan_weights *weights) {
-    struct stream *stream = &weights->stream;
-    djlplan_schedule_delete(stream->schedule);
-    pthread_cond_destroy(&stream->wake);
-    pthread_cond_destroy(&stream->done);
-    free(stream->steps);
-    free(stream->touches);
 }
 
 /* ---- watched runs ---------------------------------------------------------------------------- */
@@ -394,13 +320,17 @@ static void scheduled_step(struct djlplan_weights *weights, int64_t bytes) {
     await(weights);
 }
 
-void djlplan_stream_step(struct djlplan_weights *weights, int64_t bytes) {
+bool djlplan_stream_notice(struct djlplan_weights *weights, size_t bytes) {
+    pthread_mutex_lock(&weights->lock);
+    bool streams = weights->stream.mode != STREAM_IDLE;
     switch (weights->stream.mode) {
-    case STREAM_SCHEDULED: scheduled_step(weights, bytes); break;
-    case STREAM_WATCHED: watched_step(weights, bytes); break;
+    case STREAM_SCHEDULED: scheduled_step(weights, (int64_t)bytes); break;
+    case STREAM_WATCHED: watched_step(weights, (int64_t)bytes); break;
     case STREAM_LAZY: drop_all(weights); break;
     case STREAM_IDLE: break;
     }
+    pthread_mutex_unlock(&weights->lock);
+    return streams;
 }
 
 /*
@@ -429,7 +359,7 @@ static void take_schedule(struct djlplan_weights *weights, struct djlplan_schedu
     stream->schedule = schedule;
     stream->step = stream->next = 0;
     if (schedule == NULL) return;
-    hold(schedule);
+    djlplan_schedule_hold(schedule);
     for (int i = 0; i < schedule->actions; i++) {
         const struct action *action = &schedule->action[i];
         if (action->kind == DJLPLAN_PIN) weights->pieces[action->piece].pinned = true;
@@ -519,4 +449,10 @@ int64_t djlplan_weights_touches(struct djlplan_weights *weights, int32_t *out, i
     }
     pthread_mutex_unlock(&weights->lock);
     return count;
+}
+
+void djlplan_weights_close(struct djlplan_weights *weights) {
+    pthread_mutex_lock(&weights->lock);
+    stop(weights);
+    djlplan_weights_release(weights);
 }

@@ -64,11 +64,16 @@ static int map_file(struct djlplan_weights *weights) {
     return 0;
 }
 
+static bool init_stream(struct stream *stream) {
+    return pthread_cond_init(&stream->wake, NULL) == 0 &&
+           pthread_cond_init(&stream->done, NULL) == 0;
+}
+
 struct djlplan_weights *djlplan_weights_create(const char *folder, int64_t bytes,
                                                int32_t *problem) {
     struct djlplan_weights *weights = calloc(1, sizeof *weights);
     *problem = ENOMEM;
-    if (weights == NULL || !djlplan_stream_init(&weights->stream)) {
+    if (weights == NULL || !init_stream(&weights->stream)) {
         free(weights);
         return NULL;
     }
@@ -198,9 +203,7 @@ static void *take_block(struct djlplan_weights *weights, size_t bytes) {
 void *djlplan_weights_allocate(struct djlplan_weights *weights, size_t bytes) {
     void *block = NULL;
     pthread_mutex_lock(&weights->lock);
-    if (weights->stream.mode != STREAM_IDLE) {
-        djlplan_stream_step(weights, (int64_t)bytes);
-    } else if (!weights->loading) {
+    if (!weights->loading) {
         /* Another thread has ended it. */
         djlplan_weights_current = NULL;
         djlplan_weights_release(weights);
@@ -244,6 +247,14 @@ void djlplan_weights_free(struct djlplan_weights *weights, const void *block) {
     djlplan_weights_release(weights);
 }
 
+static void free_stream(struct stream *stream) {
+    djlplan_schedule_delete(stream->schedule);
+    pthread_cond_destroy(&stream->wake);
+    pthread_cond_destroy(&stream->done);
+    free(stream->steps);
+    free(stream->touches);
+}
+
 void djlplan_weights_release(struct djlplan_weights *weights) {
     bool last = --weights->holders == 0;
     pthread_mutex_unlock(&weights->lock);
@@ -251,17 +262,11 @@ void djlplan_weights_release(struct djlplan_weights *weights) {
     djlplan_arena_free(weights->base);
     close(weights->file);
     if (weights->direct_file >= 0) close(weights->direct_file);
-    djlplan_stream_free(weights);
+    free_stream(&weights->stream);
     pthread_mutex_destroy(&weights->lock);
     free(weights->blocks);
     free(weights->pieces);
     free(weights);
-}
-
-void djlplan_weights_close(struct djlplan_weights *weights) {
-    pthread_mutex_lock(&weights->lock);
-    djlplan_stream_stop(weights);
-    djlplan_weights_release(weights);
 }
 
 /* ---- figures --------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /*
- * Weights of libtorch in a file: what torch_weights.c (the file and its blocks) and torch_stream.c
- * (which of its pages are in memory) share.
+ * Weights of libtorch in a file: what torch_weights.c (the file and its blocks), torch_schedule.c
+ * and torch_stream.c (which of its pages are in memory) share.
  */
 #ifndef DJLPLAN_TORCH_WEIGHTS_H
 #define DJLPLAN_TORCH_WEIGHTS_H
@@ -95,8 +95,8 @@ enum { WEIGHTS_PAGE = 4096 };
 extern _Thread_local struct djlplan_weights *djlplan_weights_current;
 
 /*
- * Notices an allocation of a thread that has current weights. Returns its place among them, NULL
- * if it is none of the weights.
+ * Takes an allocation of the thread that loads the weights. Returns its place among them, NULL if
+ * it is too small, or loading has ended.
  */
 void *djlplan_weights_allocate(struct djlplan_weights *weights, size_t bytes);
 /* Frees a block that lies in the mapping of weights. Thread-safe. */
@@ -104,13 +104,13 @@ void djlplan_weights_free(struct djlplan_weights *weights, const void *block);
 /* Gives a hold back; the caller has the lock, and no longer afterwards. */
 void djlplan_weights_release(struct djlplan_weights *weights);
 
-/* torch_stream.c */
-bool djlplan_stream_init(struct stream *stream);
-/* Begins the next step. The caller holds the lock. */
-void djlplan_stream_step(struct djlplan_weights *weights, int64_t bytes);
-/* Ends the loader. The caller holds the lock, which is given away meanwhile. */
-void djlplan_stream_stop(struct djlplan_weights *weights);
-/* Frees all that it holds. */
-void djlplan_stream_free(struct djlplan_weights *weights);
+/* torch_schedule.c. Thread-safe. */
+void djlplan_schedule_hold(struct djlplan_schedule *schedule);
+
+/*
+ * torch_stream.c: an allocation of the thread that streams the weights begins the next step.
+ * Returns whether they are streamed.
+ */
+bool djlplan_stream_notice(struct djlplan_weights *weights, size_t bytes);
 
 #endif
