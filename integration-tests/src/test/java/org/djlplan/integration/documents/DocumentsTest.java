@@ -38,8 +38,8 @@ class DocumentsTest {
     private static final Pattern TEST_CLASS = Pattern.compile("-Dtest='?([\\w#+,]+)");
 
     @Test
-    void readme_size_isAtMostNineKilobytes() throws IOException {
-        assertTrue(Files.size(README) <= 9000, "README.md has " + Files.size(README) + " bytes");
+    void readme_size_isAtMostSevenKilobytes() throws IOException {
+        assertTrue(Files.size(README) <= 7000, "README.md has " + Files.size(README) + " bytes");
     }
 
     @Test
