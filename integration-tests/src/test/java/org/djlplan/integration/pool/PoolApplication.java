@@ -39,10 +39,9 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.Lock;
-import java.util.concurrent.locks.ReentrantLock;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.internal.runtime.ProcessMemory;
 import org.djlplan.memplan.report.PlanReport;
@@ -63,8 +62,9 @@ public final class PoolApplication {
      *
      * @param model file of a TorchScript or TFLite model that takes an image; a path that ends with
      *     {@code resnet50} is a folder for DJL's own network, with parameters of a seed
-     * @param mode {@code stock}, {@code planned}, or {@code gate}: planned, with as many
-     *     predictions under way as there are cores
+     * @param mode {@code stock}; {@code semaphore}: stock, with as many predictions under way as
+     *     there are cores; {@code planned}; or {@code gate}: planned, with as many predictions
+     *     under way as there are cores
      * @param translator {@code trivial}: the values come from a Java buffer; {@code image}: an
      *     image of 1920 × 1080 is scaled down by operations on arrays
      */
@@ -94,7 +94,17 @@ public final class PoolApplication {
         }
 
         private boolean stock() {
-            return mode.equals("stock");
+            return mode.equals("stock") || mode.equals("semaphore");
+        }
+
+        /**
+         * The stock engine's predictors share one interpreter: it ends the JVM if two run at once.
+         */
+        private Optional<Semaphore> limit() {
+            if (mode.equals("semaphore")) {
+                return Optional.of(new Semaphore(Runtime.getRuntime().availableProcessors(), true));
+            }
+            return stock() && !torch() ? Optional.of(new Semaphore(1, true)) : Optional.empty();
         }
 
         private Map<String, Object> options() {
@@ -237,11 +247,7 @@ public final class PoolApplication {
         AtomicInteger next = new AtomicInteger();
         AtomicLong hash = new AtomicLong();
         long[] nanos = new long[run.predictions()];
-        // The stock engine's predictors share one interpreter: it ends the JVM if two run at once.
-        Optional<Lock> alone =
-                run.stock() && !run.torch()
-                        ? Optional.of(new ReentrantLock(true))
-                        : Optional.empty();
+        Optional<Semaphore> limit = run.limit();
         CyclicBarrier start = new CyclicBarrier(run.threads() + 1);
         ExecutorService pool = Executors.newFixedThreadPool(run.threads());
         List<Future<?>> running = new ArrayList<>();
@@ -256,7 +262,7 @@ public final class PoolApplication {
                                             i < nanos.length;
                                             i = next.getAndIncrement()) {
                                         long begin = System.nanoTime();
-                                        long answer = predict(predictor, i % SEEDS, alone);
+                                        long answer = predict(predictor, i % SEEDS, limit);
                                         nanos[i] = System.nanoTime() - begin;
                                         hash.addAndGet(answer * (i + 1));
                                     }
@@ -288,13 +294,14 @@ public final class PoolApplication {
         return json;
     }
 
-    private static long predict(Predictor<Integer, Long> predictor, int seed, Optional<Lock> alone)
+    private static long predict(
+            Predictor<Integer, Long> predictor, int seed, Optional<Semaphore> limit)
             throws TranslateException {
-        alone.ifPresent(Lock::lock);
+        limit.ifPresent(Semaphore::acquireUninterruptibly);
         try {
             return predictor.predict(seed);
         } finally {
-            alone.ifPresent(Lock::unlock);
+            limit.ifPresent(Semaphore::release);
         }
     }
 

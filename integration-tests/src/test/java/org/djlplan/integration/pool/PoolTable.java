@@ -28,7 +28,8 @@ record PoolTable(Path folder) {
     private static final Path JAVA = Path.of(System.getProperty("java.home"), "bin", "java");
     private static final double MEGA = 1e6;
 
-    private Path copy(Path file) throws IOException {
+    /** Returns a copy of a model in a folder of its own. */
+    Path copy(Path file) throws IOException {
         Path own = Files.createTempDirectory(folder, "model");
         return Files.copy(file, own.resolve(file.getFileName()));
     }
@@ -98,6 +99,16 @@ record PoolTable(Path folder) {
     }
 
     private JsonObject run(Run each) throws IOException, InterruptedException {
+        return run(each, Map.of());
+    }
+
+    /**
+     * Returns the figures of a run in a JVM of its own.
+     *
+     * @param environment variables that only that JVM has
+     */
+    JsonObject run(Run each, Map<String, String> environment)
+            throws IOException, InterruptedException {
         List<String> command = new ArrayList<>();
         command.addAll(
                 List.of(
@@ -116,11 +127,12 @@ record PoolTable(Path folder) {
         command.addAll(List.of(each.arguments()));
         Path out = folder.resolve("out");
         Path err = folder.resolve("err");
-        Process process =
+        ProcessBuilder builder =
                 new ProcessBuilder(command)
                         .redirectOutput(out.toFile())
-                        .redirectError(err.toFile())
-                        .start();
+                        .redirectError(err.toFile());
+        builder.environment().putAll(environment);
+        Process process = builder.start();
         if (process.waitFor() != 0) {
             throw new IllegalStateException(Files.readString(err));
         }

@@ -1,0 +1,96 @@
+package org.djlplan.integration.pool;
+
+import com.google.gson.JsonObject;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.djlplan.integration.pool.PoolApplication.Run;
+import org.djlplan.integration.support.RealModels;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * What a user can set instead of djl-plan: variables of the C library, other allocators, and a
+ * semaphore around predictions. Every run is in a JVM of its own, in turns. Needs Debian's
+ * libjemalloc2 and libmimalloc2.0. Asserts nothing, because machines are noisy.
+ */
+@Tag("bench")
+@Tag("djl-current")
+class AllocatorsBench {
+
+    private static final int ROUNDS = Integer.getInteger("djlplan.bench.fresh", 2);
+    private static final Path LIBRARIES = Path.of("/usr/lib/x86_64-linux-gnu");
+    private static final String KEEP_BYTES = Long.toString(1L << 30);
+    private static final double MEGA = 1e6;
+
+    private record Way(String label, String mode, Map<String, String> environment) {}
+
+    private static final Map<String, String> TUNED =
+            Map.of(
+                    "MALLOC_MMAP_THRESHOLD_", KEEP_BYTES,
+                    "MALLOC_TRIM_THRESHOLD_", KEEP_BYTES);
+
+    private static final List<Way> WAYS =
+            List.of(
+                    new Way("stock", "stock", Map.of()),
+                    new Way("MALLOC_ARENA_MAX=2", "stock", Map.of("MALLOC_ARENA_MAX", "2")),
+                    new Way("tuned glibc", "stock", TUNED),
+                    new Way("jemalloc", "stock", preload("libjemalloc.so.2")),
+                    new Way("mimalloc", "stock", preload("libmimalloc.so.2")),
+                    new Way("semaphore", "semaphore", Map.of()),
+                    new Way("semaphore, tuned glibc", "semaphore", TUNED),
+                    new Way("djl-plan", "planned", Map.of()));
+
+    @TempDir private Path folder;
+
+    private static Map<String, String> preload(String library) {
+        return Map.of("LD_PRELOAD", LIBRARIES.resolve(library).toString());
+    }
+
+    @Test
+    void printOneThread() throws Exception {
+        print(1, 100);
+    }
+
+    @Test
+    void printSixtyFourThreads() throws Exception {
+        print(64, 150);
+    }
+
+    private void print(int threads, int predictions) throws Exception {
+        PoolTable table = new PoolTable(folder);
+        Path model = table.copy(RealModels.TORCHSCRIPT.file("resnet50"));
+        // The plan is there as after the first start of a service.
+        JsonObject unused = table.run(new Run(model, "planned", "trivial", 1, 5), Map.of());
+        System.out.printf(
+                "%nresnet50.pt, threads: %d, predictions: %d%n%-24s %9s %9s %9s %9s%n",
+                threads, predictions, "", "RSS MB", "peak MB", "per s", "p99 ms");
+        for (int round = 0; round < ROUNDS; round++) {
+            for (Way way : WAYS) {
+                if (isPossible(way) && (threads > 1 || !way.mode().equals("semaphore"))) {
+                    Run run = new Run(model, way.mode(), "trivial", threads, predictions);
+                    print(way, table.run(run, way.environment()));
+                }
+            }
+        }
+    }
+
+    private static boolean isPossible(Way way) {
+        String library = way.environment().get("LD_PRELOAD");
+        return library == null || Files.exists(Path.of(library));
+    }
+
+    private static void print(Way way, JsonObject figures) {
+        System.out.printf(
+                Locale.ROOT,
+                "%-24s %9.1f %9.1f %9.1f %9.1f%n",
+                way.label(),
+                figures.get("residentBytes").getAsDouble() / MEGA,
+                figures.get("peakBytes").getAsDouble() / MEGA,
+                figures.get("perSecond").getAsDouble(),
+                figures.get("p99Millis").getAsDouble());
+    }
+}
