@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
  */
 class SimulatedChoiceTest {
 
-    private static final int TRUTHS = 40;
+    private static final int TRUTHS = 15;
     private static final double AS_FAST = 1.02;
     private static final int RUNS_PER_SET = 100;
 

@@ -35,6 +35,8 @@ class PlanFileFuzzTest {
     /** Guards from hanging: nothing that ends takes that long. */
     private static final Duration HANGS_AFTER = Duration.ofMinutes(2);
 
+    private static final char[] OTHERS = {'0', '9', ' ', '"', '-', ',', ']', '}', '\\', 0xff};
+
     private static Path folder;
     private static Path file;
 
@@ -96,14 +98,14 @@ class PlanFileFuzzTest {
         byte[] whole = FORMAT.toBytes(KEY, small());
         assertSame(small(), load(whole, KEY).orElseThrow());
         for (int at = 0; at < whole.length; at++) {
-            for (int bit = 0; bit < 8; bit++) {
+            for (int bit = at % 4; bit < 8; bit += 4) {
                 byte[] damaged = whole.clone();
                 damaged[at] ^= (byte) (1 << bit);
                 assertEqualOrRefused(small(), damaged);
             }
-            for (char other : new char[] {'0', '9', ' ', '"', '-', ',', ']', '}', '\\', 0xff}) {
+            for (int other = at % 3; other < OTHERS.length; other += 3) {
                 byte[] damaged = whole.clone();
-                damaged[at] = (byte) other;
+                damaged[at] = (byte) OTHERS[other];
                 assertEqualOrRefused(small(), damaged);
             }
         }

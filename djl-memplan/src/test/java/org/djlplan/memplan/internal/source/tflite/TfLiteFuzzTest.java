@@ -147,7 +147,7 @@ class TfLiteFuzzTest {
                 .ofMaxSize(6);
     }
 
-    @Property(tries = 7_000)
+    @Property(tries = 3_000)
     void read_damagedFile_isRefusedOrIsAWholeModel(
             @ForAll("files") byte[] file, @ForAll("damages") List<Damage> damages)
             throws IOException {
