@@ -145,13 +145,7 @@ final class SizeCommand implements Callable<Integer> {
                 long bytes = forecast.bytes(inputs, learn);
                 long own = forecast.bytes(ShapeForecast.text(options.inputs()), learn);
                 predicted.add(
-                        SizeProbe.Row.predicted(
-                                inputs,
-                                ContainerSize.of(
-                                        measured.runtimeBytes(),
-                                        heapBytes,
-                                        Math.max(
-                                                0, measured.modelBytes() + pool * (bytes - own)))));
+                        SizeProbe.Row.predicted(inputs, measured.withMore(pool * (bytes - own))));
             }
         }
         return predicted.build();

@@ -132,7 +132,7 @@ class BudgetCommandsTest {
                         new String[] {"size", "--pool", "0", file},
                         new String[] {"size", "--heap", "much", file});
         for (String[] line : wrong) {
-            Result result = djlplan(line);
+            Result result = DjlPlanProcess.runHere(line);
             assertEquals(2, result.exitCode(), String.join(" ", line) + result.err());
             assertEquals(1, result.err().lines().count(), result.err());
             assertTrue(result.err().startsWith("djlplan: "), result.err());

@@ -23,7 +23,6 @@ import java.util.concurrent.TimeUnit;
 import org.djlplan.cli.demo.Activation;
 import org.djlplan.cli.demo.LayerOutput;
 import org.djlplan.cli.demo.NetworkBuilder;
-import org.djlplan.integration.support.DjlPlanProcess;
 import org.djlplan.integration.support.DjlPlanProcess.Result;
 import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
 import org.junit.jupiter.api.Tag;
@@ -40,7 +39,7 @@ class ReportNumbersTest extends ReportTests {
     void liveModel_hasTheNumbersOfPlanAndRun_andTheEnginesArena() throws Exception {
         Path model = net();
         JsonObject plan = report(model.toString()).getAsJsonObject("plan");
-        Result planned = DjlPlanProcess.run(folder, "plan", "--live", "--json", model.toString());
+        Result planned = djlplan("plan", "--live", "--json", model.toString());
         JsonObject numbers = JsonParser.parseString(planned.out()).getAsJsonObject();
         for (String key : List.of("naiveBytes", "lowerBoundBytes", "aliasedLowerBoundBytes")) {
             assertEquals(numbers.get(key), plan.get(key), key);

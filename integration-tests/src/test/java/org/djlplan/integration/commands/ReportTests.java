@@ -21,7 +21,7 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What tests of {@code djlplan report} do with real engines, as a user starts it. */
+/** What tests of {@code djlplan report} do with real engines. */
 abstract class ReportTests {
 
     @TempDir Path folder;
@@ -42,8 +42,8 @@ abstract class ReportTests {
         return file;
     }
 
-    Result djlplan(String... arguments) throws Exception {
-        Result result = DjlPlanProcess.run(folder, arguments);
+    static Result djlplan(String... arguments) {
+        Result result = DjlPlanProcess.runHere(arguments);
         assertEquals(0, result.exitCode(), result.err());
         return result;
     }

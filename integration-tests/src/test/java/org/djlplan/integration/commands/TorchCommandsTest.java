@@ -81,6 +81,8 @@ class TorchCommandsTest {
         }
     }
 
+    /** On a current DJL it is compared by default. */
+    @Tag("long")
     @Test
     void compare_torchScriptFile_isIdentical() throws Exception {
         assertSame(
@@ -100,11 +102,11 @@ class TorchCommandsTest {
     void plan_torchScriptFile_predictsShapeThatIsNotRun() throws Exception {
         String file = file("embedding");
         String[] line = {"plan", file, "--json", "--input-shape", "7,300:int64"};
-        Result unknown = djlplan(line);
+        Result unknown = DjlPlanProcess.runHere(line);
         assertEquals(1, unknown.exitCode(), unknown.out());
         assertTrue(unknown.err().contains("--learn"), unknown.err());
         Result known =
-                djlplan(
+                DjlPlanProcess.runHere(
                         Stream.concat(
                                         Stream.of(line),
                                         Stream.of("2,8", "4,20", "5,13")
@@ -118,11 +120,14 @@ class TorchCommandsTest {
                 known.out());
         Result kept = djlplan(line);
         assertEquals(known.json(), kept.json(), "what was learnt is kept");
-        Result tooLarge = djlplan("plan", file, "--input-shape", "7,300:int64", "--capacity", "9");
+        Result tooLarge =
+                DjlPlanProcess.runHere(
+                        "plan", file, "--input-shape", "7,300:int64", "--capacity", "9");
         assertEquals(1, tooLarge.exitCode());
-        assertEquals(2, djlplan("plan", file).exitCode());
+        assertEquals(2, DjlPlanProcess.runHere("plan", file).exitCode());
     }
 
+    @Tag("long")
     @Test
     void size_forecast_addsTheTensorsOfShapesThatAreNotRun() throws Exception {
         Result size =
@@ -227,7 +232,8 @@ class TorchCommandsTest {
 
     @Test
     void run_classThatIsNoBlock_failsWithMessage() throws Exception {
-        Result result = djlplan("run", "--input-shape", "1", "block:java.lang.String");
+        Result result =
+                DjlPlanProcess.runHere("run", "--input-shape", "1", "block:java.lang.String");
         assertEquals(1, result.exitCode());
         assertTrue(result.err().contains("block:java.lang.String is no block"), result.err());
         assertFalse(result.err().contains("\tat "), result.err());
@@ -264,7 +270,7 @@ class TorchCommandsTest {
 
     @Test
     void plan_networkOfDjl_isPlannedWithoutWeights() throws Exception {
-        Result result = djlplan("plan", "--json", "zoo:mobilenet_v2");
+        Result result = DjlPlanProcess.runHere("plan", "--json", "zoo:mobilenet_v2");
         assertEquals(0, result.exitCode(), result.err());
         JsonObject json = JsonParser.parseString(result.out()).getAsJsonObject();
         assertEquals("block", json.get("view").getAsString());
@@ -277,7 +283,7 @@ class TorchCommandsTest {
 
     @Test
     void plan_blockWithoutShape_isAUsageError() throws Exception {
-        Result result = djlplan("plan", "block:" + OwnBlock.class.getName());
+        Result result = DjlPlanProcess.runHere("plan", "block:" + OwnBlock.class.getName());
         assertEquals(2, result.exitCode());
         assertTrue(result.err().contains("--input-shape"), result.err());
     }

@@ -40,7 +40,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The commands that measure delegation, each started as a user starts it. */
+/** The commands that measure delegation. */
 @Timeout(value = 5, unit = TimeUnit.MINUTES)
 class TuneCommandTest {
 
@@ -66,11 +66,11 @@ class TuneCommandTest {
         TfLiteWriter.write(network.output(x).build(), file);
     }
 
-    private Result djlplan(String... arguments) throws IOException, InterruptedException {
-        return DjlPlanProcess.run(folder, arguments);
+    private static Result djlplan(String... arguments) {
+        return DjlPlanProcess.runHere(arguments);
     }
 
-    private Result show() throws IOException, InterruptedException {
+    private Result show() {
         return djlplan("tune", "--show", "--json", model.toString());
     }
 
@@ -91,10 +91,18 @@ class TuneCommandTest {
         return tables.get(0).getAsJsonObject();
     }
 
+    /** As a user starts it: in a process of its own. */
     @Test
     void tune_smallModel_isShownAndFoundByALoad() throws Exception {
         Result result =
-                djlplan("tune", "--json", "--explain", "--threads=1", BUDGET, model.toString());
+                DjlPlanProcess.run(
+                        folder,
+                        "tune",
+                        "--json",
+                        "--explain",
+                        "--threads=1",
+                        BUDGET,
+                        model.toString());
         JsonObject table = onlyTable(result);
         JsonArray explanation = table.remove("explanation").getAsJsonArray();
         assertEquals(4, explanation.size(), result.out());
@@ -251,7 +259,8 @@ class TuneCommandTest {
         Path file = kept().get(0);
         String text = Files.readString(file);
         Files.writeString(file, text.substring(0, text.length() / 2));
-        Result damaged = show();
+        // What a file is like is logged.
+        Result damaged = DjlPlanProcess.run(folder, "tune", "--show", "--json", model.toString());
         assertEquals(1, damaged.exitCode());
         assertTrue(damaged.err().contains(file.getFileName() + " cannot be used"), damaged.err());
         JsonObject after =

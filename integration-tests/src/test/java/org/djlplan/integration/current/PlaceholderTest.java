@@ -418,7 +418,7 @@ class PlaceholderTest {
     @ValueSource(strings = {"run", "compare", "size", "budget"})
     @Timeout(200)
     void command_noInputShape_saysThatItIsMissing(String command) throws Exception {
-        Result result = DjlPlanProcess.run(folder, command, placeholders().toString());
+        Result result = DjlPlanProcess.runHere(command, placeholders().toString());
         assertEquals(1, result.exitCode(), result.err());
         assertTrue(
                 result.err().contains("placeholders of [(1, -1, -1, 3)]: give --input-shape"),
@@ -430,8 +430,8 @@ class PlaceholderTest {
     void report_noInputShape_saysThatItMayBeMissingAndShowsTheFile() throws Exception {
         Path page = folder.resolve("page.html");
         Result result =
-                DjlPlanProcess.run(
-                        folder, "report", "--html", page.toString(), placeholders().toString());
+                DjlPlanProcess.runHere(
+                        "report", "--html", page.toString(), placeholders().toString());
         assertEquals(0, result.exitCode(), result.err());
         assertTrue(result.err().contains("may be placeholders: give --input-shape"), result.err());
     }
@@ -440,15 +440,15 @@ class PlaceholderTest {
     @Timeout(200)
     void run_inputShape_predicts() throws Exception {
         Result result =
-                DjlPlanProcess.run(
-                        folder, "run", "--input-shape", "1,9,9,3", placeholders().toString());
+                DjlPlanProcess.runHere(
+                        "run", "--input-shape", "1,9,9,3", placeholders().toString());
         assertEquals(0, result.exitCode(), result.err());
     }
 
     @Test
     @Timeout(200)
     void tune_placeholders_saysThatThereIsNothingToMeasure() throws Exception {
-        Result result = DjlPlanProcess.run(folder, "tune", placeholders().toString());
+        Result result = DjlPlanProcess.runHere("tune", placeholders().toString());
         assertEquals(1, result.exitCode(), result.err());
         assertTrue(
                 result.err().contains("placeholders of [[1, -1, -1, 3]]: such a model is not"),

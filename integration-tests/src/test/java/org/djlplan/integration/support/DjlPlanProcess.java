@@ -6,6 +6,8 @@ import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import java.io.File;
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.djlplan.cli.DjlPlan;
 
 /** The {@code djlplan} command in a JVM of its own, as a user starts it. */
 public final class DjlPlanProcess {
@@ -41,6 +44,18 @@ public final class DjlPlanProcess {
     public static Result run(Path folder, String... arguments)
             throws IOException, InterruptedException {
         return start(folder, arguments).finish();
+    }
+
+    /** Runs a command in this JVM: the same, but for how a process starts and ends. */
+    public static Result runHere(String... arguments) {
+        StringWriter out = new StringWriter();
+        StringWriter err = new StringWriter();
+        int exitCode =
+                DjlPlan.commandLine()
+                        .setOut(new PrintWriter(out, true))
+                        .setErr(new PrintWriter(err, true))
+                        .execute(arguments);
+        return new Result(exitCode, out.toString(), err.toString());
     }
 
     /** Runs a command whose output goes to a file that exists, of which the result has nothing. */

@@ -12,9 +12,10 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
-import org.djlplan.cli.DjlPlan;
 import org.djlplan.integration.networks.OddModels;
 import org.djlplan.integration.support.ChildJvm;
+import org.djlplan.integration.support.DjlPlanProcess;
+import org.djlplan.integration.support.DjlPlanProcess.Result;
 import org.djlplan.integration.support.TestModels;
 import org.djlplan.integration.tflite.Probe;
 import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
@@ -79,13 +80,16 @@ class BadModelTest {
         assertTrue(loaded > 0 && loaded == warnings, loaded + " loaded\n" + result.err());
     }
 
-    private static ChildJvm.Result djlplan(String... arguments) throws Exception {
-        return new ChildJvm(folder).run(DjlPlan.class, arguments);
+    /** Runs a command, whose last argument is the name of a file. */
+    private static Result djlplan(String... arguments) {
+        String[] line = arguments.clone();
+        line[line.length - 1] = folder.resolve(line[line.length - 1]).toString();
+        return DjlPlanProcess.runHere(line);
     }
 
     /** Returns the one line that a command fails with. */
-    private static String failure(String... arguments) throws Exception {
-        ChildJvm.Result result = djlplan(arguments);
+    private static String failure(String... arguments) {
+        Result result = djlplan(arguments);
         assertEquals(1, result.exitCode(), result.out() + result.err());
         List<String> ours =
                 result.err().lines().filter(line -> !line.contains(" ai.djl.")).toList();
@@ -133,8 +137,7 @@ class BadModelTest {
     @Test
     void commands_sizesKnownOnlyAtRunTime_runAsStock() throws Exception {
         assertContains(failure("plan", "--live", "dynamic.tflite"), "known only at run time");
-        ChildJvm.Result result =
-                djlplan("compare", "--iterations", "2", "--warmup", "0", "dynamic.tflite");
+        Result result = djlplan("compare", "--iterations", "2", "--warmup", "0", "dynamic.tflite");
         assertEquals(0, result.exitCode(), result.err());
         assertContains(result.err(), "known only at run time");
     }
