@@ -181,25 +181,22 @@ class BudgetFaultsTest {
     @ParameterizedTest
     @EnumSource(ChangedWeights.Way.class)
     void load_otherWeights_runsThose(ChangedWeights.Way way) throws Exception {
-        for (double part : new double[] {0.5, 0.9}) {
-            try (ContestantProcess first = loaded(Contestant.budget(BUDGET_BYTES, "auto", 1))) {
-                assertArrayEquals(expected, first.outputs(SEED));
-            }
-            // As long ago as a fingerprint that is remembered.
-            TimeUnit.MILLISECONDS.sleep(2100);
-            try (ContestantProcess later = loaded(Contestant.budget(BUDGET_BYTES, "auto", 1))) {
-                assertArrayEquals(expected, later.outputs(SEED));
-            }
-            ChangedWeights.change(file, part, way);
-            byte[] other;
-            try (ContestantProcess stock = loaded(Contestant.stock(1))) {
-                other = stock.outputs(SEED);
-            }
-            assertFalse(Arrays.equals(expected, other));
-            try (ContestantProcess second = loaded(Contestant.budget(BUDGET_BYTES, "auto", 1))) {
-                assertArrayEquals(other, second.outputs(SEED));
-            }
-            expected = other;
+        try (ContestantProcess first = loaded(Contestant.budget(BUDGET_BYTES, "auto", 1))) {
+            assertArrayEquals(expected, first.outputs(SEED));
+        }
+        // As long ago as a fingerprint that is remembered.
+        TimeUnit.MILLISECONDS.sleep(2100);
+        try (ContestantProcess later = loaded(Contestant.budget(BUDGET_BYTES, "auto", 1))) {
+            assertArrayEquals(expected, later.outputs(SEED));
+        }
+        ChangedWeights.change(file, 0.9, way);
+        byte[] other;
+        try (ContestantProcess stock = loaded(Contestant.stock(1))) {
+            other = stock.outputs(SEED);
+        }
+        assertFalse(Arrays.equals(expected, other));
+        try (ContestantProcess second = loaded(Contestant.budget(BUDGET_BYTES, "auto", 1))) {
+            assertArrayEquals(other, second.outputs(SEED));
         }
     }
 
@@ -255,7 +252,7 @@ class BudgetFaultsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {0, 2, 5, 10, 20, 40, 80})
+    @ValueSource(ints = {0, 5, 20, 80})
     void load_afterOneWasKilledInTheMiddle_works(int millis) throws Exception {
         Path made = file.resolveSibling(".djlplan");
         try (ContestantProcess process = start(Contestant.budget(BUDGET_BYTES, "auto", 1))) {

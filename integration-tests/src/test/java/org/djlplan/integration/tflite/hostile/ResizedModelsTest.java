@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 class ResizedModelsTest {
 
     private static final int SECONDS = 6;
-    private static final int LONG_SECONDS = 20;
+    private static final int LONG_SECONDS = 12;
 
     /** Of all models; large shapes are left out. */
     private static final int LEAST_CASES = 20;

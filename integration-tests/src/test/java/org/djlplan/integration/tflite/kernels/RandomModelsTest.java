@@ -13,6 +13,7 @@ import org.djlplan.integration.support.LostTensor;
 import org.djlplan.integration.support.ModelSketch;
 import org.djlplan.integration.support.ModelSketch.Form;
 import org.djlplan.integration.support.OnEveryDjl;
+import org.djlplan.integration.support.OnEveryDjlWhenLong;
 import org.djlplan.integration.support.Served;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.memplan.internal.plan.portfolio.Strategies;
@@ -33,8 +34,12 @@ import org.junit.jupiter.api.io.TempDir;
  */
 class RandomModelsTest {
 
-    private static final int MODELS = 60;
-    private static final int MORE_MODELS = 600;
+    private static final int MODELS = 40;
+    private static final int MORE_MODELS = 200;
+
+    /** Loaded, but not run. */
+    private static final int LOADED_MODELS = 600;
+
     private static final int RUNS = 3;
 
     /** Seeds of models in which a planner that forgets the readers of views loses a tensor. */
@@ -50,7 +55,7 @@ class RandomModelsTest {
         StockInterpreter.loadEngine();
     }
 
-    @OnEveryDjl
+    @OnEveryDjlWhenLong
     @Test
     void run_randomModels_giveTheStockBytes() throws Exception {
         compare(0, MODELS);
@@ -83,7 +88,7 @@ class RandomModelsTest {
     void arena_randomModels_isNeverAboveTheEngines() throws Exception {
         List<String> above = new ArrayList<>();
         List<Integer> lost = new ArrayList<>();
-        for (int seed = 0; seed < MORE_MODELS; seed++) {
+        for (int seed = 0; seed < LOADED_MODELS; seed++) {
             Path file = RandomModel.of(seed).sketch().write(folder.resolve(seed + ".tflite"));
             EngineView engine = EngineView.of(file, 1);
             try (ServedModel model = Served.alone(file, "best", InPlace.TRUE, 1)) {
