@@ -22,7 +22,7 @@ class ArraysReferenceTest {
     private static final Pattern TOTAL =
             Pattern.compile("(\\d+) cases: (\\d+) same, .* (\\d+) wrong\\R*$");
 
-    private static final int PART = 32;
+    private static final int PART = 96;
 
     private static final boolean THOROUGH = Boolean.getBoolean("djlplan.thorough");
 

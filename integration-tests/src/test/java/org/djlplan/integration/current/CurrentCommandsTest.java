@@ -60,7 +60,17 @@ class CurrentCommandsTest {
             throws Exception {
         Path model = LostTensor.sketch().write(folder.resolve("lost.tflite"));
         String[] line = {
-            "compare", "--json", "--iterations", "3", "--threads", "1", model.toString()
+            "compare",
+            "--json",
+            "--iterations",
+            "3",
+            "--warmup",
+            "0",
+            "--threads",
+            "1",
+            "-o",
+            "delegation.profile=blocking:1s",
+            model.toString()
         };
         JsonObject compared = succeed(line).json();
         assertTrue(compared.get("stockLosesTensor").getAsBoolean());

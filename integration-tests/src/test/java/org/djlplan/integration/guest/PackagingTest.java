@@ -13,6 +13,7 @@ import java.util.stream.Stream;
 import org.djlplan.integration.support.TestModels;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -61,8 +62,19 @@ class PackagingTest {
         };
     }
 
+    /** What the tests of exits start with is a class path, too. */
+    @Tag("long")
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(
+            mode = EnumSource.Mode.EXCLUDE,
+            names = {"BUNDLE_AND_OLD_GUAVA", "SPRING_BOOT_3_3"})
+    void load_shippedInOtherWays_isMeasuredInAProcessThatKnowsNothingOfTheApplication(Shipped how)
+            throws Exception {
+        load_shipped_isMeasuredInAProcessThatKnowsNothingOfTheApplication(how);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"BUNDLE_AND_OLD_GUAVA", "SPRING_BOOT_3_3"})
     void load_shipped_isMeasuredInAProcessThatKnowsNothingOfTheApplication(Shipped how)
             throws Exception {
         Started application =

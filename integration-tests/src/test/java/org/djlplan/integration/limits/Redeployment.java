@@ -106,7 +106,7 @@ public final class Redeployment {
         while (System.nanoTime() < end) {
             endThreadOfJna();
             System.gc();
-            if (queue.remove(500) == awaited) {
+            if (queue.remove(50) == awaited) {
                 return true;
             }
         }

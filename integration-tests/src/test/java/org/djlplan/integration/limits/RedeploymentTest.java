@@ -29,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 class RedeploymentTest {
 
-    private static final int ROUNDS = 3;
+    private static final int ROUNDS = 2;
 
     @TempDir Path folder;
 

@@ -1,6 +1,5 @@
 package org.djlplan.integration.nativecode;
 
-import com.google.common.collect.ImmutableList;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -47,9 +46,8 @@ class NativeCodeTest {
 
     @Test
     void attach_whileTheEngineIsLoadedAndUnloaded_endsAndKeepsNothing() throws Exception {
-        NativeProgram.Checker none =
-                new NativeProgram.Checker(ImmutableList.of(), ImmutableList.of());
-        checkAttaching(new NativeProgram(folder), none, "changing");
+        NativeProgram program = new NativeProgram(folder);
+        checkAttaching(program, program.memoryChecker(), "changing");
     }
 
     private static void checkAttaching(

@@ -29,7 +29,7 @@ public record Vgg(int side, int width, List<Integer> convolutions, int units, in
     public static final Vgg VGG_19 = new Vgg(224, 64, ImmutableList.of(2, 2, 4, 4, 4), 4096, 1000);
 
     /** The same kind of network in 23 MB. */
-    public static final Vgg SMALL = new Vgg(96, 32, ImmutableList.of(1, 1, 2, 2, 2), 1024, 100);
+    public static final Vgg SMALL = new Vgg(64, 32, ImmutableList.of(1, 1, 2, 2, 2), 1408, 100);
 
     private static final int WIDEST = 8;
 

@@ -30,8 +30,8 @@ import org.junit.jupiter.api.io.TempDir;
 class BudgetConcurrencyTest {
 
     private static final int THREADS = 4;
-    private static final int PREDICTIONS = 15;
-    private static final int INPUTS = 5;
+    private static final int PREDICTIONS = 8;
+    private static final int INPUTS = 3;
 
     @TempDir Path folder;
 
@@ -117,7 +117,7 @@ class BudgetConcurrencyTest {
     void close_whileThreadsPredict_leavesNothing() throws Exception {
         Path file = Budgeted.copy(BudgetModels.SMALL_VGG, folder);
         Answers answers = Answers.of(file, 1, INPUTS);
-        for (int round = 0; round < 5; round++) {
+        for (int round = 0; round < 3; round++) {
             ZooModel<NDList, NDList> model =
                     Budgeted.load(file, Budgeted.third(file, 1), "mmap", 1);
             CountDownLatch begun = new CountDownLatch(THREADS);

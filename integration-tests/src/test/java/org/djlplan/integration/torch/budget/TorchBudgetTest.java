@@ -63,7 +63,7 @@ class TorchBudgetTest {
     private static final int LAYERS = 8;
     private static final int UNITS = 1024;
     private static final long LAYER_BYTES = 4L * UNITS * UNITS;
-    private static final int SEEDS = 8;
+    private static final int SEEDS = 4;
 
     /** Room for what the engine takes beside the weights, and for half of these. */
     private static final String BUDGET = "60MB";

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 @OnEveryDjlWhenLong
 class EndOfJvmTest {
 
-    private static final int JVMS = 3;
+    private static final int JVMS = 2;
 
     /** 128 and the signal's number. */
     private static final int TERMINATED = 143;

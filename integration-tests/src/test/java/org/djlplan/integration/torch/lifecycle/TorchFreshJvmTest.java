@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 import org.djlplan.integration.support.ChildJvm;
-import org.djlplan.integration.support.OnEveryDjl;
+import org.djlplan.integration.support.OnEveryDjlWhenLong;
 import org.djlplan.integration.torch.Torch;
 import org.djlplan.integration.torch.TorchProbe;
 import org.djlplan.integration.torch.TorchScriptModel;
@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A plan outlives the process that made it. */
-@OnEveryDjl
+@OnEveryDjlWhenLong
 class TorchFreshJvmTest {
 
     private static final String NAME = "cnn";

@@ -25,7 +25,7 @@ class TorchSoakTest {
 
     private static final int FEW = 8;
     private static final int MANY = 64;
-    private static final int SHORT_PREDICTIONS = 6_000;
+    private static final int SHORT_PREDICTIONS = 2_000;
     private static final int WARM_UP_PREDICTIONS = 20_000;
     private static final int LONG_PREDICTIONS = 100_000;
     private static final int LOAD_EVERY = 200;

@@ -35,7 +35,7 @@ class TorchVariableShapesTest {
     private static final int KEPT = 60;
     private static final int FURTHER = 1_000;
     private static final int THREADS = 4;
-    private static final int EACH = 40;
+    private static final int EACH = 20;
     private static final int MOST_ROWS = 40;
     private static final int LARGE_SIDE = 400;
     private static final int PLANNED_KINDS = 8;
