@@ -6,25 +6,37 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import ai.djl.BaseModel;
 import ai.djl.MalformedModelException;
+import ai.djl.Model;
 import ai.djl.inference.Predictor;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.AbstractBlock;
+import ai.djl.nn.Block;
 import ai.djl.repository.zoo.ModelNotFoundException;
 import ai.djl.repository.zoo.ZooModel;
+import ai.djl.training.ParameterStore;
+import ai.djl.translate.NoopTranslator;
 import ai.djl.translate.TranslateException;
+import ai.djl.translate.Translator;
+import ai.djl.util.PairList;
 import com.google.common.base.Throwables;
+import java.lang.reflect.Field;
+import java.lang.reflect.InvocationTargetException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import org.djlplan.integration.support.OnnxSketch;
 import org.djlplan.memplan.PlanHandle;
+import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.errors.InputTooLargeException;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.report.MemoryReport;
@@ -184,6 +196,77 @@ class OrtLifecycleTest {
         try (ZooModel<NDList, NDList> model =
                 OrtModels.planned(file, Map.of("memplan.budget", "48MB:best-effort"))) {
             assertTrue(PlanHandle.of(model).orElseThrow().report().planned());
+        }
+    }
+
+    /** A block that cannot be made of the first session. */
+    public static final class FailingOnce extends AbstractBlock implements AutoCloseable {
+
+        private static final List<AutoCloseable> SESSIONS = new ArrayList<>();
+
+        private final Block block;
+
+        FailingOnce(Block block) {
+            this.block = block;
+        }
+
+        /** Called as the engine's own constructor is. */
+        public FailingOnce(Object session, Object manager) throws ReflectiveOperationException {
+            SESSIONS.add((AutoCloseable) session);
+            if (SESSIONS.size() == 1) {
+                throw new IllegalStateException("no block today");
+            }
+            block =
+                    (Block)
+                            Class.forName("ai.djl.onnxruntime.engine.OrtSymbolBlock")
+                                    .getConstructors()[0]
+                                    .newInstance(session, manager);
+        }
+
+        @Override
+        protected NDList forwardInternal(
+                ParameterStore parameters,
+                NDList inputs,
+                boolean training,
+                PairList<String, Object> params) {
+            return block.forward(parameters, inputs, training, params);
+        }
+
+        @Override
+        public Shape[] getOutputShapes(Shape[] inputShapes) {
+            return block.getOutputShapes(inputShapes);
+        }
+
+        @Override
+        public void close() throws Exception {
+            ((AutoCloseable) block).close();
+        }
+    }
+
+    @Test
+    void load_blockCannotBeMade_closesItsSessionAndIsStock() throws Exception {
+        Path file = OrtModels.Kind.CLASSIFIER.write(folder);
+        try (Model model = Model.newInstance(file.getFileName().toString(), "OnnxRuntime")) {
+            model.load(file);
+            Block engines = model.getBlock();
+            // Only a model without a block is given one.
+            Field block = BaseModel.class.getDeclaredField("block");
+            block.setAccessible(true);
+            block.set(model, new FailingOnce(engines));
+            Translator<NDList, NDList> translator =
+                    PlannedTranslatorFactory.wrap(new NoopTranslator())
+                            .newInstance(NDList.class, NDList.class, model, Map.of());
+            assertEquals(2, FailingOnce.SESSIONS.size());
+            AutoCloseable leaked = FailingOnce.SESSIONS.get(0);
+            InvocationTargetException e =
+                    assertThrows(
+                            InvocationTargetException.class,
+                            () -> leaked.getClass().getMethod("getNumInputs").invoke(leaked));
+            assertInstanceOf(IllegalStateException.class, e.getCause());
+            try (Predictor<NDList, NDList> predictor = model.newPredictor(translator);
+                    NDManager manager = model.getNDManager().newSubManager()) {
+                assertEquals(1, predictor.predict(image(manager, 32)).size());
+            }
         }
     }
 

@@ -133,12 +133,13 @@ final class OrtAdapter {
      *
      * @throws IOException if the engine does not load it
      */
-    Object createSession(Path file) throws ReflectiveOperationException, IOException {
+    AutoCloseable createSession(Path file) throws ReflectiveOperationException, IOException {
         try {
-            return environment
-                    .getClass()
-                    .getMethod("createSession", String.class, options.getClass())
-                    .invoke(environment, file.toString(), options);
+            return (AutoCloseable)
+                    environment
+                            .getClass()
+                            .getMethod("createSession", String.class, options.getClass())
+                            .invoke(environment, file.toString(), options);
         } catch (InvocationTargetException e) {
             Throwables.throwIfUnchecked(e.getCause());
             throw new IOException(e.getCause());

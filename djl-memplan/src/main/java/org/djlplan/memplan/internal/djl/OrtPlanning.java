@@ -78,16 +78,21 @@ final class OrtPlanning {
         Block stock = model.getBlock();
         adapter.useEnvironmentAllocator(true);
         // Closed first: only one of the two sessions is in memory at a time.
-        close(stock);
+        close((AutoCloseable) stock);
         ProcessMemory.trim();
         OrtMemory memory;
         Block block;
+        Optional<AutoCloseable> session = Optional.empty();
         try {
-            OrtAllocator.Loaded<Object> loaded =
+            OrtAllocator.Loaded<AutoCloseable> loaded =
                     OrtAllocator.load(() -> adapter.createSession(file));
+            session = Optional.of(loaded.session());
             block = adapter.newBlock(loaded.session());
             memory = new OrtMemory(ArenaPool.shared(), loaded.weightsBytes());
         } catch (Exception e) {
+            if (session.isPresent()) {
+                close(session.get());
+            }
             return Optional.of(restore(model, adapter, file, e));
         }
         model.getNDManager().attachInternal("djl-plan-" + System.identityHashCode(memory), memory);
@@ -115,9 +120,9 @@ final class OrtPlanning {
         return "its session cannot be created with the allocator: " + problem;
     }
 
-    private static void close(Block block) throws TranslateException {
+    private static void close(AutoCloseable session) throws TranslateException {
         try {
-            ((AutoCloseable) block).close();
+            session.close();
         } catch (Exception e) {
             throw new TranslateException("the engine's session cannot be closed", e);
         }
