@@ -625,6 +625,23 @@ DJLPLAN_API int djlplan_ort_attach(const void *api, void *env, char *message,
 DJLPLAN_API void djlplan_ort_detach(void);
 
 /*
+ * Returns a copy of the engine's table of functions whose function that creates a session from a
+ * file is ours; NULL if there is no allocator of ours, or the end of the table is not known. The
+ * copy stays valid. Until djlplan_ort_expect it does what the engine does. Idempotent, thread-safe.
+ */
+DJLPLAN_API const void *djlplan_ort_table(void);
+/*
+ * The next session that this thread creates through the copy, within ten minutes, uses the
+ * allocator and no memory patterns. If it cannot be created so, it is created as it was asked for.
+ */
+DJLPLAN_API void djlplan_ort_expect(void);
+/*
+ * Returns the session that was created so since the last call, an OrtSession, and the bytes of its
+ * weights; NULL if there is none. Nothing is expected on this thread any more.
+ */
+DJLPLAN_API void *djlplan_ort_arrived(int64_t *weights_bytes);
+
+/*
  * Begins a run on this thread: until it is paused, allocations of the thread get the lowest places
  * in the arena that are free. It is finished as a run of libtorch is. `escapes` may be NULL. Returns
  * NULL if a run of this engine is current on this thread, there is no memory, the arena is none of

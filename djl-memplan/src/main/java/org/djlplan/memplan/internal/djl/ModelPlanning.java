@@ -18,6 +18,7 @@ import org.djlplan.memplan.internal.config.GivenOptions;
 import org.djlplan.memplan.internal.config.OptionKey;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.runtime.SupportedPlatforms;
+import org.djlplan.memplan.internal.runtime.ort.OrtAllocator;
 import org.djlplan.memplan.internal.runtime.tflite.Delegates;
 import org.djlplan.memplan.internal.runtime.torch.WeightFile;
 import org.djlplan.memplan.report.PlanReport;
@@ -99,6 +100,7 @@ public final class ModelPlanning {
      */
     public static void expectLoad(Map<String, ?> given) {
         BudgetedWeights.expect(given);
+        ExpectedSession.expect(given);
     }
 
     /** Returns the limit of predictions at once; empty for no limit. */
@@ -197,8 +199,12 @@ public final class ModelPlanning {
      */
     public boolean plan(Model model) throws TranslateException {
         Optional<WeightFile> early = BudgetedWeights.arrived();
+        Optional<OrtAllocator.Arrived> session = ExpectedSession.arrived();
         if (!options.enabled() || PlanReport.of(model).isPresent()) {
             early.ifPresent(WeightFile::close);
+            if (session.isPresent()) {
+                OrtPlanning.makeStock(model);
+            }
             return false;
         }
         if (options.budget().sharedBytes().isPresent() && !options.budget().limited()) {
@@ -221,7 +227,7 @@ public final class ModelPlanning {
                             yield new TfLitePlanning(asked, provider, progress).plan(model);
                         }
                         case "PyTorch" -> new PyTorchPlanning(options).plan(model, early);
-                        case "OnnxRuntime" -> new OrtPlanning(options).plan(model);
+                        case "OnnxRuntime" -> new OrtPlanning(options).plan(model, session);
                         default ->
                                 Optional.of(
                                         "the engine " + engine + " is not planned by this version");

@@ -11,6 +11,7 @@ import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.events.FlightRecord;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.internal.runtime.ProcessMemory;
+import org.djlplan.memplan.internal.runtime.UnsupportedPlatformException;
 import org.djlplan.memplan.internal.runtime.ort.OrtAllocator;
 import org.djlplan.memplan.internal.runtime.ort.OrtMemory;
 import org.djlplan.memplan.report.PlanReport;
@@ -18,8 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes a model of ONNX Runtime predict in arenas that all models share. The engine's session is
- * closed and created again, because a session is given its allocator when it is created.
+ * Makes a model of ONNX Runtime predict in arenas that all models share. A session is given its
+ * allocator when it is created: one that DJL created without it is closed and created again.
  */
 final class OrtPlanning {
 
@@ -35,25 +36,57 @@ final class OrtPlanning {
     /**
      * Plans a loaded model.
      *
+     * @param early the model's session, if it has our allocator already
      * @return why it was left as it was; empty if it is planned
      * @throws TranslateException if the model has a budget, or cannot be loaded again
      */
-    Optional<String> plan(Model model) throws TranslateException {
+    Optional<String> plan(Model model, Optional<OrtAllocator.Arrived> early)
+            throws TranslateException {
         refuseBudget(model);
+        try {
+            OrtAdapter adapter = OrtAdapter.of(model);
+            if (early.isPresent() && early.get().address() == adapter.session()) {
+                serve(model, model.getBlock(), newMemory(early.get().weightsBytes()));
+                return Optional.empty();
+            }
+            return planAnew(model, adapter);
+        } catch (ReflectiveOperationException | UnsupportedPlatformException | RuntimeException e) {
+            return Optional.of("DJL's engine for ONNX Runtime is not as expected: " + e);
+        }
+    }
+
+    private Optional<String> planAnew(Model model, OrtAdapter adapter)
+            throws ReflectiveOperationException, TranslateException {
         if (model.getNDManager().getDevice().isGpu()) {
             return Optional.of("it runs on " + model.getNDManager().getDevice());
         }
+        Optional<Path> file = adapter.file();
+        if (file.isEmpty()) {
+            return Optional.of("it was not loaded from a file");
+        }
+        Optional<String> problem = adapter.binding().attach();
+        if (problem.isPresent()) {
+            return problem;
+        }
+        ExpectedSession.prepare(adapter.binding());
+        return install(model, adapter, file.get());
+    }
+
+    /**
+     * Gives a model whose session has our allocator one of the engine's own.
+     *
+     * @throws TranslateException if it cannot be loaded again
+     */
+    static void makeStock(Model model) throws TranslateException {
         try {
             OrtAdapter adapter = OrtAdapter.of(model);
-            Optional<Path> file = adapter.file();
-            if (file.isEmpty()) {
-                return Optional.of("it was not loaded from a file");
-            }
-            Optional<String> problem =
-                    OrtAllocator.attach(adapter.api(), adapter.environment(), adapter::probe);
-            return problem.isPresent() ? problem : install(model, adapter, file.get());
-        } catch (ReflectiveOperationException | RuntimeException e) {
-            return Optional.of("DJL's engine for ONNX Runtime is not as expected: " + e);
+            Path file =
+                    adapter.file()
+                            .orElseThrow(() -> new NoSuchFieldException("no file of the model"));
+            close((AutoCloseable) model.getBlock());
+            restore(model, adapter, file, Optional.empty());
+        } catch (ReflectiveOperationException e) {
+            throw new TranslateException(model.getName() + " cannot be loaded again", e);
         }
     }
 
@@ -88,13 +121,24 @@ final class OrtPlanning {
                     OrtAllocator.load(() -> adapter.createSession(file));
             session = Optional.of(loaded.session());
             block = adapter.newBlock(loaded.session());
-            memory = new OrtMemory(ArenaPool.shared(), loaded.weightsBytes());
+            memory = newMemory(loaded.weightsBytes());
         } catch (Exception e) {
             if (session.isPresent()) {
                 close(session.get());
             }
-            return Optional.of(restore(model, adapter, file, e));
+            restore(model, adapter, file, Optional.of(e));
+            return Optional.of("its session cannot be created with the allocator: " + e);
         }
+        serve(model, block, memory);
+        return Optional.empty();
+    }
+
+    private static OrtMemory newMemory(long weightsBytes) throws UnsupportedPlatformException {
+        return new OrtMemory(ArenaPool.shared(), weightsBytes);
+    }
+
+    /** Gives the model a block whose predictions use the memory. */
+    private void serve(Model model, Block block, OrtMemory memory) throws TranslateException {
         model.getNDManager().attachInternal("djl-plan-" + System.identityHashCode(memory), memory);
         PyTorchPlanning.replaceBlock(model, wrap(model, block, memory));
         logger.info(
@@ -104,20 +148,19 @@ final class OrtPlanning {
         if (options.warmup() && !options.inputShapes().isEmpty()) {
             LoadTimePredictions.run(model, options.inputShapes());
         }
-        return Optional.empty();
     }
 
     /** Gives the model a session of the engine's own again. */
-    private static String restore(Model model, OrtAdapter adapter, Path file, Exception problem)
+    private static void restore(
+            Model model, OrtAdapter adapter, Path file, Optional<Exception> problem)
             throws ReflectiveOperationException, TranslateException {
         adapter.useEnvironmentAllocator(false);
         try {
             PyTorchPlanning.replaceBlock(model, adapter.newBlock(adapter.createSession(file)));
         } catch (IOException e) {
-            e.addSuppressed(problem);
+            problem.ifPresent(e::addSuppressed);
             throw new TranslateException(model.getName() + " cannot be loaded again", e);
         }
-        return "its session cannot be created with the allocator: " + problem;
     }
 
     private static void close(AutoCloseable session) throws TranslateException {

@@ -3,6 +3,7 @@ package org.djlplan.memplan.internal.runtime.ort;
 import com.sun.jna.Native;
 import com.sun.jna.Pointer;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.Callable;
 import org.djlplan.memplan.internal.runtime.NativeLoader;
 import org.djlplan.memplan.internal.runtime.UnsupportedPlatformException;
@@ -91,6 +92,58 @@ public final class OrtAllocator {
         long[] figures = new long[OrtNative.FIGURES];
         OrtNative.djlplan_ort_figures(figures);
         return figures;
+    }
+
+    /**
+     * A session that uses the allocator, although the engine's caller did not ask for it.
+     *
+     * @param address of the session
+     * @param weightsBytes of its weights, packed ones included
+     */
+    public record Arrived(long address, long weightsBytes) {}
+
+    /**
+     * Returns the address of a copy of the engine's table of functions, through which {@link
+     * #expect} has an effect; empty if there is none. The allocator must be attached. The copy
+     * stays valid.
+     */
+    public static OptionalLong table() {
+        try (NativeLoader.Use use = OrtNative.use()) {
+            Pointer table = OrtNative.djlplan_ort_table();
+            return table == null
+                    ? OptionalLong.empty()
+                    : OptionalLong.of(Pointer.nativeValue(table));
+        } catch (UnsupportedPlatformException e) {
+            return OptionalLong.empty();
+        }
+    }
+
+    /**
+     * Makes the next session that this thread creates through the copy of the table use the
+     * allocator. If that is impossible, it is created as it was asked for.
+     *
+     * @throws UnsupportedPlatformException if the native library is not available
+     */
+    public static void expect() throws UnsupportedPlatformException {
+        try (NativeLoader.Use use = OrtNative.use()) {
+            OrtNative.djlplan_ort_expect();
+        }
+    }
+
+    /**
+     * Returns the session that this thread has created so since {@link #expect}. No session is
+     * expected any more.
+     */
+    public static Optional<Arrived> arrived() {
+        try (NativeLoader.Use use = OrtNative.use()) {
+            long[] weightsBytes = new long[1];
+            Pointer session = OrtNative.djlplan_ort_arrived(weightsBytes);
+            return session == null
+                    ? Optional.empty()
+                    : Optional.of(new Arrived(Pointer.nativeValue(session), weightsBytes[0]));
+        } catch (UnsupportedPlatformException e) {
+            return Optional.empty();
+        }
     }
 
     /**
