@@ -472,7 +472,7 @@ DJLPLAN_API int djlplan_torch_guard_exit(void);
  * −1 if there were too many, or not enough memory for them.
  */
 enum { DJLPLAN_EVENT_VALUES = 3, DJLPLAN_MOST_EVENTS = 1 << 18 };
-DJLPLAN_AS_IN_JAVA(DJLPLAN_EVENT_VALUES == 3, "NativeRun.VALUES_PER_EVENT");
+DJLPLAN_AS_IN_JAVA(DJLPLAN_EVENT_VALUES == 3, "RunEvents.VALUES_PER_EVENT");
 DJLPLAN_API int64_t djlplan_torch_events(const struct djlplan_torch_run *run, int64_t *out,
                                          int64_t capacity);
 /* When the run was paused, in the time of its events; −1 before, and if nothing is noted. */
@@ -643,12 +643,13 @@ DJLPLAN_API void *djlplan_ort_arrived(int64_t *weights_bytes);
 
 /*
  * Begins a run on this thread: until it is paused, allocations of the thread get the lowest places
- * in the arena that are free. It is finished as a run of libtorch is. `escapes` may be NULL. Returns
- * NULL if a run of this engine is current on this thread, there is no memory, the arena is none of
+ * in the arena that are free. It is finished as a run of libtorch is. `escapes` may be NULL; with
+ * `recorded` its events can be read as those of such a run. Returns NULL if a run of this engine is current on this thread, there is no memory, the arena is none of
  * ours, or a run with a plan goes on there.
  */
 DJLPLAN_API struct djlplan_torch_run *djlplan_ort_begin(void *arena,
-                                                        struct djlplan_torch_escapes *escapes);
+                                                        struct djlplan_torch_escapes *escapes,
+                                                        int recorded);
 /* Ends the allocations of the current run. Returns how many bytes they had in total, or −1. */
 DJLPLAN_API int64_t djlplan_ort_pause(void);
 

@@ -270,9 +270,10 @@ void *djlplan_ort_arrived(int64_t *weights_bytes) {
     return session;
 }
 
-struct djlplan_torch_run *djlplan_ort_begin(void *arena, struct djlplan_torch_escapes *escapes) {
+struct djlplan_torch_run *djlplan_ort_begin(void *arena, struct djlplan_torch_escapes *escapes,
+                                            int recorded) {
     if (current != NULL) return NULL;
-    current = djlplan_run_begin(NULL, arena, escapes, 0);
+    current = djlplan_run_begin(NULL, arena, escapes, recorded);
     run_bytes = 0;
     return current;
 }

@@ -160,8 +160,8 @@ static void check_expected(const void *table, void (*refuse)(int), int (*asked)(
 
 /* Allocates an intermediate and an output; returns the output, which is in use. */
 static void *predict(struct djlplan_torch_escapes *escapes, int64_t bytes) {
-    struct djlplan_torch_run *run = djlplan_ort_begin(arena, escapes);
-    CHECK(run != NULL && djlplan_ort_begin(arena, escapes) == NULL);
+    struct djlplan_torch_run *run = djlplan_ort_begin(arena, escapes, 0);
+    CHECK(run != NULL && djlplan_ort_begin(arena, escapes, 0) == NULL);
     void *intermediate = allocate((size_t)bytes), *output = allocate((size_t)bytes);
     CHECK(in_arena(intermediate));
     release(intermediate);
@@ -178,13 +178,13 @@ static void check_runs(void) {
     release_elsewhere(first);
     release(second);
     CHECK(djlplan_arena_in_use(arena) == 0);
-    CHECK(djlplan_ort_begin(&environment, escapes) == NULL);
+    CHECK(djlplan_ort_begin(&environment, escapes, 0) == NULL);
     djlplan_torch_escapes_delete(escapes);
 }
 
 /* Nothing of a run fits: all of it is the engine's. */
 static void check_no_room(void) {
-    struct djlplan_torch_run *run = djlplan_ort_begin(arena, NULL);
+    struct djlplan_torch_run *run = djlplan_ort_begin(arena, NULL, 0);
     void *block = allocate((size_t)64 * MEBI);
     CHECK(!in_arena(block));
     release(block);

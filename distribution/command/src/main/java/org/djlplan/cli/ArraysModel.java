@@ -87,6 +87,11 @@ record ArraysModel(
             // An option of djl-plan's engine; DJL's own engine has no such option.
             criteria.optOption("numThreads", Integer.toString(options.threads().getAsInt()));
         }
+        if (options.engine() == EngineKind.ONNX_RUNTIME && options.threads().isPresent()) {
+            // The second is only read with the first.
+            criteria.optOption("interOpNumThreads", "1");
+            criteria.optOption("intraOpNumThreads", Integer.toString(options.threads().getAsInt()));
+        }
         arguments.forEach(criteria::optArgument);
         try {
             ZooModel<NDList, NDList> model = criteria.build().loadModel();

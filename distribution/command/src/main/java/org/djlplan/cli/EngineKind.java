@@ -10,7 +10,8 @@ import picocli.CommandLine.TypeConversionException;
 /** The supported engines. */
 enum EngineKind {
     TFLITE("TFLite"),
-    PYTORCH("PyTorch");
+    PYTORCH("PyTorch"),
+    ONNX_RUNTIME("OnnxRuntime");
 
     private final String engineName;
 
@@ -23,6 +24,15 @@ enum EngineKind {
         return engineName;
     }
 
+    /** Returns how to add an engine that the distribution lacks; empty if it has it. */
+    String advice() {
+        return this == ONNX_RUNTIME
+                ? ": add the jars ai.djl.onnxruntime:onnxruntime-engine, of the same version as"
+                      + " DJL, and com.microsoft.onnxruntime:onnxruntime to the folder lib of the"
+                      + " distribution"
+                : "";
+    }
+
     @Override
     public String toString() {
         return engineName;
@@ -33,6 +43,7 @@ enum EngineKind {
         return switch (Files.getFileExtension(model.toString()).toLowerCase(Locale.ROOT)) {
             case "tflite" -> Optional.of(TFLITE);
             case "pt", "pth", "pts" -> Optional.of(PYTORCH);
+            case "onnx" -> Optional.of(ONNX_RUNTIME);
             default -> Optional.empty();
         };
     }
@@ -47,7 +58,7 @@ enum EngineKind {
                 }
             }
             throw new TypeConversionException(
-                    "unknown engine '" + text + "': expected TFLite or PyTorch");
+                    "unknown engine '" + text + "': expected TFLite, PyTorch or OnnxRuntime");
         }
     }
 }

@@ -301,7 +301,8 @@ final class ModelRun implements AutoCloseable {
     private static void initialise(EngineKind engine) {
         if (!Engine.hasEngine(engine.engineName())) {
             throw new Failure(
-                    "the %s engine is not on the class path".formatted(engine.engineName()));
+                    "the %s engine is not on the class path%s"
+                            .formatted(engine.engineName(), engine.advice()));
         }
         Engine.getEngine(engine.engineName()).newBaseManager().close();
     }

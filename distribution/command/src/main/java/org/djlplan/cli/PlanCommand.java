@@ -25,7 +25,10 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Plans the memory of a model, or of a file of usage records, without running it. */
+/**
+ * Plans the memory of a model, or of a file of usage records, without running it. An ONNX model is
+ * run, because its allocations are known only then.
+ */
 @Command(
         name = "plan",
         description = "Plan the memory of a model's intermediate tensors and compare strategies.")
@@ -39,9 +42,9 @@ public final class PlanCommand implements Callable<Integer> {
             paramLabel = "MODEL",
             converter = ModelRef.Converter.class,
             description = {
-                "A model (.tflite, .pt); usage records (.csv: id,lower,upper,size); zoo:NAME, one"
-                        + " of DJL's own networks; or block:CLASS, a block on the class path with a"
-                        + " public constructor without parameters. Blocks are run once."
+                "A model (.tflite, .pt, .onnx); usage records (.csv: id,lower,upper,size);"
+                    + " zoo:NAME, one of DJL's own networks; or block:CLASS, a block on the class"
+                    + " path with a public constructor without parameters. Blocks are run once."
             })
     private ModelRef model;
 
@@ -50,8 +53,8 @@ public final class PlanCommand implements Callable<Integer> {
             paramLabel = "D,D,…[:TYPE]",
             converter = InputSpec.Converter.class,
             description =
-                    "Shape of a block's or a TorchScript model's input; once per input (default: a"
-                            + " network's own).")
+                    "Shape of a block's, a TorchScript or an ONNX model's input; once per input"
+                            + " (default: a network's own, or those in an ONNX model).")
     private List<InputSpec> inputs = new ArrayList<>();
 
     @Option(
@@ -216,9 +219,22 @@ public final class PlanCommand implements Callable<Integer> {
                         : limits.withCapacityBytes(capacityBytes));
     }
 
+    private boolean isOnnx() {
+        return model instanceof ModelRef.OfFile
+                && model.engine().equals(Optional.of(EngineKind.ONNX_RUNTIME));
+    }
+
     private PlanInput read() throws IOException {
         if (model instanceof ModelRef.OfFile ofFile) {
             Path file = ofFile.file();
+            if (isOnnx()) {
+                return new ReportPlan(
+                                RunOptions.of(model.text(), inputs, spec),
+                                Optional.empty(),
+                                step -> {},
+                                spec.commandLine().getErr())
+                        .recordedInput();
+            }
             return PlanInput.isCsv(file)
                     ? PlanInput.readCsv(file)
                     : PlanInput.readModel(file, source, live);
@@ -239,8 +255,14 @@ public final class PlanCommand implements Callable<Integer> {
             }
             return;
         }
+        if (isOnnx()) {
+            if (parallel) {
+                throw usage("--parallel needs a graph, and an .onnx file is run for allocations");
+            }
+            return;
+        }
         if (!PlanInput.isCsv(file) && !PlanInput.isModel(file)) {
-            throw usage("'" + file + "' is no .tflite, .pt or .csv file");
+            throw usage("'" + file + "' is no .tflite, .pt, .onnx or .csv file");
         }
         if (parallel && PlanInput.isCsv(file)) {
             throw usage("--parallel needs a graph, and a .csv file has none");

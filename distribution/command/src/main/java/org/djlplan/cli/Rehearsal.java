@@ -23,6 +23,8 @@ final class Rehearsal {
     /** Two convolutions, from {@code torchscript_files.py}. */
     private static final String TORCH_SCRIPT = "rehearsal.pt";
 
+    private static final String ONNX = "rehearsal.onnx";
+
     /**
      * A network with the usual kinds of layers, whose kernels the engine reads from disk at first
      * use.
@@ -47,12 +49,11 @@ final class Rehearsal {
             Path folder = scratch.path();
             if (options.engine() == EngineKind.PYTORCH) {
                 repeat(options.with(LAYERS, new InputSpec(SMALL_IMAGES, FLOATS)), mode);
-                Path model = folder.resolve(TORCH_SCRIPT);
-                Files.write(
-                        model,
-                        Resources.toByteArray(
-                                Resources.getResource(Rehearsal.class, TORCH_SCRIPT)));
-                repeat(options.with(model.toString(), new InputSpec(IMAGES, FLOATS)), mode);
+                repeat(
+                        options.with(copy(TORCH_SCRIPT, folder), new InputSpec(IMAGES, FLOATS)),
+                        mode);
+            } else if (options.engine() == EngineKind.ONNX_RUNTIME) {
+                repeat(options.with(copy(ONNX, folder), new InputSpec(IMAGES, FLOATS)), mode);
             } else {
                 Path model = folder.resolve("rehearsal.tflite");
                 NetworkBuilder network = new NetworkBuilder("rehearsal", 1);
@@ -63,6 +64,12 @@ final class Rehearsal {
                 repeat(options.with(model.toString(), new InputSpec(CHANNELS_LAST, FLOATS)), mode);
             }
         }
+    }
+
+    private static String copy(String resource, Path folder) throws IOException {
+        Path model = folder.resolve(resource);
+        Files.write(model, Resources.toByteArray(Resources.getResource(Rehearsal.class, resource)));
+        return model.toString();
     }
 
     private static void repeat(RunOptions small, RunMode mode) {

@@ -220,7 +220,7 @@ final class ReportCommand implements Callable<Integer> {
             if (another.model() instanceof ModelRef.OfFile file && PlanInput.isCsv(file.file())) {
                 throw usage("--with is for models");
             }
-            if (another.engine() == EngineKind.PYTORCH) {
+            if (another.engine() != EngineKind.TFLITE) {
                 another.check(false, true);
             }
             models.add(

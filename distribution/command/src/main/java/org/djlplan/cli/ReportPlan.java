@@ -60,7 +60,7 @@ final class ReportPlan {
         if (PlanInput.isCsv(path)) {
             return planned(PlanInput.readCsv(path));
         }
-        if (options.engine() == EngineKind.PYTORCH) {
+        if (options.engine() != EngineKind.TFLITE) {
             return recorded();
         }
         Path existing = PlanInput.existing(path);
@@ -113,17 +113,31 @@ final class ReportPlan {
     }
 
     private Planned recorded() {
-        news.accept("recording predictions");
         Recorded recorded = record();
-        PlanInput input =
-                PlanInput.recorded(recorded.used().plan().problem(), recorded.allocations());
-        return planned(input, new PlanMap(input).withUsed(recorded.used()));
+        PlanInput input = input(recorded);
+        PlanMap map = new PlanMap(input);
+        return planned(
+                input,
+                options.engine() == EngineKind.PYTORCH ? map.withUsed(recorded.used()) : map);
     }
 
-    /** A plan in use, and the operators and shapes of its allocations. */
+    /**
+     * A plan, which is in use for PyTorch, and the operators and shapes of its allocations; none
+     * for ONNX Runtime.
+     */
     private record Recorded(EvaluatedPlan used, Map<Integer, OperatorNames.Named> allocations) {}
 
+    private static PlanInput input(Recorded recorded) {
+        return PlanInput.recorded(recorded.used().plan().problem(), recorded.allocations());
+    }
+
+    /** Returns the allocations of predictions. */
+    PlanInput recordedInput() {
+        return input(record());
+    }
+
     private Recorded record() {
+        news.accept("recording predictions");
         try (WorkerProcess worker =
                 WorkerProcess.start(
                         WorkerProcess.Contestant.RECORDING, options, StepNews.ofWorker())) {
@@ -137,7 +151,11 @@ final class ReportPlan {
                                         .unplannedReason()
                                         .orElse("predictions differ from one another"));
             }
-            return new Recorded(used.get(), allocations(worker, used.get()));
+            return new Recorded(
+                    used.get(),
+                    options.engine() == EngineKind.PYTORCH
+                            ? allocations(worker, used.get())
+                            : Map.of());
         }
     }
 

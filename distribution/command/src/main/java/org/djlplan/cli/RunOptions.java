@@ -43,16 +43,16 @@ final class RunOptions {
             index = "0",
             paramLabel = "MODEL",
             description =
-                    "The model's file (.tflite or .pt); zoo:NAME, one of DJL's own networks with"
-                            + " random weights, on PyTorch; or block:CLASS, a block on the class"
-                            + " path with a public constructor without parameters.")
+                    "The model's file (.tflite, .pt or .onnx); zoo:NAME, one of DJL's own networks"
+                        + " with random weights, on PyTorch; or block:CLASS, a block on the class"
+                        + " path with a public constructor without parameters.")
     private String model;
 
     @Option(
             names = "--engine",
             paramLabel = "NAME",
             converter = EngineKind.Converter.class,
-            description = "TFLite or PyTorch (default: by the file's name).")
+            description = "TFLite, PyTorch or OnnxRuntime (default: by the file's name).")
     private EngineKind engine;
 
     @Option(
@@ -60,9 +60,9 @@ final class RunOptions {
             paramLabel = "D,D,…[:TYPE]",
             converter = InputSpec.Converter.class,
             description =
-                    "Shape of an input, such as 1,3,224,224 or 1,128:int64; once per input "
-                            + "(default: the shapes in a TFLite model, the network's own for "
-                            + "zoo:NAME).")
+                    "Shape of an input, such as 1,3,224,224 or 1,128:int64; once per input"
+                        + " (default: the shapes in a TFLite or ONNX model, the network's own for "
+                        + "zoo:NAME).")
     private List<InputSpec> inputs = new ArrayList<>();
 
     @Option(
@@ -82,6 +82,14 @@ final class RunOptions {
         options.spec = spec;
         options.model = model;
         options.effort = effort;
+        return options;
+    }
+
+    /** Creates and checks the options of a model that runs in planned memory. */
+    static RunOptions of(String model, List<InputSpec> inputs, CommandSpec spec) {
+        RunOptions options = of(model, new RunEffort(), spec);
+        options.inputs = inputs;
+        options.check(false, true);
         return options;
     }
 
@@ -224,8 +232,14 @@ final class RunOptions {
                 if (ref instanceof ModelRef.OfFile file) {
                     Path unused = file.readable();
                 }
-                checkArgument(kind == EngineKind.PYTORCH, "blocks run on PyTorch, not on %s", kind);
-                inputs = ref.complete(inputs);
+                checkArgument(
+                        kind == EngineKind.PYTORCH || ref instanceof ModelRef.OfFile,
+                        "blocks run on PyTorch, not on %s",
+                        kind);
+                inputs =
+                        kind == EngineKind.ONNX_RUNTIME && ref instanceof ModelRef.OfFile file
+                                ? OnnxInputs.complete(file.readable(), inputs)
+                                : ref.complete(inputs);
             }
             if (planned) {
                 PlannedLoading.check(PlannedLoading.arguments(this, RunMode.DELEGATED));

@@ -81,7 +81,10 @@ sealed interface Runner extends AutoCloseable {
     /** Returns the plan report, or empty if the model was loaded without a plan. */
     Optional<PlanReport> report();
 
-    /** Returns the plan of a PyTorch model's allocations, once a plan is in use. */
+    /**
+     * Returns the plan of a PyTorch model's allocations, once a plan is in use; or of an ONNX
+     * Runtime model's, which is not used.
+     */
     default Optional<EvaluatedPlan> placedAllocations() {
         return Optional.empty();
     }
@@ -169,24 +172,20 @@ sealed interface Runner extends AutoCloseable {
     /**
      * A model in DJL that takes and returns arrays.
      *
-     * <p>The inputs are created once. On PyTorch each prediction gets its own manager, like a
-     * translator's context, because DJL keeps all arrays of a block until the manager of its inputs
-     * is closed.
+     * <p>The inputs are created once. On other engines than TensorFlow Lite each prediction gets
+     * its own manager, like a translator's context, because DJL keeps all arrays of a block until
+     * the manager of its inputs is closed.
      */
     static final class OfDjl implements Runner {
 
         private final ArraysModel model;
         private final NDManager manager;
         private final NDList inputs;
-        private final boolean managerPerPrediction;
+        private final EngineKind engine;
 
         private OfDjl(ArraysModel model, List<ModelInput> inputs, EngineKind engine) {
-            this(model, inputs, engine == EngineKind.PYTORCH);
-        }
-
-        private OfDjl(ArraysModel model, List<ModelInput> inputs, boolean managerPerPrediction) {
             this.model = model;
-            this.managerPerPrediction = managerPerPrediction;
+            this.engine = engine;
             this.manager = model.model().getNDManager().newSubManager();
             this.inputs = new NDList();
             for (ModelInput input : inputs) {
@@ -265,7 +264,7 @@ sealed interface Runner extends AutoCloseable {
 
         private void predict(Consumer<NDList> reader) {
             try {
-                if (managerPerPrediction) {
+                if (engine != EngineKind.TFLITE) {
                     // Closing this manager closes the outputs and returns the inputs, which may be
                     // outputs, to their manager.
                     try (NDManager call = manager.newSubManager()) {
@@ -289,7 +288,7 @@ sealed interface Runner extends AutoCloseable {
         public Runner another(RunOptions options, RunMode mode, List<ModelInput> otherInputs) {
             return mode == RunMode.STOCK && options.engine() == EngineKind.TFLITE
                     ? loadStock(options, otherInputs)
-                    : new OfDjl(model.another(), otherInputs, managerPerPrediction);
+                    : new OfDjl(model.another(), otherInputs, engine);
         }
 
         @Override
@@ -297,9 +296,15 @@ sealed interface Runner extends AutoCloseable {
             return PlanReport.of(model.model());
         }
 
+        /** An ONNX Runtime model is recorded for this, by one more prediction. */
         @Override
         public Optional<EvaluatedPlan> placedAllocations() {
-            return ModelHandle.of(model.model()).flatMap(ModelHandle::allocations);
+            Optional<ModelHandle> handle = ModelHandle.of(model.model());
+            if (engine == EngineKind.ONNX_RUNTIME) {
+                handle.ifPresent(ModelHandle::recordNext);
+                run();
+            }
+            return handle.flatMap(ModelHandle::allocations);
         }
 
         @Override

@@ -44,8 +44,15 @@ public interface ModelHandle extends Supplier<PlanReport> {
     }
 
     /**
+     * Records the allocations of the next prediction, for {@link #allocations}. Has no effect for
+     * engines whose allocations are recorded anyway, or are in no recording.
+     */
+    default void recordNext() {}
+
+    /**
      * Returns the plan of the allocations of a PyTorch model's predictions, of several plans the
-     * one with the largest arena; empty before there is a plan, and for other engines.
+     * one with the largest arena, or a plan of a recorded prediction of an ONNX Runtime model,
+     * which is not used; empty before there is a plan, and for TensorFlow Lite.
      */
     default Optional<EvaluatedPlan> allocations() {
         return Optional.empty();

@@ -2,6 +2,9 @@ package org.djlplan.memplan.internal.djl;
 
 import java.util.Optional;
 import java.util.OptionalLong;
+import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
+import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
+import org.djlplan.memplan.internal.plan.portfolio.Strategies;
 import org.djlplan.memplan.internal.runtime.ort.OrtMemory;
 import org.djlplan.memplan.report.PlanReport;
 
@@ -20,6 +23,17 @@ record OrtHandle(OrtMemory memory, InputLimit limit) implements ModelHandle {
     @Override
     public Optional<InputLimit> inputLimit() {
         return Optional.of(limit);
+    }
+
+    @Override
+    public void recordNext() {
+        memory.recordNext();
+    }
+
+    /** A plan of the prediction that was recorded; it is not used. */
+    @Override
+    public Optional<EvaluatedPlan> allocations() {
+        return memory.recorded().map(trace -> MemoryPlanner.plan(trace.problem(), Strategies.BEST));
     }
 
     @Override

@@ -10,8 +10,10 @@ import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.internal.runtime.NativeLoader;
 import org.djlplan.memplan.internal.runtime.NoArenaException;
 import org.djlplan.memplan.internal.runtime.RunCounters;
+import org.djlplan.memplan.internal.runtime.RunEvents;
 import org.djlplan.memplan.internal.runtime.UnsupportedPlatformException;
 import org.djlplan.memplan.internal.runtime.VirtualThreads;
+import org.djlplan.memplan.internal.source.trace.AllocationTrace;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.report.PlanReport.Plan;
 import org.djlplan.memplan.report.PlanReport.Predictions;
@@ -45,12 +47,18 @@ public final class OrtMemory implements AutoCloseable {
     private long outside;
     private long escaped;
     private Largest largest = new Largest(0, 0, 0, 0);
+    private boolean recordsNext;
+    private Optional<AllocationTrace> recorded = Optional.empty();
 
     /** The prediction that reached furthest in its arena. */
     private record Largest(long allocations, long bytes, long mostBytes, long reachedBytes) {}
 
-    /** A prediction that allocates in an arena. */
-    private record Run(ArenaPool.Lease lease, Pointer run) {}
+    /**
+     * A prediction that allocates in an arena.
+     *
+     * @param recorded whether its allocations are recorded
+     */
+    private record Run(ArenaPool.Lease lease, Pointer run, boolean recorded) {}
 
     /**
      * The allocator must be attached.
@@ -111,18 +119,25 @@ public final class OrtMemory implements AutoCloseable {
             return Optional.empty();
         }
         Arena arena = lease.get().arena();
-        Pointer run = OrtNative.djlplan_ort_begin(arena.address(), escapes);
+        boolean recording = takeRecordsNext();
+        Pointer run = OrtNative.djlplan_ort_begin(arena.address(), escapes, recording ? 1 : 0);
         if (run == null) {
             lease.get().close(0);
             return Optional.empty();
         }
-        return Optional.of(new Run(lease.get(), run));
+        return Optional.of(new Run(lease.get(), run, recording));
     }
 
     private void end(Run run) {
         long[] counters = new long[RunCounters.COUNT];
         try {
             long bytes = OrtNative.djlplan_ort_pause();
+            if (run.recorded()) {
+                note(
+                        RunEvents.trace(
+                                (out, capacity) ->
+                                        OrtNative.djlplan_torch_events(run.run(), out, capacity)));
+            }
             OrtNative.djlplan_torch_finish(run.run(), counters, new int[0], 0);
             count(counters, bytes);
         } finally {
@@ -163,6 +178,29 @@ public final class OrtMemory implements AutoCloseable {
                             counters[RunCounters.MOST_BYTES],
                             counters[RunCounters.REACHED]);
         }
+    }
+
+    /** Records the allocations of the next prediction. */
+    public synchronized void recordNext() {
+        recordsNext = true;
+    }
+
+    private synchronized boolean takeRecordsNext() {
+        boolean taken = recordsNext;
+        recordsNext = false;
+        return taken;
+    }
+
+    private synchronized void note(Optional<AllocationTrace> trace) {
+        recorded = trace;
+    }
+
+    /**
+     * Returns the allocations of the prediction that was recorded last. Those that were not freed
+     * when it ended, such as outputs, have no end.
+     */
+    public synchronized Optional<AllocationTrace> recorded() {
+        return recorded;
     }
 
     /** Returns the report of the predictions so far. */

@@ -27,7 +27,7 @@ final class OrtNative {
 
     static native void djlplan_ort_detach();
 
-    static native Pointer djlplan_ort_begin(Pointer arena, Pointer escapes);
+    static native Pointer djlplan_ort_begin(Pointer arena, Pointer escapes, int recorded);
 
     static native long djlplan_ort_pause();
 
@@ -46,6 +46,8 @@ final class OrtNative {
     static native Pointer djlplan_torch_escapes_create(Pointer arena);
 
     static native void djlplan_torch_escapes_delete(Pointer escapes);
+
+    static native long djlplan_torch_events(Pointer run, long[] out, long capacity);
 
     static native void djlplan_torch_finish(
             Pointer run, long[] counters, int[] alive, int capacity);

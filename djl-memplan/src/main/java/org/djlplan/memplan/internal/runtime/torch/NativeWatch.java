@@ -1,17 +1,16 @@
 package org.djlplan.memplan.internal.runtime.torch;
 
-import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSet;
 import com.google.common.primitives.Ints;
 import com.sun.jna.Pointer;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalInt;
 import org.djlplan.memplan.internal.formula.QuickPlan;
 import org.djlplan.memplan.internal.runtime.Arena;
 import org.djlplan.memplan.internal.runtime.OutputArena;
 import org.djlplan.memplan.internal.runtime.RunCounters;
+import org.djlplan.memplan.internal.runtime.RunEvents;
 import org.djlplan.memplan.internal.source.trace.Allocation;
 import org.djlplan.memplan.internal.source.trace.AllocationTrace;
 
@@ -124,8 +123,6 @@ final class NativeWatch implements AllocationWatch {
 
     private final class NativeRun implements Run {
 
-        private static final int VALUES_PER_EVENT = 3;
-
         /** Below the size from which the C library asks the system for memory of its own. */
         private static final long MOST_BYTES_LEFT = 64 << 10;
 
@@ -147,31 +144,14 @@ final class NativeWatch implements AllocationWatch {
 
         @Override
         public Optional<AllocationTrace> recorded() {
-            long count = TorchNative.djlplan_torch_events(run, new long[0], 0);
-            if (count < 0 || count > Integer.MAX_VALUE) {
-                return Optional.empty();
-            }
-            long[] values = new long[(int) count];
-            long written = TorchNative.djlplan_torch_events(run, values, values.length);
-            if (written != count) {
-                return Optional.empty();
-            }
-            ImmutableList.Builder<Allocation> trace = ImmutableList.builder();
-            for (int i = 0; i < values.length; i += VALUES_PER_EVENT) {
-                long freedAt = values[i + 2];
-                trace.add(
-                        new Allocation(
-                                values[i],
-                                Ints.checkedCast(values[i + 1]),
-                                freedAt < 0
-                                        ? OptionalInt.empty()
-                                        : OptionalInt.of(Ints.checkedCast(freedAt))));
-            }
-            return Optional.of(
-                    new AllocationTrace(trace.build())
-                            .withFewBytesEscaped(
-                                    Ints.checkedCast(TorchNative.djlplan_torch_paused_at(run)),
-                                    MOST_BYTES_LEFT));
+            return RunEvents.trace(
+                            (out, capacity) -> TorchNative.djlplan_torch_events(run, out, capacity))
+                    .map(
+                            trace ->
+                                    trace.withFewBytesEscaped(
+                                            Ints.checkedCast(
+                                                    TorchNative.djlplan_torch_paused_at(run)),
+                                            MOST_BYTES_LEFT));
         }
 
         @Override

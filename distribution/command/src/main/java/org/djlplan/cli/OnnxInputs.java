@@ -1,0 +1,280 @@
+package org.djlplan.cli;
+
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+import com.google.common.collect.ImmutableList;
+import java.io.DataInputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.nio.channels.Channels;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * Reads the inputs of an {@code .onnx} model without an engine. The file is a message in the format
+ * of protocol buffers; weights are skipped.
+ */
+final class OnnxInputs {
+
+    private static final int VARINT = 0;
+    private static final int FIXED64 = 1;
+    private static final int MESSAGE = 2;
+    private static final int FIXED32 = 5;
+
+    private static final int MOST_NAME_BYTES = 1 << 16;
+
+    /** A dimension that the model leaves open. */
+    private static final long OPEN = -1;
+
+    private final FileChannel file;
+    private final List<Input> inputs = new ArrayList<>();
+    private final Set<String> weights = new HashSet<>();
+
+    /**
+     * An input of the graph.
+     *
+     * @param type as ONNX numbers types
+     * @param dimensions {@link #OPEN} where any length is possible
+     */
+    private record Input(String name, int type, List<Long> dimensions) {
+
+        boolean isOpen() {
+            return dimensions.contains(OPEN);
+        }
+
+        /** Open dimensions are 1. */
+        InputSpec toSpec() {
+            return new InputSpec(
+                    new Shape(dimensions.stream().mapToLong(n -> n == OPEN ? 1 : n).toArray()),
+                    Optional.of(dataType()));
+        }
+
+        private DataType dataType() {
+            return switch (type) {
+                case 1 -> DataType.FLOAT32;
+                case 2 -> DataType.UINT8;
+                case 3 -> DataType.INT8;
+                case 5 -> DataType.INT16;
+                case 6 -> DataType.INT32;
+                case 7 -> DataType.INT64;
+                case 9 -> DataType.BOOLEAN;
+                case 11 -> DataType.FLOAT64;
+                default ->
+                        throw new Failure(
+                                "input '" + name + "' of ONNX type " + type + " is not supported");
+            };
+        }
+
+        @Override
+        public String toString() {
+            return dimensions.stream()
+                    .map(length -> length == OPEN ? "?" : length.toString())
+                    .collect(Collectors.joining(",", name + " ", ""));
+        }
+    }
+
+    /** Reads a field of a message. */
+    @FunctionalInterface
+    private interface Field {
+
+        /**
+         * Reads a field, from the file's position on.
+         *
+         * @param number of the field
+         * @param kind how it is written
+         * @param end of a field that is no {@link #VARINT}
+         */
+        void read(int number, int kind, long end) throws IOException;
+    }
+
+    private OnnxInputs(FileChannel file) {
+        this.file = file;
+    }
+
+    /**
+     * Returns the inputs of a model with the shapes that the user requested.
+     *
+     * @param given one per input, or none
+     * @throws IllegalArgumentException if the number, a type or a number of dimensions differs, or
+     *     none are given and the model leaves dimensions open
+     * @throws Failure if the file is no ONNX model, or random values cannot be generated for an
+     *     input's type
+     */
+    static ImmutableList<InputSpec> complete(Path model, List<InputSpec> given) {
+        List<Input> own = read(model);
+        if (given.isEmpty() && own.stream().anyMatch(Input::isOpen)) {
+            throw new IllegalArgumentException(
+                    "the model leaves dimensions of its inputs open, "
+                            + own
+                            + ": give --input-shape");
+        }
+        return InputSpec.reshape(own.stream().map(Input::toSpec).toList(), given);
+    }
+
+    private static List<Input> read(Path model) {
+        try (FileChannel file = FileChannel.open(model)) {
+            OnnxInputs reader = new OnnxInputs(file);
+            reader.message(
+                    file.size(),
+                    (number, kind, end) -> {
+                        if (kind == VARINT) {
+                            long unused = reader.varint();
+                        } else if (number == 7) {
+                            reader.graph(end);
+                        }
+                    });
+            // Older models list weights as inputs, too.
+            List<Input> found =
+                    reader.inputs.stream()
+                            .filter(input -> !reader.weights.contains(input.name()))
+                            .toList();
+            if (found.isEmpty()) {
+                throw new Failure("no ONNX model with inputs: " + model);
+            }
+            return found;
+        } catch (IOException | ArithmeticException e) {
+            throw new Failure("not an ONNX model: " + model, e);
+        }
+    }
+
+    /** Reads the fields of a message up to its end. What a field does not read is skipped. */
+    private void message(long end, Field field) throws IOException {
+        while (file.position() < end) {
+            long key = varint();
+            int number = Math.toIntExact(key >>> 3);
+            int kind = (int) (key & 7);
+            if (kind == VARINT) {
+                field.read(number, kind, end);
+                continue;
+            }
+            long bytes =
+                    switch (kind) {
+                        case FIXED64 -> Long.BYTES;
+                        case FIXED32 -> Integer.BYTES;
+                        case MESSAGE -> varint();
+                        default -> throw new IOException("a field of kind " + kind);
+                    };
+            long fieldEnd = Math.addExact(file.position(), bytes);
+            if (bytes < 0 || fieldEnd > end) {
+                throw new EOFException("a field ends at " + fieldEnd + " of " + end);
+            }
+            field.read(number, kind, fieldEnd);
+            file.position(fieldEnd);
+        }
+    }
+
+    private long varint() throws IOException {
+        DataInputStream in = new DataInputStream(Channels.newInputStream(file));
+        long value = 0;
+        for (int shift = 0; shift < Long.SIZE; shift += 7) {
+            int next = in.readUnsignedByte();
+            value |= (long) (next & 0x7F) << shift;
+            if (next < 0x80) {
+                return value;
+            }
+        }
+        throw new IOException("a number without an end");
+    }
+
+    private String text(long end) throws IOException {
+        long bytes = end - file.position();
+        if (bytes > MOST_NAME_BYTES) {
+            throw new IOException("a name of " + bytes + " bytes");
+        }
+        byte[] text = new byte[(int) bytes];
+        new DataInputStream(Channels.newInputStream(file)).readFully(text);
+        return new String(text, StandardCharsets.UTF_8);
+    }
+
+    private void graph(long end) throws IOException {
+        message(
+                end,
+                (number, kind, fieldEnd) -> {
+                    if (kind == VARINT) {
+                        long unused = varint();
+                    } else if (number == 5) {
+                        weights(fieldEnd);
+                    } else if (number == 11) {
+                        input(fieldEnd);
+                    }
+                });
+    }
+
+    private void weights(long end) throws IOException {
+        message(
+                end,
+                (number, kind, fieldEnd) -> {
+                    if (kind == VARINT) {
+                        long unused = varint();
+                    } else if (number == 8) {
+                        weights.add(text(fieldEnd));
+                    }
+                });
+    }
+
+    private void input(long end) throws IOException {
+        StringBuilder name = new StringBuilder();
+        int[] type = new int[1];
+        List<Long> dimensions = new ArrayList<>();
+        message(
+                end,
+                (number, kind, fieldEnd) -> {
+                    if (kind == VARINT) {
+                        long unused = varint();
+                    } else if (number == 1) {
+                        name.append(text(fieldEnd));
+                    } else if (number == 2) {
+                        type(fieldEnd, type, dimensions);
+                    }
+                });
+        inputs.add(new Input(name.toString(), type[0], List.copyOf(dimensions)));
+    }
+
+    /** A type is a message in a message; its shape has one message for each dimension. */
+    private void type(long end, int[] type, List<Long> dimensions) throws IOException {
+        message(
+                end,
+                (number, kind, fieldEnd) -> {
+                    if (kind == VARINT) {
+                        int value = Math.toIntExact(varint());
+                        type[0] = number == 1 ? value : type[0];
+                    } else if (number == 1) {
+                        type(fieldEnd, type, dimensions);
+                    } else if (number == 2) {
+                        shape(fieldEnd, dimensions);
+                    }
+                });
+    }
+
+    private void shape(long end, List<Long> dimensions) throws IOException {
+        message(
+                end,
+                (number, kind, fieldEnd) -> {
+                    if (kind == VARINT) {
+                        long unused = varint();
+                    } else if (number == 1) {
+                        dimensions.add(length(fieldEnd));
+                    }
+                });
+    }
+
+    private long length(long end) throws IOException {
+        long[] length = {OPEN};
+        message(
+                end,
+                (number, kind, fieldEnd) -> {
+                    if (kind == VARINT) {
+                        long value = varint();
+                        length[0] = number == 1 ? value : length[0];
+                    }
+                });
+        return length[0];
+    }
+}
