@@ -17,6 +17,8 @@
 
 /* Before each block of the engine's, and behind it for kernels that read past its end. */
 enum { HEADER_BYTES = 64, SPARE_BYTES = 64 };
+/* Nobody has so many. */
+static const size_t TOO_MANY_BYTES = (size_t)1 << 62;
 _Static_assert(HEADER_BYTES % DJLPLAN_ALIGNMENT == 0, "a header misaligns its block");
 
 struct header {
@@ -44,6 +46,8 @@ static _Atomic int64_t figures[DJLPLAN_ORT_FIGURES];
 
 static _Thread_local struct djlplan_torch_run *current;
 static _Thread_local int64_t run_bytes; /* that the current run has asked for */
+static _Thread_local int64_t run_limit; /* how far it may reach in its arena */
+static _Thread_local int64_t refused;   /* how far it would have reached; 0: no further */
 static _Thread_local bool loading;      /* this thread creates a session */
 static _Thread_local int64_t
     loaded_bytes; /* weights that it allocated and did not free meanwhile */
@@ -71,7 +75,13 @@ static void *allocate(struct ort_allocator *self, size_t bytes) {
     if (loading) return allocate_outside(bytes, DJLPLAN_ORT_WEIGHTS_BYTES);
     if (current != NULL) {
         run_bytes += (int64_t)bytes;
-        void *place = djlplan_run_place(current, bytes);
+        char *place = djlplan_run_place(current, bytes);
+        if (place != NULL && place + bytes - current->arena->base > run_limit) {
+            if (refused == 0) refused = place + bytes - current->arena->base;
+            (void)djlplan_run_free(place);
+            /* Fails, in the way that the engine expects. */
+            return engine->allocate(engine, TOO_MANY_BYTES);
+        }
         if (place != NULL) return place;
     }
     return allocate_outside(bytes, DJLPLAN_ORT_OUTSIDE_BYTES);
@@ -271,10 +281,12 @@ void *djlplan_ort_arrived(int64_t *weights_bytes) {
 }
 
 struct djlplan_torch_run *djlplan_ort_begin(void *arena, struct djlplan_torch_escapes *escapes,
-                                            int recorded) {
+                                            int recorded, int64_t limit_bytes) {
     if (current != NULL) return NULL;
     current = djlplan_run_begin(NULL, arena, escapes, recorded);
     run_bytes = 0;
+    run_limit = limit_bytes;
+    refused = 0;
     return current;
 }
 
@@ -285,6 +297,8 @@ int64_t djlplan_ort_pause(void) {
     (void)djlplan_run_pause(run);
     return run_bytes;
 }
+
+int64_t djlplan_ort_refused(void) { return refused; }
 
 void djlplan_ort_load_begin(void) {
     loading = true;

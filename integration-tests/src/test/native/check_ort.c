@@ -160,8 +160,8 @@ static void check_expected(const void *table, void (*refuse)(int), int (*asked)(
 
 /* Allocates an intermediate and an output; returns the output, which is in use. */
 static void *predict(struct djlplan_torch_escapes *escapes, int64_t bytes) {
-    struct djlplan_torch_run *run = djlplan_ort_begin(arena, escapes, 0);
-    CHECK(run != NULL && djlplan_ort_begin(arena, escapes, 0) == NULL);
+    struct djlplan_torch_run *run = djlplan_ort_begin(arena, escapes, 0, INT64_MAX);
+    CHECK(run != NULL && djlplan_ort_begin(arena, escapes, 0, INT64_MAX) == NULL);
     void *intermediate = allocate((size_t)bytes), *output = allocate((size_t)bytes);
     CHECK(in_arena(intermediate));
     release(intermediate);
@@ -178,18 +178,33 @@ static void check_runs(void) {
     release_elsewhere(first);
     release(second);
     CHECK(djlplan_arena_in_use(arena) == 0);
-    CHECK(djlplan_ort_begin(&environment, escapes, 0) == NULL);
+    CHECK(djlplan_ort_begin(&environment, escapes, 0, INT64_MAX) == NULL);
     djlplan_torch_escapes_delete(escapes);
 }
 
 /* Nothing of a run fits: all of it is the engine's. */
 static void check_no_room(void) {
-    struct djlplan_torch_run *run = djlplan_ort_begin(arena, NULL, 0);
+    struct djlplan_torch_run *run = djlplan_ort_begin(arena, NULL, 0, INT64_MAX);
     void *block = allocate((size_t)64 * MEBI);
     CHECK(!in_arena(block));
     release(block);
     djlplan_ort_pause();
     CHECK(finish(run, DJLPLAN_OUTSIDE) == 1);
+}
+
+/* What would reach further than the limit fails, and takes nothing. */
+static void check_limit(void) {
+    struct djlplan_torch_run *run = djlplan_ort_begin(arena, NULL, 1, 2 * LARGE);
+    void *block = allocate(LARGE);
+    CHECK(in_arena(block) && djlplan_ort_refused() == 0);
+    CHECK(allocate((size_t)2 * LARGE) == NULL);
+    CHECK(djlplan_ort_refused() >= (int64_t)3 * LARGE);
+    release(block);
+    CHECK(djlplan_arena_in_use(arena) == 0);
+    djlplan_ort_pause();
+    CHECK(djlplan_torch_events(run, NULL, 0) == (int64_t)2 * DJLPLAN_EVENT_VALUES);
+    (void)finish(run, DJLPLAN_OUTSIDE);
+    CHECK(djlplan_ort_refused() >= (int64_t)3 * LARGE);
 }
 
 static void *predict_often(void *seed) {
@@ -260,6 +275,7 @@ int main(int count, char **arguments) {
         check_load();
         check_runs();
         check_no_room();
+        check_limit();
         check_threads();
         check_end();
         CHECK(live() == 0);

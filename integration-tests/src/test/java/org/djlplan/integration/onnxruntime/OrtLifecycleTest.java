@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.BaseModel;
+import ai.djl.Device;
 import ai.djl.MalformedModelException;
 import ai.djl.Model;
 import ai.djl.inference.Predictor;
@@ -16,16 +17,20 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.AbstractBlock;
 import ai.djl.nn.Block;
-import ai.djl.repository.zoo.ModelNotFoundException;
 import ai.djl.repository.zoo.ZooModel;
 import ai.djl.training.ParameterStore;
+import ai.djl.translate.DefaultTranslatorFactory;
 import ai.djl.translate.NoopTranslator;
 import ai.djl.translate.TranslateException;
 import ai.djl.translate.Translator;
+import ai.djl.translate.TranslatorFactory;
+import ai.djl.util.Pair;
 import ai.djl.util.PairList;
 import com.google.common.base.Throwables;
+import java.io.IOException;
 import java.lang.reflect.Field;
 import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Type;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -34,6 +39,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import org.djlplan.integration.support.OnnxSketch;
 import org.djlplan.memplan.PlanHandle;
 import org.djlplan.memplan.PlannedTranslatorFactory;
@@ -171,6 +177,31 @@ class OrtLifecycleTest {
     }
 
     @Test
+    void load_deviceThatIsNotThere_failsAsStockDoes() throws Exception {
+        Path file = OrtModels.Kind.CLASSIFIER.write(folder);
+        List<String> errors = new ArrayList<>();
+        for (TranslatorFactory factory :
+                List.of(
+                        new DefaultTranslatorFactory(),
+                        PlannedTranslatorFactory.wrap(new NoopTranslator()))) {
+            MalformedModelException e =
+                    assertThrows(
+                            MalformedModelException.class,
+                            () ->
+                                    OrtModels.criteria(file)
+                                            .optDevice(Device.gpu())
+                                            .optTranslatorFactory(factory)
+                                            .build()
+                                            .loadModel());
+            errors.add(Throwables.getRootCause(e).getMessage());
+        }
+        assertEquals(errors.get(0), errors.get(1));
+        try (ZooModel<NDList, NDList> model = OrtModels.planned(file)) {
+            assertTrue(PlanHandle.of(model).orElseThrow().report().planned());
+        }
+    }
+
+    @Test
     void limitInputBytes_largerInput_isRefused() throws Exception {
         Path file = OrtModels.Kind.CLASSIFIER.write(folder);
         try (ZooModel<NDList, NDList> model = OrtModels.planned(file);
@@ -185,16 +216,78 @@ class OrtLifecycleTest {
         }
     }
 
+    /** Removes the file that DJL has loaded, so that it cannot be loaded again. */
+    private record Removing(TranslatorFactory inner, Path file) implements TranslatorFactory {
+
+        @Override
+        public Set<Pair<Type, Type>> getSupportedTypes() {
+            return inner.getSupportedTypes();
+        }
+
+        @Override
+        public boolean isSupported(Class<?> input, Class<?> output) {
+            return inner.isSupported(input, output);
+        }
+
+        @Override
+        public <I, O> Translator<I, O> newInstance(
+                Class<I> input, Class<O> output, Model model, Map<String, ?> arguments)
+                throws TranslateException {
+            try {
+                Files.delete(file);
+            } catch (IOException e) {
+                throw new TranslateException(e);
+            }
+            return inner.newInstance(input, output, model, arguments);
+        }
+    }
+
     @Test
-    void load_withBudget_isRefusedUnlessBestEffort() throws Exception {
+    void load_onlyEngine_createsTheSessionOnce() throws Exception {
         Path file = OrtModels.Kind.CLASSIFIER.write(folder);
-        ModelNotFoundException e =
-                assertThrows(
-                        ModelNotFoundException.class,
-                        () -> OrtModels.planned(file, Map.of("memplan.budget", "48MB")).close());
-        assertTrue(Throwables.getRootCause(e).getMessage().contains("ONNX Runtime"));
+        TranslatorFactory factory =
+                new Removing(PlannedTranslatorFactory.wrap(new NoopTranslator()), file);
         try (ZooModel<NDList, NDList> model =
-                OrtModels.planned(file, Map.of("memplan.budget", "48MB:best-effort"))) {
+                        OrtModels.criteria(file).optTranslatorFactory(factory).build().loadModel();
+                Predictor<NDList, NDList> predictor = model.newPredictor();
+                NDManager manager = model.getNDManager().newSubManager()) {
+            predictor.predict(image(manager, 64)).close();
+            PlanHandle plan = PlanHandle.of(model).orElseThrow();
+            assertEquals(1, plan.report().predictions().online());
+            assertTrue(plan.memory().orElseThrow().weightsBytes() > 0);
+        }
+    }
+
+    @Test
+    void load_switchedOffByAnArgument_isStock() throws Exception {
+        Path file = OrtModels.Kind.CLASSIFIER.write(folder);
+        try (ZooModel<NDList, NDList> model =
+                        OrtModels.criteria(file)
+                                .optTranslatorFactory(
+                                        PlannedTranslatorFactory.wrap(new NoopTranslator()))
+                                .optArgument("memplan.enabled", "false")
+                                .build()
+                                .loadModel();
+                ZooModel<NDList, NDList> stock = OrtModels.stock(file);
+                Predictor<NDList, NDList> predictor = model.newPredictor();
+                Predictor<NDList, NDList> expected = stock.newPredictor()) {
+            assertFalse(PlanHandle.of(model).isPresent());
+            assertEquals(
+                    OrtModels.predict(stock, expected, OrtModels.Kind.CLASSIFIER, 1),
+                    OrtModels.predict(model, predictor, OrtModels.Kind.CLASSIFIER, 1));
+        }
+    }
+
+    @Test
+    void load_elsewhereAfterAQuestion_isStock() throws Exception {
+        Path file = OrtModels.Kind.CLASSIFIER.write(folder);
+        assertTrue(
+                PlannedTranslatorFactory.wrap(new NoopTranslator())
+                        .isSupported(NDList.class, NDList.class));
+        try (Model model = Model.newInstance("other", "OnnxRuntime")) {
+            assertThrows(IOException.class, () -> model.load(folder.resolve("none.onnx")));
+        }
+        try (ZooModel<NDList, NDList> model = OrtModels.planned(file)) {
             assertTrue(PlanHandle.of(model).orElseThrow().report().planned());
         }
     }

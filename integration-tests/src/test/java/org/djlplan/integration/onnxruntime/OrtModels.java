@@ -44,7 +44,8 @@ final class OrtModels {
         return criteria(file).optTranslatorFactory(factory).build().loadModel();
     }
 
-    private static Criteria.Builder<NDList, NDList> criteria(Path file) {
+    /** Returns criteria for a model that takes and returns arrays. */
+    static Criteria.Builder<NDList, NDList> criteria(Path file) {
         return Criteria.builder()
                 .setTypes(NDList.class, NDList.class)
                 .optModelPath(file)
@@ -89,6 +90,40 @@ final class OrtModels {
                 return new NDList(manager.create(LongBuffer.wrap(ids), shape, DataType.INT64));
             }
         },
+        HALF {
+            @Override
+            OnnxSketch sketch() {
+                return OnnxSketch.half();
+            }
+
+            @Override
+            NDList inputs(NDManager manager, int number) {
+                return rows(manager, new Random(number));
+            }
+        },
+        QUANTIZED {
+            @Override
+            OnnxSketch sketch() {
+                return OnnxSketch.quantized();
+            }
+
+            @Override
+            NDList inputs(NDManager manager, int number) {
+                return rows(manager, new Random(number));
+            }
+        },
+        EXTERNAL {
+            @Override
+            OnnxSketch sketch() {
+                return OnnxSketch.large().withExternalData();
+            }
+
+            @Override
+            NDList inputs(NDManager manager, int number) {
+                Random random = new Random(number);
+                return new NDList(floats(manager, random, new Shape(1 + random.nextInt(8), 1024)));
+            }
+        },
         RECURRENT {
             @Override
             OnnxSketch sketch() {
@@ -121,6 +156,10 @@ final class OrtModels {
                         8L * (1 + random.nextInt(20)),
                         8L * (1 + random.nextInt(20)));
         return new NDList(floats(manager, random, shape));
+    }
+
+    private static NDList rows(NDManager manager, Random random) {
+        return new NDList(floats(manager, random, new Shape(1 + random.nextInt(40), 64)));
     }
 
     /** Makes an array of random elements. */

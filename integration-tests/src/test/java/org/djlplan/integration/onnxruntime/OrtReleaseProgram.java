@@ -10,6 +10,7 @@ import com.sun.jna.ptr.PointerByReference;
 import java.lang.reflect.Field;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.security.Permission;
 import java.util.List;
 import org.djlplan.memplan.PlanHandle;
 
@@ -21,6 +22,9 @@ final class OrtReleaseProgram {
 
     /** The argument that has the application register an allocator of its own. */
     static final String OWN_ALLOCATOR = "own-allocator";
+
+    /** The argument that denies access to private fields of the Java binding. */
+    static final String NO_REFLECTION = "no-reflection";
 
     private static final int INPUTS = 20;
     private static final int CREATE_CPU_MEMORY_INFO = 69;
@@ -37,6 +41,9 @@ final class OrtReleaseProgram {
                 "engine " + environment.getClass().getMethod("getVersion").invoke(environment));
         if (List.of(arguments).contains(OWN_ALLOCATOR)) {
             registerAllocator();
+        }
+        if (List.of(arguments).contains(NO_REFLECTION)) {
+            denyReflection();
         }
         for (OrtModels.Kind kind : OrtModels.Kind.values()) {
             Path file = kind.write(folder);
@@ -56,6 +63,30 @@ final class OrtReleaseProgram {
                 System.out.println(kind + ": " + same + " same, " + reason);
             }
         }
+    }
+
+    /** As a module that opens nothing does. */
+    @SuppressWarnings("removal") // the JVM of the tests has it
+    private static void denyReflection() {
+        System.setSecurityManager(
+                new SecurityManager() {
+                    @Override
+                    public void checkPermission(Permission permission) {
+                        boolean denied =
+                                permission.getName().equals("suppressAccessChecks")
+                                        && StackWalker.getInstance()
+                                                .walk(
+                                                        frames ->
+                                                                frames.anyMatch(
+                                                                        frame ->
+                                                                                frame.getClassName()
+                                                                                        .endsWith(
+                                                                                                ".OrtBinding")));
+                        if (denied) {
+                            throw new SecurityException("no reflection today");
+                        }
+                    }
+                });
     }
 
     /** Returns the environment, which the engine makes. */

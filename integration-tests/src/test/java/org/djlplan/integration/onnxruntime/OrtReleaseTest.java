@@ -88,6 +88,39 @@ class OrtReleaseTest {
     }
 
     @Test
+    void load_reflectionRefused_isStockWithAWarning() throws Exception {
+        ChildJvm.Result result =
+                new ChildJvm(folder)
+                        .small()
+                        .options("-Djava.security.manager=allow")
+                        .run(
+                                OrtReleaseProgram.class,
+                                folder.toString(),
+                                OrtReleaseProgram.NO_REFLECTION);
+        assertEquals(0, result.exitCode(), result.printed());
+        for (OrtModels.Kind kind : OrtModels.Kind.values()) {
+            assertTrue(result.out().contains(kind + ": 20 same, DJL's engine"), result.printed());
+        }
+        assertEquals(OrtModels.Kind.values().length, result.warnings().size(), result.printed());
+    }
+
+    @Test
+    void predict_noMemory_failsAndLeavesTheModelUsable() throws Exception {
+        ChildJvm.Result result =
+                new ChildJvm(folder)
+                        .options(
+                                "-Xmx768m",
+                                "-XX:+UseSerialGC",
+                                "-XX:CompressedClassSpaceSize=64m",
+                                "-XX:ReservedCodeCacheSize=64m")
+                        .after("ulimit -v 4000000")
+                        .run(OrtNoMemoryProgram.class, folder.toString());
+        assertEquals(0, result.exitCode(), result.printed());
+        assertEquals(
+                List.of("same", "failed", "same"), result.out().lines().toList(), result.printed());
+    }
+
+    @Test
     void load_allocatorOfTheApplications_isStockWithAWarning() throws Exception {
         ChildJvm.Result result =
                 new ChildJvm(folder)

@@ -8,6 +8,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 
@@ -17,7 +18,9 @@ public final class OnnxSketch {
     /** Types of elements, as ONNX numbers them. */
     public enum Type {
         FLOAT(1),
-        INT64(7);
+        INT8(3),
+        INT64(7),
+        FLOAT16(10);
 
         private final int code;
 
@@ -35,6 +38,10 @@ public final class OnnxSketch {
 
     private final Message graph = new Message();
     private final Random random = new Random(7);
+    private final List<Message> weights = new ArrayList<>();
+    private final List<byte[]> values = new ArrayList<>();
+    private final ByteArrayOutputStream external = new ByteArrayOutputStream();
+    private boolean isExternal;
 
     /** A message in the format of protocol buffers. */
     private static final class Message {
@@ -196,18 +203,101 @@ public final class OnnxSketch {
         for (long length : dimensions) {
             tensor.number(1, length);
         }
-        graph.message(5, tensor.number(2, type.code).text(8, name).bytes(9, data));
+        weights.add(tensor.number(2, type.code).text(8, name));
+        values.add(data);
         return this;
     }
 
-    /** Writes the model to a file. */
+    /** Writes the weights into a file of their own, beside the model. */
+    public OnnxSketch withExternalData() {
+        isExternal = true;
+        return this;
+    }
+
+    private static Message entry(String key, String value) {
+        return new Message().text(1, key).text(2, value);
+    }
+
+    private void addWeights(String externalFile) {
+        for (int i = 0; i < weights.size(); i++) {
+            Message tensor = weights.get(i);
+            byte[] data = values.get(i);
+            if (isExternal) {
+                tensor.message(13, entry("location", externalFile))
+                        .message(13, entry("offset", "" + external.size()))
+                        .message(13, entry("length", "" + data.length))
+                        .number(14, 1);
+                external.writeBytes(data);
+            } else {
+                tensor.bytes(9, data);
+            }
+            graph.message(5, tensor);
+        }
+    }
+
+    /** Writes the model to a file, once. */
     public Path write(Path file) throws IOException {
+        String beside = file.getFileName() + ".data";
+        addWeights(beside);
+        if (isExternal) {
+            Files.write(file.resolveSibling(beside), external.toByteArray());
+        }
         Message model =
                 new Message()
                         .number(1, IR_VERSION)
                         .message(7, graph.text(2, "graph"))
                         .message(8, new Message().number(2, OPSET));
         return Files.write(file, model.bytes.toByteArray());
+    }
+
+    /** Adds half-precision weights of small powers of two. */
+    private OnnxSketch halfWeights(String name, int rows, int columns) {
+        ByteBuffer data =
+                ByteBuffer.allocate(rows * columns * Short.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        for (int i = 0; i < rows * columns; i++) {
+            // Sign, an exponent of 7 to 10, and no fraction.
+            data.putShort((short) (random.nextInt(2) << 15 | (7 + random.nextInt(4)) << 10));
+        }
+        return constant(name, Type.FLOAT16, data.array(), rows, columns);
+    }
+
+    /** Two layers with half-precision weights: {@code x} of N×64 to {@code y} of N×64. */
+    public static OnnxSketch half() {
+        return new OnnxSketch()
+                .input("x", Type.FLOAT, -1, 64)
+                .node("Cast", "x", "h0")
+                .with("to", Type.FLOAT16.code)
+                .add()
+                .halfWeights("a_w", 64, 64)
+                .node("MatMul", "h0 a_w", "h1")
+                .add()
+                .node("Relu", "h1", "h2")
+                .add()
+                .halfWeights("b_w", 64, 64)
+                .node("MatMul", "h2 b_w", "h3")
+                .add()
+                .node("Cast", "h3", "y")
+                .with("to", Type.FLOAT.code)
+                .add()
+                .output("y", Type.FLOAT, -1, 64);
+    }
+
+    /** A layer with 8-bit weights: {@code x} of N×64 to {@code y} of N×64. */
+    public static OnnxSketch quantized() {
+        OnnxSketch sketch = new OnnxSketch().input("x", Type.FLOAT, -1, 64);
+        byte[] data = new byte[64 * 64];
+        sketch.random.nextBytes(data);
+        return sketch.constant("w", Type.INT8, data, 64, 64)
+                .node("DynamicQuantizeLinear", "x", "q scale zero")
+                .add()
+                .node("MatMulInteger", "q w zero", "i")
+                .add()
+                .node("Cast", "i", "f")
+                .with("to", Type.FLOAT.code)
+                .add()
+                .node("Mul", "f scale", "y")
+                .add()
+                .output("y", Type.FLOAT, -1, 64);
     }
 
     private OnnxSketch convolution(String input, String output, long from, long to, long stride) {
@@ -306,6 +396,33 @@ public final class OnnxSketch {
                 .add()
                 .output("states", Type.FLOAT, -1, -1, width)
                 .output("mean", Type.FLOAT, -1, width);
+    }
+
+    /**
+     * Encodes texts for DJL's translators: {@code input_ids} and {@code attention_mask} of B×T to
+     * {@code last_hidden_state} of B×T×64.
+     */
+    public static OnnxSketch textEncoder() {
+        return new OnnxSketch()
+                .input("input_ids", Type.INT64, -1, -1)
+                .input("attention_mask", Type.INT64, -1, -1)
+                .weights("words", 1000, 64)
+                .node("Gather", "words input_ids", "e")
+                .add()
+                .node("Cast", "attention_mask", "m")
+                .with("to", Type.FLOAT.code)
+                .add()
+                .integers("axes", 2)
+                .node("Unsqueeze", "m axes", "mask")
+                .add()
+                .node("Mul", "e mask", "x")
+                .add()
+                .weights("w", 64, 64)
+                .node("MatMul", "x w", "h")
+                .add()
+                .node("Tanh", "h", "last_hidden_state")
+                .add()
+                .output("last_hidden_state", Type.FLOAT, -1, -1, 64);
     }
 
     /** Carries a state along: {@code sound} of 1×N and {@code before} of 1×64. */

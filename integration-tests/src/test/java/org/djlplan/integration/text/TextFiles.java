@@ -34,9 +34,14 @@ public final class TextFiles {
     /** Writes the folder of a model and returns its TorchScript file. */
     public static Path write(Path model, Path folder) throws IOException {
         Path file = Torch.copy(model, folder);
-        Files.writeString(file.resolveSibling("tokenizer.json"), tokenizer().toString());
-        Files.writeString(file.resolveSibling("config.json"), config().toString());
+        writeTokenizer(file.getParent());
         return file;
+    }
+
+    /** Writes what belongs to a model into its folder. */
+    public static void writeTokenizer(Path folder) throws IOException {
+        Files.writeString(folder.resolve("tokenizer.json"), tokenizer().toString());
+        Files.writeString(folder.resolve("config.json"), config().toString());
     }
 
     /** Returns texts of 1 to a number of words, which differ in length. */

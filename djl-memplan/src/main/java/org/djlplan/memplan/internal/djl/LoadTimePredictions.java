@@ -59,6 +59,22 @@ public final class LoadTimePredictions {
         }
     }
 
+    /**
+     * Predicts once with zeros; returns whether the budget sufficed. A model that does not accept
+     * the inputs is left to its first prediction, with one warning.
+     */
+    static boolean fits(Model model, List<InputShape> inputs) {
+        try {
+            predict(model, inputs, 1);
+        } catch (RuntimeException | TranslateException e) {
+            if (tooSmall(e).isPresent()) {
+                return false;
+            }
+            logger.warn("{} is not tried in its budget: {}", model.getName(), e.toString());
+        }
+        return true;
+    }
+
     private static Optional<BudgetTooSmallException> tooSmall(Exception problem) {
         return Throwables.getCausalChain(problem).stream()
                 .filter(BudgetTooSmallException.class::isInstance)

@@ -3,12 +3,19 @@ package org.djlplan.memplan.internal.djl;
 import ai.djl.Model;
 import ai.djl.ndarray.NDManager;
 import ai.djl.nn.Block;
+import com.google.common.primitives.Longs;
 import java.io.IOException;
 import java.lang.reflect.Constructor;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
+import org.djlplan.memplan.internal.config.InputShape;
 
 /** A model of DJL's engine for ONNX Runtime. */
 final class OrtAdapter {
@@ -56,8 +63,45 @@ final class OrtAdapter {
 
     /** Returns the address of the session that the engine made. */
     long session() throws ReflectiveOperationException {
-        return (long)
-                OrtBinding.field(OrtBinding.field(model.getBlock(), "session"), "nativeHandle");
+        return (long) OrtBinding.field(sessionOf(model.getBlock()), "nativeHandle");
+    }
+
+    private static Object sessionOf(Block block) throws ReflectiveOperationException {
+        return OrtBinding.field(block, "session");
+    }
+
+    /**
+     * Returns the inputs that the model describes; empty if it leaves dimensions open.
+     *
+     * @param block of the engine
+     */
+    static List<InputShape> inputs(Block block) throws ReflectiveOperationException {
+        Object session = sessionOf(block);
+        Map<?, ?> described = (Map<?, ?>) call(session, "getInputInfo");
+        List<InputShape> inputs = new ArrayList<>();
+        for (Object node : described.values()) {
+            Object tensor = call(node, "getInfo");
+            long[] shape = (long[]) call(tensor, "getShape");
+            if (Arrays.stream(shape).anyMatch(length -> length < 1)) {
+                return List.of();
+            }
+            String type = String.valueOf(tensor.getClass().getField("type").get(tensor));
+            inputs.add(new InputShape(Longs.asList(shape), dataType(type)));
+        }
+        return inputs;
+    }
+
+    private static Object call(Object owner, String method) throws ReflectiveOperationException {
+        return owner.getClass().getMethod(method).invoke(owner);
+    }
+
+    private static String dataType(String type) {
+        return switch (type) {
+            case "FLOAT" -> "float32";
+            case "DOUBLE" -> "float64";
+            case "BOOL" -> "boolean";
+            default -> type.toLowerCase(Locale.ROOT);
+        };
     }
 
     /**

@@ -2,6 +2,10 @@ package org.djlplan.memplan.internal.djl;
 
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.LongSupplier;
+import org.djlplan.memplan.errors.BudgetTooSmallException;
+import org.djlplan.memplan.internal.config.Budget;
+import org.djlplan.memplan.internal.config.BudgetResolver;
 import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
 import org.djlplan.memplan.internal.plan.portfolio.Strategies;
@@ -14,6 +18,25 @@ import org.djlplan.memplan.report.PlanReport;
  * @param limit on the sizes of inputs
  */
 record OrtHandle(OrtMemory memory, InputLimit limit) implements ModelHandle {
+
+    @Override
+    public boolean hasBudget() {
+        return memory.hasBudget();
+    }
+
+    @Override
+    public void setBudget(Budget budget) throws BudgetTooSmallException {
+        if (!hasBudget()) {
+            throw new IllegalStateException("loaded without a budget");
+        }
+        memory.setBudget(budget(budget, memory.weightsBytes()));
+    }
+
+    /** Returns how many bytes a budget is. */
+    static LongSupplier budget(Budget budget, long weightsBytes) {
+        BudgetResolver resolver = BudgetedWeights.resolver(budget, weightsBytes);
+        return () -> resolver.bytes(weightsBytes);
+    }
 
     @Override
     public PlanReport get() {

@@ -5,15 +5,19 @@ import ai.djl.nn.Block;
 import ai.djl.translate.TranslateException;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
-import org.djlplan.memplan.internal.config.OptionKey;
+import java.util.function.LongSupplier;
+import org.djlplan.memplan.errors.BudgetTooSmallException;
+import org.djlplan.memplan.internal.config.BudgetOptions;
+import org.djlplan.memplan.internal.config.InputShape;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.events.FlightRecord;
-import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.internal.runtime.ProcessMemory;
 import org.djlplan.memplan.internal.runtime.UnsupportedPlatformException;
 import org.djlplan.memplan.internal.runtime.ort.OrtAllocator;
 import org.djlplan.memplan.internal.runtime.ort.OrtMemory;
+import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.report.PlanReport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -38,11 +42,10 @@ final class OrtPlanning {
      *
      * @param early the model's session, if it has our allocator already
      * @return why it was left as it was; empty if it is planned
-     * @throws TranslateException if the model has a budget, or cannot be loaded again
+     * @throws TranslateException if its budget cannot be met, or it cannot be loaded again
      */
     Optional<String> plan(Model model, Optional<OrtAllocator.Arrived> early)
             throws TranslateException {
-        refuseBudget(model);
         try {
             OrtAdapter adapter = OrtAdapter.of(model);
             if (early.isPresent() && early.get().address() == adapter.session()) {
@@ -90,21 +93,6 @@ final class OrtPlanning {
         }
     }
 
-    private void refuseBudget(Model model) throws TranslateException {
-        if (!options.budget().limited()) {
-            return;
-        }
-        String problem =
-                model.getName()
-                        + " is not held inside its budget: "
-                        + OptionKey.BUDGET.key()
-                        + " is not available for ONNX Runtime";
-        if (!options.budget().bestEffort()) {
-            throw new TranslateException(problem);
-        }
-        logger.warn(problem);
-    }
-
     /** Returns why the session is one of the engine's own; empty if it is ours. */
     private Optional<String> install(Model model, OrtAdapter adapter, Path file)
             throws ReflectiveOperationException, TranslateException {
@@ -133,19 +121,57 @@ final class OrtPlanning {
         return Optional.empty();
     }
 
-    private static OrtMemory newMemory(long weightsBytes) throws UnsupportedPlatformException {
-        return new OrtMemory(ArenaPool.shared(), weightsBytes);
+    private OrtMemory newMemory(long weightsBytes) throws UnsupportedPlatformException {
+        BudgetOptions budget = options.budget();
+        return new OrtMemory(
+                weightsBytes,
+                budget.limited()
+                        ? Optional.of(
+                                budget.bestEffort()
+                                        ? () -> BudgetReport.UNLIMITED
+                                        : OrtHandle.budget(budget.budget(), weightsBytes))
+                        : Optional.empty());
+    }
+
+    /**
+     * Runs the model once, with the inputs of the options or those that it describes, to tell
+     * whether its budget suffices. If it does not, the smallest one is measured without a limit.
+     */
+    private void tryBudget(Model model, Block block, OrtMemory memory) throws TranslateException {
+        try {
+            memory.checkBudget();
+            List<InputShape> inputs =
+                    options.inputShapes().isEmpty()
+                            ? OrtAdapter.inputs(block)
+                            : options.inputShapes();
+            if (!inputs.isEmpty() && !LoadTimePredictions.fits(model, inputs)) {
+                LongSupplier budget = memory.budget().orElseThrow();
+                memory.setBudget(() -> BudgetReport.UNLIMITED);
+                boolean unused = LoadTimePredictions.fits(model, inputs);
+                memory.setBudget(budget);
+                memory.checkBudget();
+            }
+        } catch (BudgetTooSmallException e) {
+            throw new TranslateException(model.getName() + ": " + e.getMessage(), e);
+        } catch (ReflectiveOperationException e) {
+            logger.debug("{} is not tried in its budget", model.getName(), e);
+        }
     }
 
     /** Gives the model a block whose predictions use the memory. */
     private void serve(Model model, Block block, OrtMemory memory) throws TranslateException {
         model.getNDManager().attachInternal("djl-plan-" + System.identityHashCode(memory), memory);
         PyTorchPlanning.replaceBlock(model, wrap(model, block, memory));
+        // Weights that the engine packed are freed now, but kept by the C library.
+        ProcessMemory.trim();
         logger.info(
-                "{}: predictions share arenas with other models, {} MB of weights",
+                "{}: predictions use arenas{}, {} MB of weights",
                 model.getName(),
+                memory.hasBudget() ? " in a budget" : " that all models share",
                 memory.weightsBytes() / MEGA);
-        if (options.warmup() && !options.inputShapes().isEmpty()) {
+        if (memory.hasBudget()) {
+            tryBudget(model, block, memory);
+        } else if (options.warmup() && !options.inputShapes().isEmpty()) {
             LoadTimePredictions.run(model, options.inputShapes());
         }
     }
@@ -180,7 +206,7 @@ final class OrtPlanning {
         InferencePass checked =
                 options.verify() ? new VerifiedForward(model.getName(), stock, forward) : forward;
         InferencePass placed =
-                options.workers().isOff()
+                options.workers().isOff() && !memory.hasBudget()
                         ? checked
                         : WorkerForward.withoutSettings(checked, options.workers());
         String name = model.getName();

@@ -3,17 +3,24 @@ package org.djlplan.memplan.internal.runtime.ort;
 import com.sun.jna.Pointer;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.internal.runtime.Arena;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.internal.runtime.NativeLoader;
 import org.djlplan.memplan.internal.runtime.NoArenaException;
 import org.djlplan.memplan.internal.runtime.RunCounters;
 import org.djlplan.memplan.internal.runtime.RunEvents;
+import org.djlplan.memplan.internal.runtime.Settling;
 import org.djlplan.memplan.internal.runtime.UnsupportedPlatformException;
 import org.djlplan.memplan.internal.runtime.VirtualThreads;
 import org.djlplan.memplan.internal.source.trace.AllocationTrace;
+import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.report.PlanReport.Plan;
 import org.djlplan.memplan.report.PlanReport.Predictions;
@@ -23,6 +30,9 @@ import org.djlplan.memplan.report.PlanReport.Predictions;
  * lowest free place in an arena; overlapping predictions share one. Allocations that are known to
  * outlive their prediction, such as outputs, come from the engine's allocator. Without an arena a
  * prediction uses only the engine's allocator.
+ *
+ * <p>With a budget predictions run one at a time, in an arena of the model's own. A prediction
+ * fails that would need more than the budget leaves beside the weights.
  */
 public final class OrtMemory implements AutoCloseable {
 
@@ -35,10 +45,22 @@ public final class OrtMemory implements AutoCloseable {
      */
     private static final int FEW_PREDICTIONS = 8;
 
+    /** A smaller arena is of no use. */
+    private static final long LEAST_ARENA_BYTES = 4096;
+
+    private static final double MEGA = 1e6;
+
     private final ArenaPool.Need need;
     private final NativeLoader.Use use;
     private final Pointer escapes;
     private final long weightsBytes;
+    private final Settling settling = new Settling(() -> {});
+
+    /** Held by a prediction of a model with a budget. */
+    private final Lock turn = new ReentrantLock(true);
+
+    /** Empty for no budget. */
+    private Optional<LongSupplier> budget;
 
     private boolean closed;
     private int open;
@@ -64,10 +86,14 @@ public final class OrtMemory implements AutoCloseable {
      * The allocator must be attached.
      *
      * @param weightsBytes size of the session's weights
+     * @param budget returns the bytes that weights and predictions may take; empty for no budget
      * @throws UnsupportedPlatformException if the native library is not available
      */
-    public OrtMemory(ArenaPool pool, long weightsBytes) throws UnsupportedPlatformException {
+    public OrtMemory(long weightsBytes, Optional<LongSupplier> budget)
+            throws UnsupportedPlatformException {
         this.weightsBytes = weightsBytes;
+        this.budget = budget;
+        ArenaPool pool = budget.isPresent() ? new ArenaPool() : ArenaPool.shared();
         use = OrtNative.use();
         escapes = OrtNative.djlplan_torch_escapes_create(Pointer.NULL);
         need = pool.announceAny();
@@ -83,14 +109,97 @@ public final class OrtMemory implements AutoCloseable {
      *
      * @param pass runs on this thread
      * @return what it returns
+     * @throws IllegalStateException caused by a {@link BudgetTooSmallException} if it needs more
+     *     than the budget
      */
     public <T> T run(Supplier<T> pass) {
+        if (!hasBudget()) {
+            return inArena(pass);
+        }
+        turn.lock();
+        try {
+            return inArena(pass);
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    private <T> T inArena(Supplier<T> pass) {
         Optional<Run> run = begin();
+        long refused = 0;
         try {
             return pass.get();
+        } catch (RuntimeException e) {
+            refused = run.isPresent() ? OrtNative.djlplan_ort_refused() : 0;
+            throw refused == 0 ? e : tooSmall(refused, e);
         } finally {
             run.ifPresent(this::end);
         }
+    }
+
+    private IllegalStateException tooSmall(long reachedBytes, RuntimeException failed) {
+        BudgetTooSmallException why = tooSmall(budgetBytes(), weightsBytes + reachedBytes);
+        why.addSuppressed(failed);
+        return new IllegalStateException(why.getMessage(), why);
+    }
+
+    private BudgetTooSmallException tooSmall(long budgetBytes, long leastBytes) {
+        return new BudgetTooSmallException(
+                String.format(
+                        Locale.ROOT,
+                        "a budget of %.1f MB is too small: at least %.1f MB, of which %.1f MB are"
+                                + " weights",
+                        budgetBytes / MEGA,
+                        Math.ceil(leastBytes / MEGA * 10) / 10,
+                        weightsBytes / MEGA),
+                leastBytes);
+    }
+
+    /** Returns whether there is a budget. */
+    public synchronized boolean hasBudget() {
+        return budget.isPresent();
+    }
+
+    /** Returns the budget; empty if there is none. */
+    public synchronized Optional<LongSupplier> budget() {
+        return budget;
+    }
+
+    private synchronized long budgetBytes() {
+        return budget.map(LongSupplier::getAsLong).orElse(Long.MAX_VALUE);
+    }
+
+    /**
+     * Replaces the budget of a model that has one. Predictions that run keep theirs.
+     *
+     * @throws BudgetTooSmallException if the weights have no room in it; the budget then stays
+     */
+    public synchronized void setBudget(LongSupplier other) throws BudgetTooSmallException {
+        long leastBytes = weightsBytes + LEAST_ARENA_BYTES;
+        if (leastBytes > other.getAsLong()) {
+            throw tooSmall(other.getAsLong(), leastBytes);
+        }
+        budget = Optional.of(other);
+    }
+
+    /**
+     * Checks that the weights, and the largest prediction so far, have room in the budget.
+     *
+     * @throws BudgetTooSmallException if they have not
+     */
+    public synchronized void checkBudget() throws BudgetTooSmallException {
+        if (leastBytes() > budgetBytes()) {
+            throw tooSmall(budgetBytes(), leastBytes());
+        }
+    }
+
+    /** The smallest budget for the predictions so far. */
+    private synchronized long leastBytes() {
+        return weightsBytes + Math.max(LEAST_ARENA_BYTES, largest.reachedBytes());
+    }
+
+    private long limitBytes() {
+        return Math.max(LEAST_ARENA_BYTES, budgetBytes() - weightsBytes);
     }
 
     private Optional<Run> begin() {
@@ -120,7 +229,9 @@ public final class OrtMemory implements AutoCloseable {
         }
         Arena arena = lease.get().arena();
         boolean recording = takeRecordsNext();
-        Pointer run = OrtNative.djlplan_ort_begin(arena.address(), escapes, recording ? 1 : 0);
+        Pointer run =
+                OrtNative.djlplan_ort_begin(
+                        arena.address(), escapes, recording ? 1 : 0, limitBytes());
         if (run == null) {
             lease.get().close(0);
             return Optional.empty();
@@ -143,6 +254,7 @@ public final class OrtMemory implements AutoCloseable {
         } finally {
             run.lease().close(counters[RunCounters.REACHED], FEW_PREDICTIONS);
             leave();
+            settling.begin();
         }
     }
 
@@ -224,7 +336,13 @@ public final class OrtMemory implements AutoCloseable {
                 List.of(),
                 new Predictions(predictions, predictions, placed, outside, 0, escaped, 0),
                 Optional.empty(),
-                Optional.empty());
+                budget.map(
+                        bytes ->
+                                BudgetReport.whole(
+                                        bytes.getAsLong(),
+                                        leastBytes(),
+                                        largest.reachedBytes(),
+                                        weightsBytes)));
     }
 
     private void free() {
@@ -245,6 +363,7 @@ public final class OrtMemory implements AutoCloseable {
                 free();
             }
         }
+        settling.close();
         need.close();
     }
 }

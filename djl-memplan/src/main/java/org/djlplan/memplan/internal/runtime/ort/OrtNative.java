@@ -27,7 +27,10 @@ final class OrtNative {
 
     static native void djlplan_ort_detach();
 
-    static native Pointer djlplan_ort_begin(Pointer arena, Pointer escapes, int recorded);
+    static native Pointer djlplan_ort_begin(
+            Pointer arena, Pointer escapes, int recorded, long limitBytes);
+
+    static native long djlplan_ort_refused();
 
     static native long djlplan_ort_pause();
 
