@@ -140,7 +140,7 @@ class OrtBudgetTest {
                 assertEquals(expected, predict(model, SIDE));
             }
             PlanHandle plan = PlanHandle.of(model).orElseThrow();
-            plan.setBudget("200MB");
+            plan.setBudget("400MB");
             assertEquals(1, predict(model, 1024).size());
             plan.setBudget("20MB");
             assertThrows(TranslateException.class, () -> predict(model, 1024));
