@@ -14,8 +14,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
-import org.djlplan.delegation.internal.choice.PairedRatio.Noise;
 import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.PairedRatio;
+import org.djlplan.memplan.spi.PairedRatio.Noise;
 
 /**
  * Times contenders in turns until one is left.

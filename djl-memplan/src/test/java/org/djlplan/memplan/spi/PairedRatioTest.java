@@ -1,4 +1,4 @@
-package org.djlplan.delegation.internal.choice;
+package org.djlplan.memplan.spi;
 
 import static org.junit.jupiter.api.Assertions.assertAll;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.Random;
-import org.djlplan.delegation.internal.choice.PairedRatio.Noise;
+import org.djlplan.memplan.spi.PairedRatio.Noise;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;

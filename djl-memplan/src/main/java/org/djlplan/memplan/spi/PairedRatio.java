@@ -1,4 +1,4 @@
-package org.djlplan.delegation.internal.choice;
+package org.djlplan.memplan.spi;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
@@ -41,18 +41,18 @@ public record PairedRatio(double ratio, double low, double high) {
      * @param variance of one round
      * @param freedom number of rounds on which the estimate is based, more than 0
      */
-    record Noise(double variance, double freedom) {
+    public record Noise(double variance, double freedom) {
 
         /** A prior: neighbouring runs of one program differ by some percent. */
-        static final Noise USUAL = new Noise(0.04 * 0.04, 3);
+        public static final Noise USUAL = new Noise(0.04 * 0.04, 3);
 
-        Noise {
+        public Noise {
             checkArgument(variance >= 0, "variance: %s", variance);
             checkArgument(freedom > 0, "freedom: %s", freedom);
         }
 
         /** Returns the noise estimated from two or more rounds. */
-        static Noise of(double[] logs) {
+        public static Noise of(double[] logs) {
             int rounds = logs.length;
             double centre = centre(logs);
             double[] deviations = Arrays.stream(logs).map(x -> Math.abs(x - centre)).toArray();
@@ -64,7 +64,7 @@ public record PairedRatio(double ratio, double low, double high) {
         }
 
         /** Returns the combined estimate. */
-        Noise and(Noise other) {
+        public Noise and(Noise other) {
             double sum = freedom + other.freedom;
             return new Noise((freedom * variance + other.freedom * other.variance) / sum, sum);
         }
@@ -77,7 +77,7 @@ public record PairedRatio(double ratio, double low, double high) {
      * @param before estimate of the noise without these rounds
      * @param deviations distance of the bounds, in standard deviations for many rounds
      */
-    static PairedRatio of(double[] logs, Noise before, double deviations) {
+    public static PairedRatio of(double[] logs, Noise before, double deviations) {
         checkArgument(logs.length > 0, "no rounds");
         double centre = centre(logs);
         Noise noise = logs.length > 1 ? before.and(Noise.of(logs)) : before;
@@ -87,7 +87,7 @@ public record PairedRatio(double ratio, double low, double high) {
     }
 
     /** Returns the median of the means of all pairs, including each value with itself. */
-    static double centre(double[] values) {
+    public static double centre(double[] values) {
         double[] means = new double[values.length * (values.length + 1) / 2];
         int n = 0;
         for (int i = 0; i < values.length; i++) {
