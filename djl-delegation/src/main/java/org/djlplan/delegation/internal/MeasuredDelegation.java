@@ -81,36 +81,62 @@ public final class MeasuredDelegation implements DelegationProvider {
             }
             return new Settled(request.cpu("stored results cannot be read"));
         }
-        if (parsed.pinned()) {
-            Optional<DelegationChoice> stays =
-                    new Pinned(request, parsed, measurement.tables()).choice();
-            if (stays.isPresent()) {
-                return new Settled(stays.get());
-            }
+        Optional<ProfileTable> table = kept;
+        List<Source> sources =
+                List.of(
+                        () -> pinned(request, parsed, measurement),
+                        () -> table.map(t -> confirming(t, parsed, request, measurement, better)),
+                        () -> Optional.of(measured(request, parsed, measurement, better)));
+        return sources.stream()
+                .flatMap(source -> source.choosing().stream())
+                .findFirst()
+                .orElseThrow();
+    }
+
+    /** A source of a choice, empty if it has none; they are asked in their order. */
+    @FunctionalInterface
+    private interface Source {
+
+        Optional<Choosing> choosing();
+    }
+
+    private static Optional<Choosing> pinned(
+            Request request, DelegationOptions options, Measurement measurement) {
+        return options.pinned()
+                ? new Pinned(request, options, measurement.tables()).choice().map(Settled::new)
+                : Optional.empty();
+    }
+
+    private Choosing confirming(
+            ProfileTable kept,
+            DelegationOptions options,
+            Request request,
+            Measurement measurement,
+            Consumer<DelegationChoice> better) {
+        boolean measured = options.profile() != ProfileMode.OFF;
+        return Background.confirming(kept, measured, request, measurement, patience, better);
+    }
+
+    private Choosing measured(
+            Request request,
+            DelegationOptions options,
+            Measurement measurement,
+            Consumer<DelegationChoice> better) {
+        if (options.profile() == ProfileMode.OFF) {
+            return new Settled(request.cpu("nothing was measured"));
         }
-        boolean measured = parsed.profile() != ProfileMode.OFF;
-        if (kept.isPresent()) {
-            return Background.confirming(
-                    kept.get(), measured, request, measurement, patience, better);
+        try {
+            measurement.requireMeasurable();
+        } catch (UnmeasurableException e) {
+            return new Settled(measurement.unmeasured(e));
         }
-        if (measured) {
-            try {
-                measurement.requireMeasurable();
-            } catch (UnmeasurableException e) {
-                return new Settled(measurement.unmeasured(e));
-            }
+        if (options.profile() == ProfileMode.BLOCKING) {
+            DelegationChoice choice = measure(request, measurement);
+            return new Settled(options.pinned() ? choice.only(choice.lightest()) : choice);
         }
-        return switch (parsed.profile()) {
-            case OFF -> new Settled(request.cpu("nothing was measured"));
-            case BLOCKING -> {
-                DelegationChoice choice = measure(request, measurement);
-                yield new Settled(parsed.pinned() ? choice.only(choice.lightest()) : choice);
-            }
-            // A result measured beside a pinned job is used by the next job.
-            case BACKGROUND ->
-                    Background.measuring(
-                            request, measurement, patience, parsed.pinned() ? later -> {} : better);
-        };
+        // A result measured beside a pinned job is used by the next job.
+        return Background.measuring(
+                request, measurement, patience, options.pinned() ? later -> {} : better);
     }
 
     /** A job that is pinned to what it begins with runs other shapes in CPU kernels. */
@@ -126,9 +152,7 @@ public final class MeasuredDelegation implements DelegationProvider {
             Measurement measurement = new Measurement(request, profiling, Optional.empty());
             Optional<ProfileTable> kept = measurement.kept();
             if (kept.isPresent()) {
-                return Optional.of(
-                        Background.confirming(
-                                kept.get(), true, request, measurement, patience, better));
+                return Optional.of(confirming(kept.get(), parsed, request, measurement, better));
             }
             measurement.requireMeasurable();
             return Optional.of(Background.measuring(request, measurement, patience, better));
