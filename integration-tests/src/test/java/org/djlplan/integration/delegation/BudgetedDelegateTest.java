@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -24,6 +25,7 @@ import org.djlplan.integration.support.Freed;
 import org.djlplan.integration.support.Near;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.StreamedOnly;
+import org.djlplan.integration.support.TestModels;
 import org.djlplan.memplan.internal.config.GivenOptions;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.runtime.tflite.Delegates;
@@ -40,6 +42,7 @@ import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.testing.Await;
 import org.djlplan.memplan.testing.LogCapture;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -49,6 +52,8 @@ import org.junit.jupiter.api.io.TempDir;
 class BudgetedDelegateTest {
 
     private static final String BUDGET = "44MB";
+    private static final String EIGHT_BITS = "wide_int8";
+    private static final String BUDGET_OF_EIGHT_BITS = "55MB";
     private static final int SLOW_PREDICTIONS = 5;
 
     /** The least that the rule for delegated outputs accepts. */
@@ -72,13 +77,17 @@ class BudgetedDelegateTest {
     private List<ByteBuffer> input;
     private ByteBuffer expected;
 
+    private String budget = BUDGET;
+
     @BeforeEach
     void copy() throws Exception {
-        file =
-                Files.copy(
-                        BudgetModels.SMALL_RESNET.file(),
-                        Files.createDirectory(folder.resolve("model")).resolve("model.tflite"));
         StockInterpreter.loadEngine();
+        copy(BudgetModels.SMALL_RESNET.file());
+    }
+
+    private void copy(Path model) throws Exception {
+        Path own = Files.createDirectories(folder.resolve("model"));
+        file = Files.copy(model, own.resolve("model.tflite"), StandardCopyOption.REPLACE_EXISTING);
         try (StockInterpreter stock = new StockInterpreter(file, 1)) {
             shapes = stock.shapes();
             input = stock.randomInputs(1);
@@ -109,7 +118,7 @@ class BudgetedDelegateTest {
                 file,
                 PlanOptions.parse(
                         GivenOptions.of(
-                                Map.of("memplan.budget", BUDGET, "memplan.threads", 1),
+                                Map.of("memplan.budget", budget, "memplan.threads", 1),
                                 Map.of(),
                                 Map.of(),
                                 List.of())),
@@ -248,6 +257,36 @@ class BudgetedDelegateTest {
         // One more is made, and tried, when nothing is known yet.
         assertTrue(madeInLoadOf(faulty) < first, "nothing was tried");
         assertEquals(judged, Files.readString(kept()));
+        Freed.assertEverything();
+    }
+
+    private void copyEightBits() throws Exception {
+        copy(TestModels.built(EIGHT_BITS));
+        budget = BUDGET_OF_EIGHT_BITS;
+    }
+
+    @Test
+    @Tag("djl-current")
+    void open_eightBits_delegatesWhatIsRightByOperators() throws Exception {
+        copyEightBits();
+        BudgetReport unused = selected();
+        assertTrue(Files.readString(kept()).contains("\"operator\":"), Files.readString(kept()));
+        Freed.assertEverything();
+    }
+
+    /** Roundings explain what is wrong with the model's outputs, but not with the operators'. */
+    @Test
+    @Tag("djl-current")
+    void open_eightBitsWithWrongOperators_staysInCpuKernels() throws Exception {
+        copyEightBits();
+        FaultyDelegate faulty = FaultyDelegate.compile(folder);
+        faulty.claim(List.of(0), true);
+        faulty.select(FaultyDelegate.EVERY, Fault.ELEMENT);
+        int unused = madeInLoadOf(faulty);
+        for (int i = 1; i < LOADS && !isKept(); i++) {
+            unused = madeInLoadOf(faulty);
+        }
+        assertTrue(isKept());
         Freed.assertEverything();
     }
 

@@ -17,6 +17,7 @@ public final class QuantizedNetworks {
     private static final int CLASSES = 1001;
     private static final int KERNEL = 3;
     private static final int HEAD = 1280;
+    private static final int WIDTH = 1536;
 
     /** Table 2 of its paper. */
     private static final ImmutableList<Stage> MOBILE_NET_V2 =
@@ -89,6 +90,18 @@ public final class QuantizedNetworks {
     /** Returns EfficientNet lite 0. */
     public static TfLiteFile efficientNetLite(long seed, int side) {
         return bottlenecks(seed, Weights.INT8_CHANNELS, side, EFFICIENT_NET_LITE);
+    }
+
+    /** Returns a network whose weights are most of what it needs. */
+    public static TfLiteFile wide(long seed) {
+        CalibratedNetwork network = new CalibratedNetwork(seed, Weights.INT8_CHANNELS, 0);
+        Value x = network.clipped(network.input(16, 3), 128, KERNEL, 2);
+        x = network.clipped(x, WIDTH, KERNEL, 2);
+        for (int i = 0; i < 8; i++) {
+            x = network.clipped(x, WIDTH, 1, 1);
+        }
+        network.vector(network.clipped(x, 128, 1, 1), 200);
+        return network.build();
     }
 
     private static TfLiteFile bottlenecks(long seed, Weights weights, int side, List<Stage> all) {

@@ -51,6 +51,7 @@ public final class TestModels {
                     .put(
                             "mobilenet_v1_uint8_64",
                             () -> QuantizedNetworks.unsignedMobileNetV1(2, 64))
+                    .put("wide_int8", () -> QuantizedNetworks.wide(1))
                     .put("mobilenet_v2_int8", () -> QuantizedNetworks.mobileNetV2(1, 224))
                     .put("mobilenet_v2_int8_64", () -> QuantizedNetworks.mobileNetV2(2, 64))
                     .put("efficientnet_lite_int8", () -> QuantizedNetworks.efficientNetLite(1, 224))

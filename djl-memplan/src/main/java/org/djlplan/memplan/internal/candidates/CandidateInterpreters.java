@@ -51,12 +51,10 @@ public final class CandidateInterpreters implements CandidateRunner {
     private final OpenModel model;
     private final PlanFinder planner;
     private final DelegateFactory delegates;
-    private final Tolerance tolerance;
     private final Optional<ShapeMix> mix;
     private final CpuOutputs cpuOutputs;
     private final ProcessMemory memory = new ProcessMemory();
     private final Map<Candidate, Prepared> prepared = new HashMap<>();
-    private final boolean comparesOperators;
     private Optional<OperatorCheck> operators = Optional.empty();
 
     /** An interpreter with its own arena, the result of its first runs, and its last inference. */
@@ -105,18 +103,15 @@ public final class CandidateInterpreters implements CandidateRunner {
         this.model = model;
         this.planner = planner;
         this.delegates = delegates;
-        this.tolerance = tolerance;
         this.mix = mix;
-        // The operators of a file are compared at the shapes in it.
-        comparesOperators =
-                tolerance.hard().isEmpty()
-                        && mix.isEmpty()
-                        && OperatorCheck.bytes(model.graph()).isPresent();
-        List<Graph> atShapes =
-                mix.map(ShapeMix::shapes)
-                        .map(all -> all.stream().map(shapes -> at(model.graph(), shapes)).toList())
-                        .orElse(List.of(model.graph()));
-        cpuOutputs = new CpuOutputs(atShapes, tolerance, comparesOperators);
+        cpuOutputs =
+                mix.isEmpty()
+                        ? new CpuOutputs(model.graph(), tolerance)
+                        : new CpuOutputs(
+                                mix.get().shapes().stream()
+                                        .map(shapes -> at(model.graph(), shapes))
+                                        .toList(),
+                                tolerance);
     }
 
     /** Returns a model whose inputs have other shapes; what lies behind them stays as it is. */
@@ -202,31 +197,38 @@ public final class CandidateInterpreters implements CandidateRunner {
             int runs = cpuOutputs.learn(interpreter::run, interpreter.candidate().threads());
             return new Trial(partitions, cpuOutputs.errors(List.of()), grown(bytesBefore), runs);
         }
-        List<List<OutputTensor>> outputs = new ArrayList<>();
-        List<OutputError> errors;
-        do {
-            outputs.add(interpreter.run(cpuOutputs.input(outputs.size()), outputs.size()));
-            errors = cpuOutputs.errors(outputs);
-        } while (outputs.size() < cpuOutputs.inputs()
-                && (comparesOperators || errors.stream().noneMatch(tolerance::refuses)));
+        List<List<OutputTensor>> outputs = cpuOutputs.outputs(interpreter::run);
         long grown = grown(bytesBefore);
-        int runs = outputs.size();
-        if (comparesOperators && !errors.stream().allMatch(Tolerance::isRounding)) {
-            Optional<ByOperator> worst = worstOperator(interpreter.candidate(), outputs);
-            if (worst.isEmpty()) {
-                return new Trial(partitions, errors, grown, runs);
-            }
-            errors = errors.stream().map(error -> error.withOperators(worst.get())).toList();
-            runs += OperatorCheck.RUNS;
-        }
         int runsBefore = cpuOutputs.noiseRuns();
-        if (cpuOutputs.noiseDecides(errors)) {
+        List<OutputError> errors =
+                cpuOutputs.judge(outputs, new Measurements(interpreter.candidate()));
+        int runs = outputs.size() + cpuOutputs.noiseRuns() - runsBefore;
+        boolean byOperator = errors.stream().anyMatch(error -> error.byOperator().isPresent());
+        return new Trial(partitions, errors, grown, runs + (byOperator ? OperatorCheck.RUNS : 0));
+    }
+
+    /** Takes more of a candidate's measurements. */
+    private final class Measurements implements CpuOutputs.Measurements {
+
+        private final Candidate candidate;
+
+        Measurements(Candidate candidate) {
+            this.candidate = candidate;
+        }
+
+        @Override
+        public Optional<ByOperator> worstOperator(List<List<OutputTensor>> outputs)
+                throws InterruptedException {
+            return CandidateInterpreters.this.worstOperator(candidate, outputs);
+        }
+
+        @Override
+        public void noise(List<OutputError> errors)
+                throws UnplannableException, InterruptedException {
             try (MeasuredInterpreter cpu = build(Candidate.cpu(cpuOutputs.threads()), false)) {
                 cpuOutputs.measureNoise(cpu::run, errors);
             }
         }
-        runs += cpuOutputs.noiseRuns() - runsBefore;
-        return new Trial(partitions, cpuOutputs.withNoise(errors), grown, runs);
     }
 
     /**
@@ -244,11 +246,14 @@ public final class CandidateInterpreters implements CandidateRunner {
                                 new OperatorCheck(
                                         model.file(),
                                         model.graph(),
-                                        (of, which) -> build(of, which, false).interpreter()));
+                                        delegates,
+                                        Path.of(System.getProperty("java.io.tmpdir")),
+                                        Long.MAX_VALUE));
             }
             List<List<ByteBuffer>> inputs =
                     IntStream.range(0, outputs.size()).mapToObj(cpuOutputs::input).toList();
-            return Optional.of(operators.get().worst(candidate, inputs, outputs));
+            return Optional.of(
+                    operators.get().worst(candidate, inputs, outputs, OperatorCheck.Step::run));
         } catch (IOException | UnplannableException e) {
             logger.warn("{}: operators cannot be compared one by one", model.file(), e);
             return Optional.empty();
@@ -266,15 +271,10 @@ public final class CandidateInterpreters implements CandidateRunner {
 
     private MeasuredInterpreter build(Candidate candidate, boolean timed)
             throws UnplannableException, InterruptedException {
-        return build(model, candidate, timed);
-    }
-
-    private MeasuredInterpreter build(OpenModel of, Candidate candidate, boolean timed)
-            throws UnplannableException, InterruptedException {
         InterpreterFactory factory =
                 new InterpreterFactory(
-                        of.sessions(),
-                        of.graph(),
+                        model.sessions(),
+                        model.graph(),
                         planner,
                         delegates,
                         // A separate pool, because memory of a shared one would not count as the

@@ -6,11 +6,14 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
+import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.OutputError.ByOperator;
 import org.djlplan.memplan.spi.OutputError.Deviation;
 import org.djlplan.memplan.spi.Tolerance;
 
@@ -55,8 +58,8 @@ public final class CpuOutputs {
     private final List<List<ByteBuffer>> inputs = new ArrayList<>();
     private final Random random = new Random(1);
 
-    /** Whether all inputs change by an 8-bit step. */
-    private final boolean inSteps;
+    /** Whether operators are compared; for the noise all inputs then change by an 8-bit step. */
+    private final boolean comparesOperators;
 
     /** Whether any input has a unit in the last place, or a step, by which it can change. */
     private final boolean movesInputs;
@@ -71,43 +74,67 @@ public final class CpuOutputs {
 
     private int noiseRuns;
 
-    /** Runs the model without a delegate. */
+    /** Runs the model in one way. */
     @FunctionalInterface
-    public interface CpuRun {
+    public interface Run {
 
         /**
          * Returns the outputs.
          *
          * @param input the number of the input that the values are of
          */
-        List<OutputTensor> of(List<ByteBuffer> values, int input);
+        List<OutputTensor> of(List<ByteBuffer> values, int input) throws UnplannableException;
+    }
+
+    /** Measures what only some decisions need. */
+    public interface Measurements {
+
+        /**
+         * Returns the operator that differs most from its CPU kernel.
+         *
+         * @param outputs of the candidate, by input
+         * @return empty if it cannot be determined
+         */
+        Optional<ByOperator> worstOperator(List<List<OutputTensor>> outputs)
+                throws UnplannableException, InterruptedException;
+
+        /** Has {@link #measureNoise} run the CPU kernels, on {@link #threads()} threads. */
+        void noise(List<OutputError> errors) throws UnplannableException, InterruptedException;
+    }
+
+    /** Creates the reference for the shapes in the model's file. */
+    public CpuOutputs(Graph graph, Tolerance tolerance) {
+        this(List.of(graph), tolerance, comparesOperators(graph, tolerance));
     }
 
     /**
-     * @param inSteps whether all inputs change by an 8-bit step for the noise, whatever their type
-     */
-    public CpuOutputs(Graph graph, Tolerance tolerance, boolean inSteps) {
-        this(List.of(graph), tolerance, inSteps);
-    }
-
-    /**
+     * Creates the reference for other shapes; the operators of a file are compared at the shapes in
+     * it.
+     *
      * @param atShapes the model at each of the shapes that inputs have in turn
-     * @param inSteps as above
      */
-    CpuOutputs(List<Graph> atShapes, Tolerance tolerance, boolean inSteps) {
+    CpuOutputs(List<Graph> atShapes, Tolerance tolerance) {
+        this(atShapes, tolerance, false);
+    }
+
+    private CpuOutputs(List<Graph> atShapes, Tolerance tolerance, boolean comparesOperators) {
         this.graph = atShapes.get(0);
         this.shapes = atShapes.size();
         this.tolerance = tolerance;
-        this.inSteps = inSteps;
+        this.comparesOperators = comparesOperators;
         movesInputs =
                 graph.inputs().stream()
                         .map(id -> graph.tensors().get(id).type())
-                        .anyMatch(type -> RandomValues.moves(graph, type, inSteps));
+                        .anyMatch(type -> RandomValues.moves(graph, type, comparesOperators));
         for (int seed = 0; seed < INPUTS; seed++) {
             Graph at = atShapes.get(seed % shapes);
             boolean smooth = seed % 2 == 1;
             inputs.add(smooth ? RandomValues.smooth(at, seed) : RandomValues.of(at, seed));
         }
+    }
+
+    private static boolean comparesOperators(Graph graph, Tolerance tolerance) {
+        return tolerance.hard().isEmpty() && OperatorCheck.bytes(graph).isPresent();
     }
 
     /** Returns whether there are reference outputs. */
@@ -142,7 +169,7 @@ public final class CpuOutputs {
      * @param cpuThreads number of threads
      * @return number of runs
      */
-    public int learn(CpuRun cpu, int cpuThreads) {
+    public int learn(Run cpu, int cpuThreads) throws UnplannableException {
         List<List<OutputTensor>> learnt = new ArrayList<>();
         long start = System.nanoTime();
         while (learnt.size() < Math.max(FEWEST_INPUTS, shapes)
@@ -154,8 +181,38 @@ public final class CpuOutputs {
         return outputs.size();
     }
 
+    /** Runs a candidate, until one of its outputs cannot be accepted whatever is measured. */
+    public List<List<OutputTensor>> outputs(Run candidate) throws UnplannableException {
+        List<List<OutputTensor>> all = new ArrayList<>();
+        do {
+            all.add(candidate.of(inputs.get(all.size()), all.size()));
+        } while (all.size() < outputs.size()
+                && (comparesOperators || errors(all).stream().noneMatch(tolerance::refuses)));
+        return all;
+    }
+
+    /**
+     * Returns the differences of a candidate's outputs from the reference; with those of operators
+     * and with the noise as far as the decision depends on them.
+     */
+    public List<OutputError> judge(List<List<OutputTensor>> others, Measurements measurements)
+            throws UnplannableException, InterruptedException {
+        List<OutputError> errors = errors(others);
+        if (comparesOperators && !errors.stream().allMatch(Tolerance::isRounding)) {
+            Optional<ByOperator> worst = measurements.worstOperator(others);
+            if (worst.isEmpty()) {
+                return errors;
+            }
+            errors = errors.stream().map(error -> error.withOperators(worst.get())).toList();
+        }
+        if (noiseDecides(errors)) {
+            measurements.noise(errors);
+        }
+        return withNoise(errors);
+    }
+
     /** Returns the differences of outputs, one set per input, from the reference; without noise. */
-    public List<OutputError> errors(List<List<OutputTensor>> others) {
+    List<OutputError> errors(List<List<OutputTensor>> others) {
         ImmutableList.Builder<OutputError> worst = ImmutableList.builder();
         for (int output = 0; output < outputs.get(0).size(); output++) {
             Deviation deviation = Deviation.NONE;
@@ -201,7 +258,7 @@ public final class CpuOutputs {
     }
 
     /** Returns whether accepting the outputs depends on the noise. */
-    public boolean noiseDecides(List<OutputError> errors) {
+    private boolean noiseDecides(List<OutputError> errors) {
         return movesInputs
                 && !errors.stream().allMatch(tolerance::admits)
                 && errors.stream().noneMatch(tolerance::refuses);
@@ -213,7 +270,7 @@ public final class CpuOutputs {
      * @param cpu runs the model without a delegate, with {@link #threads()} threads
      * @param errors of the outputs
      */
-    public void measureNoise(CpuRun cpu, List<OutputError> errors) {
+    public void measureNoise(Run cpu, List<OutputError> errors) throws UnplannableException {
         long start = System.nanoTime();
         while (!withNoise(errors).stream().allMatch(tolerance::admits)
                 && (noiseRuns < NOISE_RUNS
@@ -223,10 +280,12 @@ public final class CpuOutputs {
         }
     }
 
-    private void measureNoise(CpuRun cpu) {
+    private void measureNoise(Run cpu) throws UnplannableException {
         int input = noiseRuns % outputs.size();
         List<OutputTensor> moved =
-                cpu.of(RandomValues.moved(graph, inputs.get(input), inSteps, random), input);
+                cpu.of(
+                        RandomValues.moved(graph, inputs.get(input), comparesOperators, random),
+                        input);
         List<OutputTensor> unmoved = outputs.get(input);
         if (noise.length == 0) {
             noise = new Deviation[unmoved.size()];
@@ -240,7 +299,7 @@ public final class CpuOutputs {
     }
 
     /** Returns the errors with the noise measured so far. */
-    public List<OutputError> withNoise(List<OutputError> errors) {
+    List<OutputError> withNoise(List<OutputError> errors) {
         if (noise.length == 0) {
             return errors;
         }

@@ -1,11 +1,12 @@
 package org.djlplan.memplan.internal.candidates;
 
-import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSet;
+import com.google.common.collect.ImmutableSortedSet;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -17,8 +18,11 @@ import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.graph.Tensor;
+import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
+import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.internal.runtime.MappedFile;
 import org.djlplan.memplan.internal.runtime.UnsupportedPlatformException;
+import org.djlplan.memplan.internal.runtime.tflite.InterpreterFactory;
 import org.djlplan.memplan.internal.runtime.tflite.ModelInterpreter;
 import org.djlplan.memplan.internal.runtime.tflite.OpenModel;
 import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
@@ -27,6 +31,7 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 import org.djlplan.memplan.internal.source.tflite.TfLiteReader;
 import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
 import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.OutputError.ByOperator;
 import org.djlplan.memplan.spi.OutputError.Deviation;
@@ -41,7 +46,8 @@ import org.djlplan.memplan.spi.Tolerance;
  * which shows all values that the delegate computes. In the second the operators are independent,
  * and the CPU kernels compute each from the values that the delegate had for it. A candidate's
  * outputs are correct if they equal those of the first model, and each operator of the first model
- * is correct.
+ * is correct. If there is little memory, both are divided into parts of consecutive operators,
+ * which run one after the other.
  *
  * <p>For a correct operator, 8-bit integers differ by at most one step, in no more than a quarter
  * of the elements, because CPU kernels that round twice (those for unsigned types) differ in some
@@ -87,60 +93,166 @@ public final class OperatorCheck implements AutoCloseable {
     private static final ImmutableSet<ElementType> EIGHT_BITS =
             ImmutableSet.of(ElementType.INT8, ElementType.UINT8, ElementType.INT4);
 
+    /**
+     * Peak memory of a part, in multiples of its tensors: values of all runs and copies of them,
+     * and the arena of the independent operators.
+     */
+    private static final int TENSOR_COPIES = 8;
+
+    /** The delegate's packed weights, and pages of the file. */
+    private static final int CONSTANT_COPIES = 2;
+
     private final Graph graph;
-    private final Builder builder;
+    private final DelegateFactory delegates;
     private final Random random = new Random(1);
 
-    /** Tensors: outputs of operators, their inputs, and the inputs that kernels quantize. */
-    private final ImmutableList<Integer> computed;
-
-    private final ImmutableList<Integer> read;
+    /** The inputs that kernels quantize. */
     private final ImmutableSet<Integer> quantizedInputs;
-    private final OpenModel exposed;
-    private final OpenModel apart;
 
-    /** Builds interpreters of the derived models. */
-    interface Builder {
-        ModelInterpreter build(OpenModel model, Candidate candidate)
-                throws UnplannableException, InterruptedException;
+    /** The last operator that reads each tensor. */
+    private final int[] lastReaders;
+
+    private final List<Part> parts = new ArrayList<>();
+
+    /**
+     * Consecutive operators.
+     *
+     * @param begin the first of them
+     * @param end after the last one
+     * @param exposed the operators as they are, where every tensor is an output
+     * @param apart the operators, independent
+     */
+    private record Part(int begin, int end, OpenModel exposed, OpenModel apart) {
+
+        /** Returns the candidate's operators in this part, by their index in it. */
+        Candidate of(Candidate candidate) {
+            return new Candidate(
+                    candidate.operators().subSet(begin, end).stream()
+                            .map(operator -> operator - begin)
+                            .collect(ImmutableSortedSet.toImmutableSortedSet(Integer::compare)),
+                    candidate.threads(),
+                    candidate.transientBuffers() && touches(candidate));
+        }
+
+        boolean touches(Candidate candidate) {
+            return !candidate.operators().subSet(begin, end).isEmpty();
+        }
+
+        void releasePages() {
+            exposed.releasePages();
+            apart.releasePages();
+        }
+
+        void close() {
+            try {
+                exposed.close();
+            } finally {
+                apart.close();
+            }
+        }
+    }
+
+    /** A comparison of one part. */
+    public interface Step {
+
+        /** Returns the part's operator that differs most. */
+        ByOperator run() throws UnplannableException, InterruptedException;
+    }
+
+    /** Runs each step when there are time and memory for it. */
+    @FunctionalInterface
+    public interface Steps {
+
+        /** Runs a step. */
+        ByOperator run(Step step) throws UnplannableException, InterruptedException;
     }
 
     /**
      * Derives the models.
      *
-     * @param graph for which {@link #bytes} is present
+     * @param graph of the file, for which {@link #bytes} is present
+     * @param folder for the copies, which are deleted from it at once
+     * @param mostBytes memory for a comparison
      * @throws IOException if there is no disk space for the copies
-     * @throws UnplannableException if the engine does not accept the copies
+     * @throws UnplannableException if the engine does not accept the copies, or an operator takes
+     *     more memory
      */
-    OperatorCheck(Path file, Graph graph, Builder builder)
+    public OperatorCheck(
+            Path file, Graph graph, DelegateFactory delegates, Path folder, long mostBytes)
             throws IOException, UnplannableException {
         this.graph = graph;
-        this.builder = builder;
-        computed =
-                graph.operators().stream()
-                        .flatMap(operator -> operator.outputs().stream())
-                        .collect(ImmutableList.toImmutableList());
+        this.delegates = delegates;
         quantizedInputs =
                 graph.operators().stream()
                         .filter(operator -> quantizesInput(graph, operator))
                         .flatMap(operator -> operator.inputs().stream())
                         .filter(id -> graph.tensors().get(id).type() == ElementType.FLOAT32)
                         .collect(ImmutableSet.toImmutableSet());
+        lastReaders = new int[graph.tensors().size()];
+        graph.operators().forEach(o -> o.inputs().forEach(id -> lastReaders[id] = o.index()));
+        List<Integer> ends = ends(graph, mostBytes);
         try (MappedFile mapping = MappedFile.open(file)) {
             TfLiteFile model = TfLiteReader.read(mapping.bytes(), file.toString());
-            TfLiteFile operators = model.withOperatorsApart();
-            read = ImmutableList.copyOf(operators.main().inputs());
-            exposed = opened(model.withOutputs(computed));
-            apart = openedAfter(exposed, operators);
+            int begin = 0;
+            for (int end : ends) {
+                TfLiteFile part = model.withOperators(begin, end);
+                OpenModel exposed = opened(part, folder);
+                parts.add(
+                        new Part(
+                                begin,
+                                end,
+                                exposed,
+                                openedAfter(exposed, part.withOperatorsApart(), folder)));
+                begin = end;
+            }
         } catch (UnsupportedPlatformException e) {
+            close();
             throw new UnplannableException(e.getMessage());
+        } catch (IOException | UnplannableException | RuntimeException | Error e) {
+            close();
+            throw e;
         }
     }
 
-    private static OpenModel openedAfter(OpenModel other, TfLiteFile model)
+    /** Returns where parts end that take at most so many bytes. */
+    private static List<Integer> ends(Graph graph, long mostBytes) throws UnplannableException {
+        int count = graph.operators().size();
+        List<Integer> ends = new ArrayList<>();
+        int begin = 0;
+        for (int end = 1; end <= count; end++) {
+            if (mostBytes < Long.MAX_VALUE && neededBytes(graph, begin, end) > mostBytes) {
+                if (end - 1 > begin) {
+                    ends.add(end - 1);
+                    begin = end - 1;
+                }
+                if (neededBytes(graph, begin, end) > mostBytes) {
+                    throw new UnplannableException(
+                            "no room to compare operator " + begin + " with its CPU kernel");
+                }
+            }
+        }
+        ends.add(count);
+        return ends;
+    }
+
+    private static long neededBytes(Graph graph, int begin, int end) {
+        return graph.operators().subList(begin, end).stream()
+                .flatMap(o -> Stream.concat(o.inputs().stream(), o.outputs().stream()))
+                .distinct()
+                .map(graph.tensors()::get)
+                .mapToLong(
+                        tensor ->
+                                tensor.bytes()
+                                        * (tensor.storage() == Storage.CONSTANT
+                                                ? CONSTANT_COPIES
+                                                : TENSOR_COPIES))
+                .sum();
+    }
+
+    private static OpenModel openedAfter(OpenModel other, TfLiteFile model, Path folder)
             throws IOException, UnplannableException {
         try {
-            return opened(model);
+            return opened(model, folder);
         } catch (IOException | UnplannableException | RuntimeException | Error e) {
             other.close();
             throw e;
@@ -148,15 +260,18 @@ public final class OperatorCheck implements AutoCloseable {
     }
 
     /** Opens a model from a file that is deleted from the folder at once. */
-    private static OpenModel opened(TfLiteFile model) throws IOException, UnplannableException {
-        Path folder = Files.createTempDirectory("djlplan-operators");
-        Path file = folder.resolve("model.tflite");
+    private static OpenModel opened(TfLiteFile model, Path folder)
+            throws IOException, UnplannableException {
+        Path own = Files.createTempDirectory(folder, "djlplan-operators");
+        Path file = own.resolve("model.tflite");
         try {
             TfLiteWriter.write(model, file);
-            return OpenModel.of(file);
+            OpenModel opened = OpenModel.of(file);
+            opened.releasePages();
+            return opened;
         } finally {
             Files.deleteIfExists(file);
-            Files.delete(folder);
+            Files.delete(own);
         }
     }
 
@@ -223,63 +338,131 @@ public final class OperatorCheck implements AutoCloseable {
      * @param candidate that delegates
      * @param inputs of the model, by run
      * @param served the candidate's outputs, by run, then output
+     * @param steps runs the comparison of each part
      * @throws UnplannableException if the derived models cannot run
      */
-    ByOperator worst(
-            Candidate candidate, List<List<ByteBuffer>> inputs, List<List<OutputTensor>> served)
+    public ByOperator worst(
+            Candidate candidate,
+            List<List<ByteBuffer>> inputs,
+            List<List<OutputTensor>> served,
+            Steps steps)
             throws UnplannableException, InterruptedException {
+        List<Map<Integer, ByteBuffer>> given = new ArrayList<>();
+        List<Map<Integer, OutputTensor>> outputs = new ArrayList<>();
+        for (int run = 0; run < Math.min(INPUTS, served.size()); run++) {
+            Map<Integer, ByteBuffer> values = new HashMap<>();
+            for (int i = 0; i < graph.inputs().size(); i++) {
+                values.put(graph.inputs().get(i), inputs.get(run).get(i));
+            }
+            given.add(values);
+            outputs.add(new HashMap<>());
+        }
         ByOperator worst = new ByOperator(candidate.operators().first(), 0);
-        try (ModelInterpreter delegate = builder.build(exposed, candidate);
-                ModelInterpreter cpu = builder.build(apart, Candidate.cpu(candidate.threads()))) {
-            for (int run = 0; run < Math.min(INPUTS, served.size()); run++) {
-                Map<Integer, OutputTensor> values = byId(delegate.run(inputs.get(run)));
-                if (!isServed(served.get(run), values)) {
-                    return new ByOperator(worst.operator(), Double.POSITIVE_INFINITY);
-                }
-                Map<Integer, ByteBuffer> given = new HashMap<>();
-                for (int i = 0; i < graph.inputs().size(); i++) {
-                    given.put(graph.inputs().get(i), inputs.get(run).get(i));
-                }
-                values.forEach((id, value) -> given.put(id, value.data()));
-                Map<Integer, OutputTensor> right = outputs(cpu, given);
-                Map<Integer, Deviation> moves = new HashMap<>();
-                ByOperator worstHere;
-                int times = 0;
-                do {
-                    addMoves(moves, cpu, given, right);
-                    worstHere = worst(candidate, values, right, moves);
-                    times++;
-                } while (!worstHere.isRight() && !moves.isEmpty() && times < MOST_MOVES);
-                worst = worstHere.share() > worst.share() ? worstHere : worst;
+        for (Part part : parts) {
+            ByOperator here = steps.run(() -> worst(part, candidate, given, outputs));
+            worst = here.share() > worst.share() ? here : worst;
+        }
+        for (int run = 0; run < outputs.size(); run++) {
+            if (!isServed(served.get(run), outputs.get(run))) {
+                return new ByOperator(worst.operator(), Double.POSITIVE_INFINITY);
             }
         }
         return worst;
     }
 
+    /**
+     * Runs a part with the values of the parts before it.
+     *
+     * @param given values of tensors, by run; afterwards those that later parts read
+     * @param outputs values of the model's outputs, by run
+     */
     private ByOperator worst(
+            Part part,
             Candidate candidate,
-            Map<Integer, OutputTensor> values,
-            Map<Integer, OutputTensor> right,
-            Map<Integer, Deviation> moves) {
-        ByOperator worst = new ByOperator(candidate.operators().first(), 0);
-        for (int operator : candidate.operators()) {
-            double share = share(graph.operators().get(operator), values, right, moves);
-            worst = share > worst.share() ? new ByOperator(operator, share) : worst;
+            List<Map<Integer, ByteBuffer>> given,
+            List<Map<Integer, OutputTensor>> outputs)
+            throws UnplannableException, InterruptedException {
+        List<Map<Integer, OutputTensor>> computed = new ArrayList<>();
+        try (ModelInterpreter delegate = build(part.exposed(), part.of(candidate))) {
+            for (Map<Integer, ByteBuffer> values : given) {
+                Map<Integer, OutputTensor> all = outputs(part, part.exposed(), delegate, values);
+                all.forEach((id, value) -> values.put(id, value.data()));
+                computed.add(all);
+            }
         }
+        ByOperator worst = new ByOperator(candidate.operators().first(), 0);
+        if (part.touches(candidate)) {
+            try (ModelInterpreter cpu = build(part.apart(), Candidate.cpu(candidate.threads()))) {
+                for (int run = 0; run < given.size(); run++) {
+                    ByOperator here =
+                            worst(part, candidate, cpu, given.get(run), computed.get(run));
+                    worst = here.share() > worst.share() ? here : worst;
+                }
+            }
+        }
+        for (int run = 0; run < given.size(); run++) {
+            given.get(run).keySet().removeIf(id -> lastReaders[id] < part.end());
+            computed.get(run).keySet().retainAll(graph.outputs());
+            outputs.get(run).putAll(computed.get(run));
+        }
+        part.releasePages();
         return worst;
+    }
+
+    private ByOperator worst(
+            Part part,
+            Candidate candidate,
+            ModelInterpreter cpu,
+            Map<Integer, ByteBuffer> given,
+            Map<Integer, OutputTensor> values) {
+        Map<Integer, OutputTensor> right = outputs(part, part.apart(), cpu, given);
+        Map<Integer, Deviation> moves = new HashMap<>();
+        ByOperator worst;
+        int times = 0;
+        do {
+            addMoves(moves, part, cpu, given, right);
+            worst = new ByOperator(candidate.operators().first(), 0);
+            for (int operator : candidate.operators().subSet(part.begin(), part.end())) {
+                double share = share(graph.operators().get(operator), values, right, moves);
+                worst = share > worst.share() ? new ByOperator(operator, share) : worst;
+            }
+            times++;
+        } while (!worst.isRight() && !moves.isEmpty() && times < MOST_MOVES);
+        return worst;
+    }
+
+    private ModelInterpreter build(OpenModel model, Candidate candidate)
+            throws UnplannableException, InterruptedException {
+        InterpreterFactory factory =
+                new InterpreterFactory(
+                        model.sessions(),
+                        model.graph(),
+                        MemoryPlanner::plan,
+                        delegates,
+                        new ArenaPool(),
+                        false);
+        ModelInterpreter built = factory.build(factory.shapesInFile(), candidate, false);
+        try {
+            built.keepArena();
+            return built;
+        } catch (InterruptedException | RuntimeException | Error e) {
+            built.close();
+            throw e;
+        }
     }
 
     /** Adds the changes of kernels' outputs when their quantized inputs change at random. */
     private void addMoves(
             Map<Integer, Deviation> moves,
+            Part part,
             ModelInterpreter cpu,
             Map<Integer, ByteBuffer> given,
             Map<Integer, OutputTensor> right) {
         if (quantizedInputs.isEmpty()) {
             return;
         }
-        Map<Integer, OutputTensor> moved = outputs(cpu, moved(given));
-        for (Operator operator : graph.operators()) {
+        Map<Integer, OutputTensor> moved = outputs(part, part.apart(), cpu, moved(given));
+        for (Operator operator : graph.operators().subList(part.begin(), part.end())) {
             if (quantizesInput(graph, operator)) {
                 for (int id : operator.outputs()) {
                     moves.merge(
@@ -306,15 +489,17 @@ public final class OperatorCheck implements AutoCloseable {
         return true;
     }
 
-    private Map<Integer, OutputTensor> outputs(
-            ModelInterpreter cpu, Map<Integer, ByteBuffer> given) {
-        return byId(cpu.run(read.stream().map(given::get).toList()));
-    }
-
-    private Map<Integer, OutputTensor> byId(List<OutputTensor> outputs) {
+    /** Runs a model of a part, and returns what its operators compute, by tensor. */
+    private static Map<Integer, OutputTensor> outputs(
+            Part part,
+            OpenModel model,
+            ModelInterpreter interpreter,
+            Map<Integer, ByteBuffer> given) {
+        List<OutputTensor> outputs =
+                interpreter.run(model.graph().inputs().stream().map(given::get).toList());
         Map<Integer, OutputTensor> values = new HashMap<>();
         for (int i = 0; i < outputs.size(); i++) {
-            values.put(computed.get(i), outputs.get(i));
+            values.put(part.exposed().graph().outputs().get(i), outputs.get(i));
         }
         return values;
     }
@@ -358,10 +543,6 @@ public final class OperatorCheck implements AutoCloseable {
 
     @Override
     public void close() {
-        try {
-            exposed.close();
-        } finally {
-            apart.close();
-        }
+        parts.forEach(Part::close);
     }
 }

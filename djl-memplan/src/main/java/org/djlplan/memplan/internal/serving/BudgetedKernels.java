@@ -8,35 +8,25 @@ import org.djlplan.memplan.internal.runtime.WeightStream;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.DelegationProvider.Terms;
+import org.djlplan.memplan.spi.Tolerance;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The terms on which a delegate runs operators of a streamed model in a budget. */
-public final class BudgetedKernels {
+/**
+ * The terms on which a delegate runs operators of a streamed model in a budget.
+ *
+ * @param delegate its name
+ * @param delegates make the delegate, which may run in this process untried
+ * @param terms on which operators may be delegated
+ * @param cacheFolder for what cannot be kept beside the model
+ */
+public record BudgetedKernels(
+        String delegate, DelegateFactory delegates, Terms terms, Path cacheFolder) {
 
     private static final Logger logger = LoggerFactory.getLogger(BudgetedKernels.class);
 
     /** So much more room is worth selecting anew. */
     private static final double MUCH = 1.2;
-
-    private final String delegate;
-    private final DelegateFactory delegates;
-    private final Terms terms;
-    private final Path cacheFolder;
-
-    /**
-     * @param delegate its name
-     * @param delegates make the delegate, which may run in this process untried
-     * @param terms on which operators may be delegated
-     * @param cacheFolder for what cannot be kept beside the model
-     */
-    public BudgetedKernels(
-            String delegate, DelegateFactory delegates, Terms terms, Path cacheFolder) {
-        this.delegate = delegate;
-        this.delegates = delegates;
-        this.terms = terms;
-        this.cacheFolder = cacheFolder;
-    }
 
     /**
      * An interpreter with a delegated part.
@@ -44,6 +34,21 @@ public final class BudgetedKernels {
      * @param forBytes what that was selected for
      */
     record Chosen(BudgetedInterpreter interpreter, long forBytes) {}
+
+    /**
+     * What a choice is made for.
+     *
+     * @param threads per prediction
+     * @param io how weights are read
+     * @param bytes for the arena and the delegate together
+     * @param turns in which each step of the work is done
+     * @param alone whether nobody predicts meanwhile
+     */
+    record Setting(int threads, WeightStream.Io io, long bytes, Turns turns, boolean alone) {}
+
+    Tolerance tolerance() {
+        return terms.tolerance();
+    }
 
     /** Returns whether a load waits for the selection. */
     boolean whileLoading() {
@@ -83,8 +88,11 @@ public final class BudgetedKernels {
      */
     Optional<Chosen> kept(
             BudgetedInterpreter cpu, int threads, WeightStream.Io io, long arenaBytes) {
-        try (KernelChoice choice = choice(cpu, threads, io, whileTwo(arenaBytes))) {
+        Setting setting = new Setting(threads, io, whileTwo(arenaBytes), new Turns(), true);
+        try (KernelChoice choice = new KernelChoice(cpu, this, setting)) {
             return choice.kept();
+        } catch (BudgetTooSmallException e) {
+            return Optional.empty();
         } catch (IOException | UnplannableException | RuntimeException e) {
             logger.warn(
                     "{} begins in CPU kernels: {}",
@@ -112,23 +120,12 @@ public final class BudgetedKernels {
             Turns turns,
             boolean alone)
             throws IOException, UnplannableException {
-        try (KernelChoice choice = choice(cpu, threads, io, whileTwo(arenaBytes))) {
-            return choice.best(turns, alone);
+        Setting setting = new Setting(threads, io, whileTwo(arenaBytes), turns, alone);
+        try (KernelChoice choice = new KernelChoice(cpu, this, setting)) {
+            return choice.best();
         } catch (BudgetTooSmallException e) {
             // Not for the CPU kernels, but for a second interpreter beside them.
             return Optional.empty();
         }
-    }
-
-    private KernelChoice choice(
-            BudgetedInterpreter cpu, int threads, WeightStream.Io io, long bytes)
-            throws IOException, UnplannableException {
-        return new KernelChoice(
-                cpu,
-                new KernelChoice.Delegate(delegate, delegates, terms.tolerance()),
-                threads,
-                io,
-                bytes,
-                cacheFolder);
     }
 }

@@ -5,6 +5,7 @@ import static com.google.common.base.Preconditions.checkArgument;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSortedSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.SortedSet;
 import org.djlplan.memplan.internal.budget.StepCosts;
 import org.djlplan.memplan.spi.OutputError;
@@ -20,6 +21,11 @@ public record KernelTrials(StepCosts costs, List<Trial> trials) {
 
     public KernelTrials {
         trials = ImmutableList.copyOf(trials);
+    }
+
+    /** Returns the trial of some steps, if there was one. */
+    public Optional<Trial> of(SortedSet<Integer> steps) {
+        return trials.stream().filter(each -> each.steps().equals(steps)).findFirst();
     }
 
     /**

@@ -2,8 +2,11 @@ package org.djlplan.memplan.internal.source.tflite;
 
 import com.google.common.collect.ImmutableList;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.IntUnaryOperator;
 
 /**
@@ -32,6 +35,10 @@ public record TfLiteFile(
 
     /** The version of the schema; TensorFlow Lite accepts no other. */
     public static final int SCHEMA_VERSION = 3;
+
+    /** Takes the place of a tensor, so that others keep their indices. */
+    private static final TfLiteTensor UNUSED =
+            TfLiteTensor.plain(List.of(), TfLiteTensor.INT32, 0, "");
 
     /**
      * @throws InvalidModelException if the parts contradict each other
@@ -109,6 +116,53 @@ public record TfLiteFile(
     }
 
     /**
+     * Returns a model of consecutive operators, without signatures. Its inputs are the tensors that
+     * these read and do not write, in the order of the indices; its outputs are all tensors that
+     * they write, in the operators' order. Tensors keep their indices; the content of constants
+     * that no operator of the model reads is left out.
+     *
+     * @param begin index of the first operator
+     * @param end index after the last one
+     */
+    public TfLiteFile withOperators(int begin, int end) {
+        TfLiteSubgraph main = main();
+        List<TfLiteOperator> operators = main.operators().subList(begin, end);
+        List<Integer> written =
+                operators.stream().flatMap(each -> each.presentOutputs().stream()).toList();
+        Set<Integer> used = new TreeSet<>(written);
+        operators.forEach(each -> used.addAll(each.presentInputs()));
+        List<TfLiteTensor> tensors = new ArrayList<>();
+        BitSet read = new BitSet();
+        for (int id = 0; id < main.tensors().size(); id++) {
+            TfLiteTensor tensor = used.contains(id) ? main.tensors().get(id) : UNUSED;
+            tensors.add(tensor);
+            read.set(tensor.buffer());
+        }
+        subgraphs.stream()
+                .skip(1)
+                .flatMap(each -> each.tensors().stream())
+                .forEach(each -> read.set(each.buffer()));
+        List<Integer> inputs =
+                used.stream()
+                        .filter(id -> !written.contains(id) && !isConstant(tensors.get(id)))
+                        .toList();
+        List<TfLiteBytes> left = new ArrayList<>();
+        for (int i = 0; i < buffers.size(); i++) {
+            boolean kept = read.get(i) || metadataBuffers.contains(i);
+            left.add(kept ? buffers.get(i) : TfLiteBytes.EMPTY);
+        }
+        return new TfLiteFile(
+                description,
+                operatorCodes,
+                subgraphsWith(new TfLiteSubgraph(main.name(), tensors, inputs, written, operators)),
+                left,
+                metadataBuffers,
+                List.of(),
+                List.of(),
+                notCarried);
+    }
+
+    /**
      * Returns a model with independent operators: every tensor that is not a constant is an input,
      * in the order of the indices, and each operator writes to separate tensors, which are the
      * outputs, in the operators' order. It has no signatures.
@@ -152,14 +206,18 @@ public record TfLiteFile(
                 notCarried);
     }
 
+    private List<TfLiteSubgraph> subgraphsWith(TfLiteSubgraph main) {
+        return ImmutableList.<TfLiteSubgraph>builder()
+                .add(main)
+                .addAll(subgraphs.subList(1, subgraphs.size()))
+                .build();
+    }
+
     private TfLiteFile withMain(TfLiteSubgraph main) {
         return new TfLiteFile(
                 description,
                 operatorCodes,
-                ImmutableList.<TfLiteSubgraph>builder()
-                        .add(main)
-                        .addAll(subgraphs.subList(1, subgraphs.size()))
-                        .build(),
+                subgraphsWith(main),
                 buffers,
                 metadataBuffers,
                 metadata,

@@ -101,6 +101,17 @@ class TfLiteFileTest {
     }
 
     @Test
+    void withOperators_secondOfTwo_readsWhatTheFirstWrites() {
+        TfLiteFile model = chain(OUTPUT);
+        TfLiteSubgraph second = model.withOperators(1, 2).main();
+        assertEquals(List.of(INPUT, MIDDLE), second.inputs());
+        assertEquals(List.of(OUTPUT), second.outputs());
+        assertEquals(model.main().operators().subList(1, 2), second.operators());
+        assertEquals(model.main().tensors().get(MIDDLE), second.tensors().get(MIDDLE));
+        assertEquals(List.of(MIDDLE, OUTPUT), model.withOperators(0, 2).main().outputs());
+    }
+
+    @Test
     void construct_operatorsInTheWrongOrder_throws() {
         assertInvalid(
                 "subgraphs[0].operators[0].inputs[1]",

@@ -1,0 +1,439 @@
+package org.djlplan.memplan.internal.serving;
+
+import com.google.common.collect.ImmutableSortedSet;
+import com.google.common.math.Quantiles;
+import com.google.common.util.concurrent.Uninterruptibles;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CancellationException;
+import java.util.stream.IntStream;
+import org.djlplan.memplan.errors.BudgetTooSmallException;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.Operator;
+import org.djlplan.memplan.internal.budget.DerivedConstant;
+import org.djlplan.memplan.internal.budget.KernelSelection.Selection;
+import org.djlplan.memplan.internal.budget.StreamingPlan;
+import org.djlplan.memplan.internal.candidates.CpuOutputs;
+import org.djlplan.memplan.internal.candidates.OperatorCheck;
+import org.djlplan.memplan.internal.planning.budget.KernelTrials.Trial;
+import org.djlplan.memplan.internal.runtime.ProcessMemory;
+import org.djlplan.memplan.internal.runtime.tflite.DelegatedPart;
+import org.djlplan.memplan.internal.runtime.tflite.OpenModel;
+import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
+import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
+import org.djlplan.memplan.internal.source.tflite.TfLiteGraphs;
+import org.djlplan.memplan.internal.source.tflite.TfLiteReader;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.OutputError.ByOperator;
+import org.djlplan.memplan.spi.PairedRatio;
+import org.djlplan.memplan.spi.PairedRatio.Noise;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Tries operators of one streamed model in a delegate, by the same comparison of outputs as
+ * delegation outside of budgets. Each step of a trial is a turn, so the model may predict in CPU
+ * kernels meanwhile. Only one of the two interpreters has an arena at a time, and the delegate's
+ * memory is subtracted from the arena of the CPU kernels.
+ */
+final class KernelRuns implements AutoCloseable {
+
+    private static final Logger logger = LoggerFactory.getLogger(KernelRuns.class);
+
+    private static final long SHORT_NANOS = 50_000_000;
+    private static final double MEGA = 1e6;
+
+    /** A machine that is slower for a while is no reason to leave the delegate for good. */
+    private static final int MORE_ROUNDS = 8;
+
+    /** Bound for accepting the delegate before all rounds, in standard deviations. */
+    private static final double EVERY_ROUND = 3;
+
+    private static final Duration APART = Duration.ofMillis(500);
+
+    private final BudgetedInterpreter cpu;
+    private final BudgetedKernels kernels;
+    private final BudgetedKernels.Setting setting;
+    private final CpuOutputs expected;
+
+    /** The model's file, if the copy does not have all of its constants. */
+    private final Optional<OpenModel> original;
+
+    /** Of predictions in CPU kernels alone. */
+    private final List<Long> cpuNanos = new ArrayList<>();
+
+    /** Whether the CPU kernels may have an arena beside the delegate. */
+    private boolean hasRoom;
+
+    /**
+     * @param cpu in CPU kernels
+     * @throws IOException if the model cannot be read, or was changed since the copy was found
+     */
+    KernelRuns(BudgetedInterpreter cpu, BudgetedKernels kernels, BudgetedKernels.Setting setting)
+            throws IOException, UnplannableException {
+        this.cpu = cpu;
+        this.kernels = kernels;
+        this.setting = setting;
+        expected = new CpuOutputs(cpu.model().graph(), kernels.tolerance());
+        original =
+                cpu.derived().isEmpty()
+                        ? Optional.empty()
+                        : Optional.of(OpenModel.of(cpu.copy().original()));
+        try {
+            if (original.isPresent()) {
+                // The delegate and the CPU kernels have to compute with the same weights.
+                cpu.copy().requireOriginalUnchanged();
+                original.get().releasePages();
+            }
+        } catch (IOException | RuntimeException | Error e) {
+            close();
+            throw e;
+        }
+    }
+
+    /** Returns the steps that the delegate supports and whose operands are all there. */
+    Set<Integer> delegable() throws UnplannableException {
+        Set<Integer> supported = new HashSet<>();
+        cpu.model().partitions(kernels.delegates()).forEach(supported::addAll);
+        cpu.model().releasePages();
+        Set<Integer> steps = new HashSet<>();
+        List<List<Integer>> operators = cpu.interpreter().operators();
+        for (int step = 0; step < operators.size(); step++) {
+            if (supported.containsAll(operators.get(step)) && !cpu.graph().touchesViews(step)) {
+                steps.add(step);
+            }
+        }
+        for (DerivedConstant each : cpu.derived()) {
+            if (!original.orElseThrow()
+                    .hasConstantOf(cpu.model().graph().tensors().get(each.constant()))) {
+                steps.remove(each.step());
+            }
+        }
+        return steps;
+    }
+
+    /**
+     * Opens what was tried before.
+     *
+     * @throws BudgetTooSmallException if it does not fit
+     */
+    BudgetedInterpreter known(Selection selected, Trial trial)
+            throws IOException, UnplannableException, BudgetTooSmallException {
+        makeRoom(selected.bytes());
+        BudgetedInterpreter interpreter = opened(selected);
+        try {
+            measure(interpreter);
+            interpreter.plan(setting.bytes());
+            interpreter.noteCpuNanos(trial.cpuNanos());
+            logger.info(
+                    "{}: {} operators delegated take {} MB, as found before",
+                    name(),
+                    interpreter.interpreter().delegatedOperators(),
+                    interpreter.delegatedBytes() / MEGA);
+            return interpreter;
+        } catch (BudgetTooSmallException | UnplannableException | RuntimeException | Error e) {
+            interpreter.close();
+            throw e;
+        }
+    }
+
+    /**
+     * The result of a trial.
+     *
+     * @param trial empty if the delegate took more memory than there is
+     * @param interpreter if it is right and faster
+     * @param moreBytes what the delegate took more than there is room for
+     */
+    record Result(
+            Optional<Trial> trial, Optional<BudgetedInterpreter> interpreter, long moreBytes) {}
+
+    /** Tries a selection. */
+    Result tried(Selection selected) throws IOException, UnplannableException {
+        learn();
+        makeRoom(selected.bytes());
+        BudgetedInterpreter interpreter = opened(selected);
+        boolean taken = false;
+        try {
+            measure(interpreter);
+            interpreter.measureDelegate(cpu, selected.weightBytes());
+            interpreter.plan(setting.bytes());
+            if (interpreter.delegatedBytes() > selected.bytes()) {
+                makeRoom(interpreter.delegatedBytes());
+            }
+            Trial trial = judged(interpreter, selected);
+            interpreter.noteCpuNanos(trial.cpuNanos());
+            taken = trial.isRight(kernels.tolerance()) && trial.isFaster();
+            return new Result(
+                    Optional.of(trial), taken ? Optional.of(interpreter) : Optional.empty(), 0);
+        } catch (BudgetTooSmallException e) {
+            long more = interpreter.delegatedBytes() - selected.bytes();
+            logger.debug("{}: the delegate takes {} more bytes", name(), more);
+            return new Result(Optional.empty(), Optional.empty(), Math.max(1, more));
+        } finally {
+            if (!taken) {
+                interpreter.close();
+            }
+        }
+    }
+
+    private String name() {
+        return cpu.model().graph().name();
+    }
+
+    /** A step of the work. */
+    private interface Step<T, E extends Exception> {
+
+        T run() throws UnplannableException, E;
+    }
+
+    private <T, E extends Exception> T inATurn(Step<T, E> step) throws UnplannableException, E {
+        setting.turns().lockForWork();
+        try {
+            return step.run();
+        } finally {
+            setting.turns().unlock();
+        }
+    }
+
+    private void learn() throws UnplannableException {
+        if (!expected.known()) {
+            int unused =
+                    expected.learn(
+                            (values, input) -> inATurn(() -> run(cpu, values, cpuNanos)),
+                            setting.threads());
+        }
+    }
+
+    /** What a delegate takes is taken off the CPU kernels' arena, or they have none. */
+    private void makeRoom(long delegateBytes) throws UnplannableException {
+        Optional<StreamingPlan> smaller = Optional.empty();
+        try {
+            smaller = Optional.of(cpu.planned(setting.bytes() - delegateBytes));
+        } catch (BudgetTooSmallException e) {
+            logger.debug("{}: no room to predict in CPU kernels beside the delegate", name(), e);
+        }
+        hasRoom = smaller.isPresent();
+        setting.turns().lockForWork();
+        try {
+            if (smaller.isPresent()) {
+                cpu.take(smaller.get());
+            }
+            cpu.release();
+        } finally {
+            setting.turns().unlock();
+        }
+        ProcessMemory.trim();
+    }
+
+    private BudgetedInterpreter opened(Selection selected)
+            throws IOException, UnplannableException {
+        ImmutableSortedSet.Builder<Integer> operators = ImmutableSortedSet.naturalOrder();
+        selected.steps().forEach(step -> operators.addAll(cpu.interpreter().operators().get(step)));
+        DelegatedPart part = new DelegatedPart(kernels.delegates(), operators.build(), original);
+        return cpu.delegating(part, setting.threads(), setting.io(), selected.bytes());
+    }
+
+    private void measure(BudgetedInterpreter interpreter)
+            throws UnplannableException, BudgetTooSmallException {
+        interpreter.plan(setting.bytes());
+        setting.turns().lockForWork();
+        try {
+            cpu.release();
+            interpreter.measure();
+            interpreter.release();
+        } finally {
+            setting.turns().unlock();
+        }
+        ProcessMemory.trim();
+    }
+
+    private Trial judged(BudgetedInterpreter interpreter, Selection selected)
+            throws UnplannableException {
+        List<Long> nanos = new ArrayList<>();
+        List<List<OutputTensor>> outputs =
+                expected.outputs((values, input) -> timed(interpreter, values, nanos));
+        List<OutputError> errors;
+        try {
+            errors = expected.judge(outputs, new Comparison(interpreter, selected));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new CancellationException("interrupted");
+        }
+        List<Double> logs = new ArrayList<>(List.of(log(cpuNanos, nanos)));
+        if (!setting.alone() && hasRoom && errors.stream().allMatch(kernels.tolerance()::admits)) {
+            timeAgain(interpreter, logs);
+        }
+        long ownNanos = Math.round(median(cpuNanos));
+        Trial trial =
+                new Trial(
+                        selected.steps(),
+                        setting.bytes(),
+                        interpreter.delegatedBytes(),
+                        Math.max(1, Math.round(ownNanos / ratio(logs).ratio())),
+                        ownNanos,
+                        errors);
+        logger.info(
+                "{}: {} operators delegated take {} MB: {} ms, {} ms in CPU kernels{}",
+                name(),
+                interpreter.interpreter().delegatedOperators(),
+                interpreter.delegatedBytes() / MEGA,
+                trial.nanos() / MEGA,
+                trial.cpuNanos() / MEGA,
+                trial.isRight(kernels.tolerance()) ? "" : "; but outputs differ: " + errors);
+        return trial;
+    }
+
+    private static double median(List<Long> nanos) {
+        return Math.max(1, Quantiles.median().compute(nanos));
+    }
+
+    /** Returns the logarithm of how many times as long predictions took in CPU kernels. */
+    private static double log(List<Long> cpu, List<Long> delegated) {
+        return Math.log(median(cpu) / median(delegated));
+    }
+
+    private static PairedRatio ratio(List<Double> logs) {
+        double[] all = logs.stream().mapToDouble(Double::doubleValue).toArray();
+        return PairedRatio.of(all, Noise.USUAL, EVERY_ROUND);
+    }
+
+    /**
+     * Times both in turns, until the delegate is certainly the faster one: in the first round
+     * neither was timed while the other was.
+     */
+    private void timeAgain(BudgetedInterpreter interpreter, List<Double> logs)
+            throws UnplannableException {
+        List<ByteBuffer> values = expected.input(0);
+        for (int i = 0; i < MORE_ROUNDS && ratio(logs).low() <= 1; i++) {
+            Uninterruptibles.sleepUninterruptibly(APART);
+            List<Long> delegated = new ArrayList<>();
+            List<Long> own = new ArrayList<>();
+            List<OutputTensor> unused = timed(interpreter, values, delegated);
+            unused = timed(cpu, values, own);
+            logs.add(log(own, delegated));
+            cpuNanos.addAll(own);
+        }
+    }
+
+    /** Runs one of the two, which begins and ends without an arena. */
+    private List<OutputTensor> timed(
+            BudgetedInterpreter which, List<ByteBuffer> values, List<Long> nanos)
+            throws UnplannableException {
+        return inATurn(
+                () -> {
+                    cpu.release();
+                    List<OutputTensor> outputs = run(which, values, nanos);
+                    int last = nanos.size() - 1;
+                    if (nanos.get(last) < SHORT_NANOS) {
+                        // The first one of a turn found no arena, which counts here.
+                        nanos.remove(last);
+                        List<OutputTensor> unused = run(which, values, nanos);
+                    }
+                    which.release();
+                    return outputs;
+                });
+    }
+
+    private static List<OutputTensor> run(
+            BudgetedInterpreter interpreter, List<ByteBuffer> values, List<Long> nanos) {
+        long start = System.nanoTime();
+        List<OutputTensor> outputs = interpreter.run(values);
+        nanos.add(System.nanoTime() - start);
+        return outputs;
+    }
+
+    /** What only some decisions about a trial need. */
+    private final class Comparison implements CpuOutputs.Measurements {
+
+        private final BudgetedInterpreter interpreter;
+        private final Selection selected;
+
+        Comparison(BudgetedInterpreter interpreter, Selection selected) {
+            this.interpreter = interpreter;
+            this.selected = selected;
+        }
+
+        /** In the memory beside the delegate, part by part. */
+        @Override
+        public Optional<ByOperator> worstOperator(List<List<OutputTensor>> outputs)
+                throws InterruptedException {
+            Path file = cpu.copy().original();
+            try {
+                cpu.copy().requireOriginalUnchanged();
+                Graph graph = TfLiteGraphs.toGraph(TfLiteReader.read(file), name());
+                return Optional.of(worstOperator(file, graph, outputs));
+            } catch (IOException | UnplannableException e) {
+                logger.warn(
+                        "{}: operators cannot be compared one by one: {}",
+                        name(),
+                        UnplannableException.reason(e));
+                return Optional.empty();
+            } finally {
+                ProcessMemory.trim();
+            }
+        }
+
+        private ByOperator worstOperator(Path file, Graph graph, List<List<OutputTensor>> outputs)
+                throws IOException, UnplannableException, InterruptedException {
+            try (OperatorCheck check =
+                    new OperatorCheck(
+                            file,
+                            graph,
+                            kernels.delegates(),
+                            cpu.copy().file().getParent(),
+                            setting.bytes() - interpreter.delegatedBytes())) {
+                List<List<ByteBuffer>> inputs =
+                        IntStream.range(0, outputs.size()).mapToObj(expected::input).toList();
+                return check.worst(
+                        new Candidate(inOriginal(graph), setting.threads()),
+                        inputs,
+                        outputs,
+                        part -> inATurn(() -> alone(part)));
+            }
+        }
+
+        private ByOperator alone(OperatorCheck.Step part)
+                throws UnplannableException, InterruptedException {
+            cpu.release();
+            return part.run();
+        }
+
+        /** Returns the selected operators in the model's file, which has the same tensors. */
+        private ImmutableSortedSet<Integer> inOriginal(Graph graph) throws UnplannableException {
+            Set<Integer> outputs = new HashSet<>();
+            for (int step : selected.steps()) {
+                outputs.addAll(cpu.graph().graph().operators().get(step).outputs());
+            }
+            ImmutableSortedSet<Integer> operators =
+                    graph.operators().stream()
+                            .filter(each -> each.outputs().stream().anyMatch(outputs::contains))
+                            .map(Operator::index)
+                            .collect(ImmutableSortedSet.toImmutableSortedSet(Integer::compare));
+            if (operators.size() != interpreter.interpreter().delegatedOperators()) {
+                throw new UnplannableException("the copy has other operators");
+            }
+            return operators;
+        }
+
+        @Override
+        public void noise(List<OutputError> errors) throws UnplannableException {
+            if (!hasRoom) {
+                throw new UnplannableException("no room to judge how far its outputs may move");
+            }
+            expected.measureNoise((values, input) -> inATurn(() -> cpu.run(values)), errors);
+        }
+    }
+
+    @Override
+    public void close() {
+        original.ifPresent(OpenModel::close);
+    }
+}
