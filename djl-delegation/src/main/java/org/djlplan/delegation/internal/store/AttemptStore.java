@@ -18,6 +18,7 @@ import org.djlplan.memplan.internal.store.CheckedJson;
 import org.djlplan.memplan.internal.store.Codec;
 import org.djlplan.memplan.internal.store.FolderStore;
 import org.djlplan.memplan.internal.store.OutputErrorJson;
+import org.djlplan.memplan.internal.store.TableJson;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateRunner.NodeTime;

@@ -21,7 +21,6 @@ import org.djlplan.delegation.internal.table.Goal;
 import org.djlplan.delegation.internal.table.ProfileTable;
 import org.djlplan.memplan.internal.store.CheckedJson;
 import org.djlplan.memplan.internal.store.Codec;
-import org.djlplan.memplan.internal.store.CpuFeatures;
 import org.djlplan.memplan.internal.store.FileIdentity;
 import org.djlplan.memplan.internal.store.Fingerprints;
 import org.djlplan.memplan.internal.store.FolderStore;
@@ -29,6 +28,7 @@ import org.djlplan.memplan.internal.store.Kept;
 import org.djlplan.memplan.internal.store.KeptElsewhere;
 import org.djlplan.memplan.internal.store.OutputErrorJson;
 import org.djlplan.memplan.internal.store.StoreKey;
+import org.djlplan.memplan.internal.store.TableJson;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.DelegableModel;
@@ -89,14 +89,12 @@ public final class ProfileStore {
         facts.putAll(model.facts());
         facts.put(CONTENT, new Fingerprints(model.cacheFolder()).of(model.file()).content());
         facts.put("threads", Joiner.on(',').join(threads));
-        facts.put("cpu", CpuFeatures.current());
+        facts.putAll(StoreKey.measuring(tolerance));
         if (threads.size() != 1 || threads.get(0) == -1) {
             facts.put(CORES, Integer.toString(Runtime.getRuntime().availableProcessors()));
         }
         facts.put("objective", goal.objective().name().toLowerCase(Locale.ROOT));
         goal.maxMemoryBytes().ifPresent(bytes -> facts.put("maxMemoryBytes", Long.toString(bytes)));
-        facts.put("tolerance", tolerance.toString());
-        facts.put("rule", Integer.toString(Tolerance.VERSION));
         return new StoreKey(nameOf(model.file()), facts.buildOrThrow());
     }
 

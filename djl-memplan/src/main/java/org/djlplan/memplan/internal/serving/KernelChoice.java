@@ -1,5 +1,6 @@
 package org.djlplan.memplan.internal.serving;
 
+import com.google.common.collect.ImmutableMap;
 import java.io.IOException;
 import java.util.Comparator;
 import java.util.List;
@@ -56,13 +57,13 @@ final class KernelChoice implements AutoCloseable {
             kept =
                     new KeptKernels(
                             cpu.copy(),
-                            new KeptKernels.Request(
-                                    cpu.graph().graph(),
-                                    delegable,
-                                    kernels.tolerance(),
-                                    kernels.delegate(),
-                                    setting.threads(),
-                                    setting.io()),
+                            cpu.graph().graph(),
+                            delegable,
+                            kernels.tolerance(),
+                            ImmutableMap.of(
+                                    "delegate", kernels.delegate(),
+                                    "threads", Integer.toString(setting.threads()),
+                                    "io", setting.io().name()),
                             kernels.cacheFolder());
         } catch (UnplannableException | RuntimeException | Error e) {
             runs.close();

@@ -2,8 +2,10 @@ package org.djlplan.memplan.internal.store;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
+import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.ImmutableSortedMap;
 import java.util.Map;
+import org.djlplan.memplan.spi.Tolerance;
 
 /**
  * The facts that a stored value depends on. A value is used only if all of them are equal.
@@ -16,6 +18,14 @@ public record StoreKey(String model, Map<String, String> facts) {
     public StoreKey {
         checkArgument(!model.isEmpty(), "a model without a name");
         facts = ImmutableSortedMap.copyOf(facts);
+    }
+
+    /** Returns the facts of this machine and of the rule that measured candidates depend on. */
+    public static Map<String, String> measuring(Tolerance tolerance) {
+        return ImmutableMap.of(
+                "cpu", CpuFeatures.current(),
+                "tolerance", tolerance.toString(),
+                "rule", Integer.toString(Tolerance.VERSION));
     }
 
     /** Written out, because linking a record's generated method at its first use takes long. */

@@ -21,20 +21,17 @@ import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.graph.Tensor;
 import org.djlplan.memplan.internal.budget.StepCosts;
-import org.djlplan.memplan.internal.planning.budget.KeptKernels.Request;
 import org.djlplan.memplan.internal.planning.budget.KernelTrials.Trial;
-import org.djlplan.memplan.internal.runtime.WeightStream;
 import org.djlplan.memplan.internal.store.FolderStore;
 import org.djlplan.memplan.internal.store.StoreKey;
 import org.djlplan.memplan.spi.OutputError;
-import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.testing.LogCapture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-class KernelTrialsCodecTest {
+class KeptKernelsTest {
 
     private static final int STEPS = 3;
     private static final int WEIGHT_BYTES = 4096;
@@ -48,7 +45,7 @@ class KernelTrialsCodecTest {
     @TempDir private Path folder;
 
     /** Three fully connected layers, of which a delegate may run the first two. */
-    private static Request request(Set<Integer> delegable) {
+    private static Graph graph() {
         List<Tensor> tensors = new ArrayList<>();
         List<Operator> operators = new ArrayList<>();
         tensors.add(tensor(0, Storage.INTERMEDIATE));
@@ -63,8 +60,7 @@ class KernelTrialsCodecTest {
                             List.of(2 * step + 2),
                             List.of()));
         }
-        Graph graph = new Graph("chain", operators, tensors, List.of(0), List.of(2 * STEPS));
-        return new Request(graph, delegable, Tolerance.AUTO, "xnnpack", 1, WeightStream.Io.CACHED);
+        return new Graph("chain", operators, tensors, List.of(0), List.of(2 * STEPS));
     }
 
     private static Tensor tensor(int id, Storage storage) {
@@ -83,8 +79,7 @@ class KernelTrialsCodecTest {
     }
 
     private FolderStore<KernelTrials> store(Set<Integer> delegable) {
-        return FolderStore.at(
-                new KernelTrialsCodec(request(delegable)), folder, folder.resolve("cache"));
+        return KeptKernels.store(graph(), delegable, folder, folder.resolve("cache"));
     }
 
     private void assertRefused(KernelTrials value, Set<Integer> delegable) {

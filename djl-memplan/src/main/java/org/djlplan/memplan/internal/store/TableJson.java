@@ -1,4 +1,4 @@
-package org.djlplan.delegation.internal.store;
+package org.djlplan.memplan.internal.store;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
@@ -7,19 +7,18 @@ import com.google.common.primitives.ImmutableLongArray;
 import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
 import java.util.SortedSet;
-import org.djlplan.memplan.internal.store.CheckedJson;
 import org.djlplan.memplan.spi.Candidate;
 
 /**
- * Reads and writes sets of operators in the files of tables and partial results, as JSON.
+ * Reads and writes sets of operators in the files of measurements, as JSON.
  *
  * <p>A set is written as the first and last index of every run. The total number of operators read
  * from a file is limited, so that a small text cannot become a large value.
  */
-final class TableJson {
+public final class TableJson {
 
     /** Limit of the operators of all sets of a file. */
-    static final int MOST_MENTIONS = 1 << 21;
+    public static final int MOST_MENTIONS = 1 << 21;
 
     private final int operators;
     private long mentions;
@@ -27,7 +26,7 @@ final class TableJson {
     /**
      * @param operators limit of the operators of the model
      */
-    TableJson(int operators) {
+    public TableJson(int operators) {
         this.operators = operators;
     }
 
@@ -37,7 +36,7 @@ final class TableJson {
      * @throws IllegalArgumentException if the model has no such operators, or the total limit is
      *     exceeded
      */
-    void write(JsonWriter json, SortedSet<Integer> of) throws IOException {
+    public void write(JsonWriter json, SortedSet<Integer> of) throws IOException {
         checkArgument(of.isEmpty() || of.last() < operators, "%s of %s operators", of, operators);
         mentions += of.size();
         checkArgument(mentions <= MOST_MENTIONS, "too many operators in all");
@@ -54,21 +53,21 @@ final class TableJson {
     }
 
     /** Writes the fields of a candidate. */
-    void write(JsonWriter json, Candidate candidate) throws IOException {
+    public void write(JsonWriter json, Candidate candidate) throws IOException {
         write(json.name("operators"), candidate.operators());
         json.name("threads").value(candidate.threads());
         json.name("transientBuffers").value(candidate.transientBuffers());
     }
 
     /** Reads the fields of a candidate. */
-    Candidate readCandidate(CheckedJson json) throws IOException {
+    public Candidate readCandidate(CheckedJson json) throws IOException {
         SortedSet<Integer> taken = read(json.expect("operators"));
         int threads = json.expect("threads").nextInt();
         return new Candidate(taken, threads, json.expect("transientBuffers").nextBoolean());
     }
 
     /** Reads a set. */
-    SortedSet<Integer> read(CheckedJson json) throws IOException {
+    public SortedSet<Integer> read(CheckedJson json) throws IOException {
         ImmutableLongArray ends = json.numbers(2 * operators);
         ImmutableSortedSet.Builder<Integer> all = ImmutableSortedSet.naturalOrder();
         long before = -1;
