@@ -12,12 +12,16 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.djlplan.cli.demo.Activation;
+import org.djlplan.cli.demo.LayerOutput;
+import org.djlplan.cli.demo.NetworkBuilder;
 import org.djlplan.delegation.internal.store.ProfileStore;
 import org.djlplan.delegation.internal.table.ProfileTable;
 import org.djlplan.integration.nativecode.NativeProgram;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.Tolerance;
+import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
 import org.djlplan.memplan.internal.store.Kept;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.PlanReport;
@@ -110,8 +114,16 @@ class ExternalDelegateTest {
         Tolerance.assertWithin(outcome.expected(), outcome.outputs(), file.toString());
     }
 
+    /** Three additions, each a partition of its own. */
     private Path model() throws Exception {
-        return ModelCopy.of("mobilenet_v2", folder);
+        NetworkBuilder network = new NetworkBuilder("sums", 1);
+        LayerOutput x = network.input("in", 1, 32, 32, 16);
+        for (int i = 0; i < 3; i++) {
+            x = network.add(x, network.conv2d(x, 16, 3, 1, Activation.RELU6), Activation.NONE);
+        }
+        Path file = folder.resolve("sums.tflite");
+        TfLiteWriter.write(network.output(x).build(), file);
+        return file;
     }
 
     private Map<String, Object> arguments(String odd) throws Exception {
