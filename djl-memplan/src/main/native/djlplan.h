@@ -217,6 +217,12 @@ DJLPLAN_API int djlplan_tflite_session_delegate(struct djlplan_tflite_session *s
 /* While the delegate prepares, when it packs constants, these lie at `data`. Told after _delegate. */
 DJLPLAN_API int djlplan_tflite_session_constants(struct djlplan_tflite_session *session,
                                                  const int32_t *ids, void *const *data, int count);
+/*
+ * The delegate sees the tensors in the shapes that another session of the model, which lives until
+ * this one is built, was allocated for. XNNPACK plans no less memory than for what it saw.
+ */
+DJLPLAN_API void djlplan_tflite_session_shapes(struct djlplan_tflite_session *session,
+                                               const struct djlplan_tflite_session *allocated);
 /* The delegate takes nothing, but djlplan_tflite_partitions tells what it would. */
 DJLPLAN_API void djlplan_tflite_session_preview(struct djlplan_tflite_session *session,
                                                 void *delegate);

@@ -111,7 +111,9 @@ typedef struct TfLiteContext {
     size_t tensors_size;
     TfLiteStatus (*GetExecutionPlan)(struct TfLiteContext *, TfLiteIntArray **);
     TfLiteTensor *tensors;
-    void *unused[4];
+    void *impl;
+    TfLiteStatus (*ResizeTensor)(struct TfLiteContext *, TfLiteTensor *, TfLiteIntArray *);
+    void *unused[2];
     TfLiteStatus (*GetNodeAndRegistration)(struct TfLiteContext *, int, TfLiteNode **,
                                            TfLiteRegistration **);
     union {
@@ -151,6 +153,7 @@ DJLPLAN_AT(TfLiteRegistration, prepare, 16);
 DJLPLAN_AT(TfLiteRegistration, builtin_code, 40);
 _Static_assert(sizeof(TfLiteLaterRegistration) == 88, "TfLiteLaterRegistration has another size");
 DJLPLAN_AT(TfLiteContext, tensors, 16);
+DJLPLAN_AT(TfLiteContext, ResizeTensor, 32);
 DJLPLAN_AT(TfLiteContext, GetNodeAndRegistration, 56);
 DJLPLAN_AT(TfLiteContext, ReplaceNodeSubsetsWithDelegateKernels, 64);
 DJLPLAN_AT(TfLiteContext, PreviewDelegatePartitioning, 152);

@@ -59,6 +59,28 @@ static void give_back(const struct djlplan_tflite_session *session, const TfLite
     }
 }
 
+/* Gives the tensors of the engine's arena the shapes that they have in another session. */
+static TfLiteStatus take_shapes(const struct djlplan_tflite_session *session,
+                                TfLiteContext *context) {
+    if (session->shapes_of == NULL) return kTfLiteOk;
+    const TfLiteContext *other = session->shapes_of->context;
+    TfLiteStatus status = kTfLiteOk;
+    for (size_t i = 0; status == kTfLiteOk && i < context->tensors_size; i++) {
+        TfLiteTensor *tensor = &context->tensors[i];
+        const TfLiteTensor *shaped = &other->tensors[i];
+        if (tensor->allocation_type != kTfLiteArenaRw || tensor->is_variable ||
+            shaped->allocation_type == kTfLiteDynamic) {
+            continue;
+        }
+        size_t bytes = sizeof *shaped->dims + sizeof(int) * (size_t)shaped->dims->size;
+        TfLiteIntArray *dims = malloc(bytes); /* ResizeTensor frees it */
+        if (dims == NULL) return kTfLiteError;
+        memcpy(dims, shaped->dims, bytes);
+        status = context->ResizeTensor(context, tensor, dims);
+    }
+    return status;
+}
+
 /* ---- functions of nodes ---------------------------------------------------------------- */
 
 static struct node *find(struct node **nodes, int count, TfLiteNode *node) {
@@ -461,6 +483,7 @@ TfLiteStatus djlplan_tflite_prepare(TfLiteContext *context, TfLiteDelegate *wrap
     struct djlplan_tflite_session *session = wrapper->data;
     if (session->context != NULL) return guard_called(session, context);
     session->context = context;
-    TfLiteStatus status = delegate_chosen(&session->delegation, context);
+    TfLiteStatus status = take_shapes(session, context);
+    if (status == kTfLiteOk) status = delegate_chosen(&session->delegation, context);
     return status == kTfLiteOk ? read_plan(session, context) : status;
 }

@@ -54,6 +54,7 @@ static const char *build(struct djlplan_tflite_session *session, const void *mod
     djlplan_packed_expect();
     session->interpreter = djlplan_tflite.InterpreterCreate(model, options);
     djlplan_tflite_current = NULL;
+    session->shapes_of = NULL;
     djlplan_tflite.InterpreterOptionsDelete(options);
     if (session->interpreter == NULL) {
         return session->error[0] ? session->error : "the engine could not build an interpreter";
@@ -128,6 +129,11 @@ int djlplan_tflite_session_constants(struct djlplan_tflite_session *session, con
     }
     delegation->constant_count = count;
     return DJLPLAN_OK;
+}
+
+void djlplan_tflite_session_shapes(struct djlplan_tflite_session *session,
+                                   const struct djlplan_tflite_session *allocated) {
+    session->shapes_of = allocated;
 }
 
 void djlplan_tflite_session_preview(struct djlplan_tflite_session *session, void *delegate) {

@@ -161,6 +161,7 @@ struct djlplan_tflite_session {
     bool temporaries;  /* and the kernels' temporaries */
     bool timed;
     struct delegation delegation;
+    const struct djlplan_tflite_session *shapes_of; /* until it is built; NULL for the file's */
     /* the execution plan */
     struct node *nodes;
     struct node **by_address; /* in the order of the engine's nodes in memory */

@@ -90,6 +90,20 @@ public record DelegationChoice(
                 .substring(0, ID_DIGITS);
     }
 
+    /** Returns this choice with buffers that the delegate builds for each prediction. */
+    public DelegationChoice withTransientBuffers() {
+        return new DelegationChoice(
+                transientOf(candidate),
+                lighter.stream().map(DelegationChoice::transientOf).toList(),
+                origin,
+                reason,
+                outputs);
+    }
+
+    private static Candidate transientOf(Candidate of) {
+        return of.delegates() ? of.withTransientBuffers() : of;
+    }
+
     /** Returns this choice with one candidate only. */
     public DelegationChoice only(Candidate one) {
         return new DelegationChoice(one, List.of(), origin, reason, outputs);

@@ -19,6 +19,8 @@ public record ShapeMix(List<List<List<Integer>>> shapes, double changes) {
     /** Number of measured shapes; fewer if predictions had fewer. */
     public static final int MOST = 3;
 
+    private static final int OFTEN = 8;
+
     public ShapeMix {
         shapes =
                 shapes.stream()
@@ -36,6 +38,11 @@ public record ShapeMix(List<List<List<Integer>>> shapes, double changes) {
                 "shapes of different ranks: %s",
                 shapes);
         checkArgument(changes > 0 && changes <= 1, "changes: %s", changes);
+    }
+
+    /** Returns whether shapes change with one prediction in {@value #OFTEN} at least. */
+    public boolean changesOften() {
+        return changes * OFTEN >= 1;
     }
 
     /**

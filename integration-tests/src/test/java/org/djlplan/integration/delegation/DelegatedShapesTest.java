@@ -17,7 +17,12 @@ import org.djlplan.cli.demo.NetworkBuilder;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.Served;
 import org.djlplan.integration.support.StockInterpreter;
+import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
+import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.internal.runtime.tflite.Delegates;
+import org.djlplan.memplan.internal.runtime.tflite.InterpreterFactory;
+import org.djlplan.memplan.internal.runtime.tflite.ModelInterpreter;
+import org.djlplan.memplan.internal.runtime.tflite.OpenModel;
 import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.internal.serving.ServedModel;
 import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
@@ -51,8 +56,12 @@ class DelegatedShapesTest {
     @TempDir static Path folder;
 
     private static Path network(String name) throws Exception {
+        return network(name, 32);
+    }
+
+    private static Path network(String name, int size) throws Exception {
         NetworkBuilder network = new NetworkBuilder(name, 1);
-        LayerOutput x = network.input("input", 1, 32, 32, 3);
+        LayerOutput x = network.input("input", 1, size, size, 3);
         x = network.conv2d(x, 16, 3, 2, Activation.RELU);
         LayerOutput y = network.unary("HARD_SWISH", network.conv2d(x, 16, 3, 1, Activation.NONE));
         y = network.add(x, network.conv2d(y, 16, 3, 1, Activation.NONE), Activation.RELU);
@@ -122,6 +131,60 @@ class DelegatedShapesTest {
                             .otherShapes()
                             .contains("operators delegated"));
         }
+    }
+
+    /** XNNPACK plans no less than for what it saw when it took the operators. */
+    @Test
+    void build_shapesSmallerThanInFile_workspaceIsPlannedForThem() throws Exception {
+        Path file = network("large", 512);
+        Candidate candidate = everything(file).candidate();
+        try (OpenModel model = OpenModel.of(file)) {
+            InterpreterFactory factory = factory(model, false);
+            List<List<Integer>> shapes = List.of(List.of(1, 128, 128, 3));
+            try (ModelInterpreter inFile = factory.build(factory.shapesInFile(), candidate, false);
+                    ModelInterpreter small = factory.build(shapes, candidate, false)) {
+                assertEquals(inFile.nodes().size(), small.nodes().size());
+                assertTrue(small.heldBytes() > 0);
+                assertTrue(
+                        8 * small.heldBytes() < inFile.heldBytes(),
+                        small.heldBytes() + " of " + inFile.heldBytes());
+                long before = small.heldBytes();
+                factory.reshape(small, List.of(List.of(1, 256, 256, 3)));
+                assertTrue(small.heldBytes() > 2 * before);
+            }
+        }
+    }
+
+    @Test
+    void build_otherShapes_weightsArePackedOnce() throws Exception {
+        Path file = network("packed");
+        Candidate candidate = everything(file).candidate();
+        try (OpenModel model = OpenModel.of(file)) {
+            InterpreterFactory factory = factory(model, true);
+            long before = Delegates.packedWeightsBytes();
+            try (ModelInterpreter other =
+                    factory.build(List.of(List.of(1, 64, 48, 3)), candidate, false)) {
+                assertTrue(other.planned());
+                long packed = Delegates.packedWeightsBytes();
+                assertTrue(packed > before);
+                try (ModelInterpreter another =
+                        factory.build(factory.shapesInFile(), candidate, false)) {
+                    assertTrue(another.planned());
+                    assertEquals(packed, Delegates.packedWeightsBytes());
+                }
+            }
+            assertEquals(before, Delegates.packedWeightsBytes());
+        }
+    }
+
+    private static InterpreterFactory factory(OpenModel model, boolean shares) {
+        return new InterpreterFactory(
+                model.sessions(),
+                model.graph(),
+                MemoryPlanner::plan,
+                Delegates.named(Delegates.XNNPACK),
+                new ArenaPool(),
+                shares);
     }
 
     @Test

@@ -88,6 +88,8 @@ public final class TfLiteShapesApplication {
     private final long[] nanos;
     private final List<int[]> shapes = new ArrayList<>();
     private final double[] cumulative = new double[SHAPES];
+    private final ThreadLocal<ByteBuffer> buffers =
+            ThreadLocal.withInitial(() -> ByteBuffer.allocateDirect(largestBytes()));
 
     private TfLiteShapesApplication(Kind kind, String distribution, int requests) {
         this.distribution = distribution;
@@ -107,8 +109,16 @@ public final class TfLiteShapesApplication {
         }
     }
 
+    private static int elements(int[] shape) {
+        return Arrays.stream(shape).reduce(1, (x, y) -> x * y);
+    }
+
     private static Random random(long number) {
         return new Random(SPREAD * (number + 1));
+    }
+
+    private int largestBytes() {
+        return 4 * shapes.stream().mapToInt(TfLiteShapesApplication::elements).max().orElseThrow();
     }
 
     private int[] shape(int request) {
@@ -209,9 +219,11 @@ public final class TfLiteShapesApplication {
         }
     }
 
-    private static ByteBuffer input(int[] shape, int request) {
-        int elements = Arrays.stream(shape).reduce(1, (x, y) -> x * y);
-        ByteBuffer input = ByteBuffer.allocateDirect(4 * elements).order(ByteOrder.nativeOrder());
+    /** Returns values in a buffer of the thread's, so that garbage does not count as memory. */
+    private ByteBuffer input(int[] shape, int request) {
+        int elements = elements(shape);
+        ByteBuffer input = buffers.get().clear().limit(4 * elements).slice();
+        input.order(ByteOrder.nativeOrder());
         long state = SPREAD * (request + 1);
         for (int i = 0; i < elements; i++) {
             state = state * 6364136223846793005L + 1442695040888963407L;

@@ -91,6 +91,8 @@ public final class BareInterpreter {
     }
 
     private void findTensors() {
+        inputs.forEach(Memory::close);
+        outputs.forEach(Memory::close);
         inputs.clear();
         outputs.clear();
         for (int i = 0; i < TfLiteInterpreterGetInputTensorCount(interpreter); i++) {

@@ -154,7 +154,9 @@ public final class ModelDelegation implements ServedModel.Delegation {
         try {
             started =
                     provider.chooseAtShapes(
-                            model, options.delegation(), choice -> use(mix, choice, opened));
+                            model,
+                            options.delegation(),
+                            choice -> use(mix, model.served(choice), opened));
         } catch (RuntimeException | LinkageError e) {
             logger.warn("{} is not measured at other shapes", model.file(), e);
         }
@@ -166,7 +168,7 @@ public final class ModelDelegation implements ServedModel.Delegation {
         if (ended) {
             started.ifPresent(DelegationProvider.Choosing::close);
         } else if (started.isPresent()) {
-            use(mix, started.get().first(), opened);
+            use(mix, model.served(started.get().first()), opened);
         } else {
             opened.stayAt();
         }

@@ -21,6 +21,7 @@ import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateException.Kind;
 import org.djlplan.memplan.spi.CandidateRunner;
 import org.djlplan.memplan.spi.DelegableModel;
+import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.ShapeMix;
 import org.djlplan.memplan.spi.Tolerance;
 
@@ -73,9 +74,24 @@ public record TfLiteDelegableModel(
         return options.threads();
     }
 
+    /**
+     * Returns the delegate's name: of XNNPACK, where shapes change often, the mode that builds
+     * indirection buffers for each prediction, because it would build them for each change anyway,
+     * and keep them.
+     */
     @Override
     public String delegate() {
-        return options.delegate();
+        return buildsBuffersAnew() ? Delegates.XNNPACK_TRANSIENT : options.delegate();
+    }
+
+    private boolean buildsBuffersAnew() {
+        return mix.map(ShapeMix::changesOften).orElse(false)
+                && options.delegate().equals(Delegates.XNNPACK);
+    }
+
+    /** Returns a choice for {@link #delegate()} as one for the delegate of the options. */
+    public DelegationChoice served(DelegationChoice choice) {
+        return buildsBuffersAnew() ? choice.withTransientBuffers() : choice;
     }
 
     @Override

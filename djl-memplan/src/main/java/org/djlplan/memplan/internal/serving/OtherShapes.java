@@ -221,6 +221,10 @@ final class OtherShapes {
                                         v.choice().candidate().delegates()
                                                 ? v.choice().candidate().operators().size()
                                                         + " operators delegated"
+                                                        + (v.choice().candidate().transientBuffers()
+                                                                ? ", buffers built for each"
+                                                                      + " prediction"
+                                                                : "")
                                                 : "CPU kernels",
                                         v.mix().shapes(),
                                         often(v.mix().changes()),

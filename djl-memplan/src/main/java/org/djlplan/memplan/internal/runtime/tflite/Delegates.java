@@ -158,13 +158,25 @@ public final class Delegates {
      * once the tensors of its session are allocated, and until the delegate is closed.
      */
     static Optional<WorkspacePool.Resident> share(NativeDelegate delegate) {
+        return ofEngine(delegate)
+                .flatMap(
+                        created ->
+                                SharedWorkspaces.pool()
+                                        .filter(pool -> created.bytes() > 0)
+                                        .flatMap(pool -> pool.join(created)));
+    }
+
+    private static Optional<Created> ofEngine(NativeDelegate delegate) {
         return delegate instanceof Guarded guarded
                         && guarded.inner() instanceof Created created
                         && created.ofEngine()
-                ? SharedWorkspaces.pool()
-                        .filter(pool -> created.bytes() > 0)
-                        .flatMap(pool -> pool.join(created))
+                ? Optional.of(created)
                 : Optional.empty();
+    }
+
+    /** Returns the size of a delegate's workspace, 0 where it is not known. */
+    static long workspaceBytes(NativeDelegate delegate) {
+        return ofEngine(delegate).map(Created::bytes).orElse(0L);
     }
 
     /** A custom delegate. */

@@ -67,11 +67,15 @@ public interface EngineSession extends AutoCloseable {
      *
      * @param delegate takes them; not closed with the session
      * @param operators their indices in the file
+     * @param shapes of the inputs when the delegate takes the operators; empty for those in the
+     *     file. XNNPACK plans no less memory than for these, whatever the inputs are resized to.
      */
-    record Delegated(NativeDelegate delegate, SortedSet<Integer> operators) {
+    record Delegated(
+            NativeDelegate delegate, SortedSet<Integer> operators, List<List<Integer>> shapes) {
 
         public Delegated {
             operators = ImmutableSortedSet.copyOf(operators);
+            shapes = ImmutableList.copyOf(shapes);
         }
     }
 

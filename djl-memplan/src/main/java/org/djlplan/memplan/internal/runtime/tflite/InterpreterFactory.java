@@ -145,9 +145,8 @@ public final class InterpreterFactory {
         if (!candidate.delegates()) {
             return build(shapes, candidate, timed, Optional.empty(), Optional.empty());
         }
-        // At other shapes a delegate packs anew, and its workspace changes its size.
         Optional<PackedWeights.Share> packed =
-                shares && shapes == shapesInFile && Delegates.packs(delegates)
+                shares && Delegates.packs(delegates)
                         ? packedWeights.share(candidate.operators())
                         : Optional.empty();
         try {
@@ -189,7 +188,12 @@ public final class InterpreterFactory {
                 new EngineSession.Spec(
                         candidate.threads(),
                         unplanned.isPresent() ? Optional.empty() : Optional.of(plannable),
-                        delegate.map(d -> new EngineSession.Delegated(d, candidate.operators())),
+                        delegate.map(
+                                d ->
+                                        new EngineSession.Delegated(
+                                                d,
+                                                candidate.operators(),
+                                                shapes == shapesInFile ? List.of() : shapes)),
                         timed);
         EngineSession session = sessions.open(spec);
         Optional<ModelInterpreter> built = Optional.empty();

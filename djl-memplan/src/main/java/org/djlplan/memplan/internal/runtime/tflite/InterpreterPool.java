@@ -398,7 +398,7 @@ public final class InterpreterPool implements AutoCloseable {
                 continue;
             }
             boolean last = bytes == 0;
-            bytes += interpreter.description().ownBytes();
+            bytes += interpreter.heldBytes();
             if (!last && bytes > MOST_IDLE_BYTES) {
                 all.remove();
                 large.add(interpreter);

@@ -45,6 +45,7 @@ public final class ModelInterpreter implements AutoCloseable {
      * @param need the right to lease arenas for the plan; empty if no tensor needs a place
      * @param grows whether these are other shapes than in the file, and the arena is one for inputs
      *     of any shape
+     * @param workspaceBytes of the delegate, if it has one of its own
      */
     private record Allocated(
             List<List<Integer>> shapes,
@@ -52,7 +53,8 @@ public final class ModelInterpreter implements AutoCloseable {
             SessionTensors io,
             Description description,
             Optional<ArenaPool.Need> need,
-            boolean grows) {}
+            boolean grows,
+            long workspaceBytes) {}
 
     /**
      * Where tensors lie.
@@ -161,8 +163,17 @@ public final class ModelInterpreter implements AutoCloseable {
                         places.arenaBytes(),
                         nodes.stream().mapToInt(node -> node.replaced().size()).sum(),
                         (int) nodes.stream().filter(LiveNode::delegated).count());
+        long workspaceBytes =
+                workspace.isPresent() ? 0 : delegate.map(Delegates::workspaceBytes).orElse(0L);
         allocated =
-                new Allocated(shapes, ImmutableList.copyOf(nodes), io, description, need, grows);
+                new Allocated(
+                        shapes,
+                        ImmutableList.copyOf(nodes),
+                        io,
+                        description,
+                        need,
+                        grows,
+                        workspaceBytes);
         kept.ifPresent(ArenaPool.Lease::close);
         kept = Optional.empty();
         before.filter(n -> need.isEmpty() || need.get() != n).ifPresent(ArenaPool.Need::close);
@@ -181,6 +192,12 @@ public final class ModelInterpreter implements AutoCloseable {
     /** Returns what does not change while the interpreter has the same shapes. */
     public Description description() {
         return allocated.description();
+    }
+
+    /** Returns the bytes of the engine's own arena and of a delegate's own workspace. */
+    public long heldBytes() {
+        Allocated now = allocated;
+        return now.description().ownBytes() + now.workspaceBytes();
     }
 
     /** Returns the shapes of the inputs. */

@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
@@ -221,6 +222,11 @@ public final class OpenModel implements AutoCloseable {
         return new EngineSession.Source() {
             @Override
             public EngineSession open(EngineSession.Spec spec) throws UnplannableException {
+                List<List<Integer>> shapes =
+                        spec.delegated().map(EngineSession.Delegated::shapes).orElse(List.of());
+                if (!shapes.isEmpty()) {
+                    return delegatedAt(shapes, spec);
+                }
                 if (spec.delegated().isPresent()) {
                     requireSound();
                 }
@@ -248,7 +254,8 @@ public final class OpenModel implements AutoCloseable {
     StreamedSession streamed(int threads, DelegatedPart part, NativeDelegate delegate)
             throws UnplannableException {
         requireSound();
-        EngineSession.Delegated delegated = new EngineSession.Delegated(delegate, part.operators());
+        EngineSession.Delegated delegated =
+                new EngineSession.Delegated(delegate, part.operators(), List.of());
         Map<Integer, Pointer> constants =
                 part.original().map(original -> constantsIn(original, part)).orElse(Map.of());
         return streamed(threads, session -> session.delegate(delegated, constants));
@@ -307,19 +314,42 @@ public final class OpenModel implements AutoCloseable {
      * @throws UnplannableException if a kernel must not go on with what the file says
      */
     private synchronized void requireSound() throws UnplannableException {
-        if (sound) {
-            return;
+        if (!sound) {
+            try (TfLiteSession unused = prepared(List.of())) {
+                sound = true;
+            }
         }
-        try (TfLiteSession session =
-                TfLiteSession.create(handle, EngineSession.Spec.stock(Threads.DEFAULT))) {
+    }
+
+    /**
+     * Returns a session of the CPU kernels, which prepared between our checks.
+     *
+     * @param shapes of the inputs; empty for those in the file
+     */
+    private TfLiteSession prepared(List<List<Integer>> shapes) throws UnplannableException {
+        TfLiteSession session =
+                TfLiteSession.create(handle, EngineSession.Spec.stock(Threads.DEFAULT));
+        try {
+            for (int i = 0; i < shapes.size(); i++) {
+                session.resize(i, shapes.get(i));
+            }
             session.allocate();
         } catch (IllegalStateException e) {
             // Operators that only the delegate has cannot be prepared without it.
             if (e instanceof UnsoundModelException || !hasCustomOperators()) {
+                session.close();
                 throw new UnplannableException(e.getMessage());
             }
         }
-        sound = true;
+        return session;
+    }
+
+    /** Returns a session whose delegate takes its operators at other shapes than in the file. */
+    private EngineSession delegatedAt(List<List<Integer>> shapes, EngineSession.Spec spec)
+            throws UnplannableException {
+        try (TfLiteSession cpu = prepared(shapes)) {
+            return TfLiteSession.create(handle, spec, Optional.of(cpu));
+        }
     }
 
     private boolean hasCustomOperators() {

@@ -59,6 +59,8 @@ final class TfLiteNative {
     static native int djlplan_tflite_session_constants(
             Pointer session, int[] ids, Pointer data, int count);
 
+    static native void djlplan_tflite_session_shapes(Pointer session, Pointer allocated);
+
     static native void djlplan_tflite_session_preview(Pointer session, Pointer delegate);
 
     static native void djlplan_tflite_session_time(Pointer session);

@@ -44,12 +44,27 @@ final class TfLiteSession implements StreamedSession {
 
     /** Builds an interpreter. */
     static TfLiteSession create(Pointer model, Spec spec) throws UnplannableException {
+        return create(model, spec, Optional.empty());
+    }
+
+    /**
+     * Builds an interpreter.
+     *
+     * @param shaped allocated for the shapes with which the delegate takes its operators; empty for
+     *     those in the file
+     */
+    static TfLiteSession create(Pointer model, Spec spec, Optional<TfLiteSession> shaped)
+            throws UnplannableException {
         return build(
                 model,
                 spec.threads(),
                 session -> {
                     spec.planned().ifPresent(session::plan);
                     spec.delegated().ifPresent(session::delegate);
+                    shaped.ifPresent(
+                            other ->
+                                    TfLiteNative.djlplan_tflite_session_shapes(
+                                            session.handle, other.handle));
                     if (spec.timed()) {
                         TfLiteNative.djlplan_tflite_session_time(session.handle);
                     }
