@@ -13,6 +13,7 @@ import ai.djl.translate.TranslateException;
 import com.google.common.collect.ImmutableList;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.FloatBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -33,6 +34,7 @@ import org.djlplan.integration.support.RealModels;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.internal.source.tflite.FlatTable;
 import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -46,6 +48,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class PlaceholderTest {
 
     private static final int VALID = 1;
+    private static final float NEAR = 1e-3f;
     private static final ImmutableList<Integer> LENGTHS = ImmutableList.of(3, 8, 5, 13, 4);
 
     @TempDir Path folder;
@@ -475,6 +478,61 @@ class PlaceholderTest {
                         expected(file, shapes), Planned.predict(model, values(shapes), shapes));
             }
             assertTrue(PlanReport.of(model).orElseThrow().plan().arenaBytes() > 0);
+        }
+    }
+
+    @Test
+    @Timeout(200)
+    @NeedsModels(RealModels.OPEN_SHAPES)
+    void predict_spectrogramOfManyLengths_isMeasuredAtThem() throws Exception {
+        Path file =
+                Files.copy(
+                        RealModels.OPEN_SHAPES.file("melspectrogram"),
+                        folder.resolve("melspectrogram.tflite"));
+        Map<String, Object> options =
+                Map.of(
+                        "memplan.threads",
+                        1,
+                        "delegation.profile",
+                        "background",
+                        "delegation.enabled",
+                        "every-shape");
+        try (ZooModel<NDList, NDList> model = Planned.loadDirectly(file, options)) {
+            int[] number = {0};
+            Await.until(
+                    () -> {
+                        predict(model, number[0]++);
+                        return otherShapes(model).contains("measured at");
+                    });
+            for (int i = 0; i < LENGTHS.size(); i++) {
+                assertNear(floats(expected(file, spectrogram(i))), floats(predict(model, i)));
+            }
+        }
+    }
+
+    private static List<List<Integer>> spectrogram(int number) {
+        return List.of(List.of(1, 1600 + 1600 * (number % LENGTHS.size())));
+    }
+
+    private static List<ByteBuffer> predict(ZooModel<NDList, NDList> model, int number)
+            throws Exception {
+        List<List<Integer>> shapes = spectrogram(number);
+        return Planned.predict(model, values(shapes), shapes);
+    }
+
+    private static String otherShapes(ZooModel<NDList, NDList> model) {
+        return PlanReport.of(model).orElseThrow().delegation().orElseThrow().otherShapes();
+    }
+
+    private static FloatBuffer floats(List<ByteBuffer> outputs) {
+        return outputs.get(0).duplicate().order(ByteOrder.nativeOrder()).asFloatBuffer();
+    }
+
+    private static void assertNear(FloatBuffer expected, FloatBuffer actual) {
+        assertEquals(expected.remaining(), actual.remaining());
+        while (expected.hasRemaining()) {
+            float value = expected.get();
+            assertEquals(value, actual.get(), NEAR * Math.max(1, Math.abs(value)));
         }
     }
 }

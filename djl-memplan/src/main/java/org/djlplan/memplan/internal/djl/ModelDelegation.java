@@ -40,7 +40,6 @@ public final class ModelDelegation implements ServedModel.Delegation {
     private Optional<ServedModel> served = Optional.empty();
     private Optional<DelegationChoice> early = Optional.empty();
     private Optional<DelegationProvider.Choosing> choosingAtShapes = Optional.empty();
-    private Optional<TfLiteDelegableModel> measurable = Optional.empty();
     private boolean closed;
 
     ModelDelegation(
@@ -114,7 +113,6 @@ public final class ModelDelegation implements ServedModel.Delegation {
                 provider.choose(model, options.delegation(), progress, this::better);
         synchronized (this) {
             choosing = Optional.of(started);
-            measurable = Optional.of(model).filter(TfLiteDelegableModel::takesOtherShapes);
         }
         return started.first();
     }
@@ -138,8 +136,15 @@ public final class ModelDelegation implements ServedModel.Delegation {
             early = Optional.empty();
         }
         waiting.ifPresent(opened::switchTo);
-        measurable.ifPresent(
-                model -> opened.measureOtherShapes(mix -> chooseAt(mix, model.at(mix), opened)));
+        try {
+            TfLiteDelegableModel model =
+                    measurable(file, opened.graph(), options, EngineLibrary.loaded());
+            if (model.takesOtherShapes()) {
+                opened.measureOtherShapes(mix -> chooseAt(mix, model.at(mix), opened));
+            }
+        } catch (UnplannableException e) {
+            logger.debug("{} is not measured at other shapes", file, e);
+        }
     }
 
     /** Starts choosing for a mix of shapes, and cancels choosing for the mix before. */

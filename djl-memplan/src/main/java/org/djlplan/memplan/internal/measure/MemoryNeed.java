@@ -51,12 +51,19 @@ record MemoryNeed(long heapBytes, long candidateBytes) {
     private static final int FLOAT_BYTES = ElementType.FLOAT32.bytes();
 
     static MemoryNeed of(Graph graph) {
+        return of(graph, 1);
+    }
+
+    /**
+     * Returns the need for inputs that are larger than in the file.
+     *
+     * @param growth by which factor; weights do not grow with it
+     */
+    static MemoryNeed of(Graph graph, double growth) {
         long ends = bytes(graph, graph.inputs()) + bytes(graph, graph.outputs());
         long compared = OperatorCheck.bytes(graph).orElse(0);
-        long heap =
-                Math.min(
-                        MOST_HEAP_BYTES,
-                        LEAST_HEAP_BYTES + SETS * ends + COPIES_COMPARED * compared);
+        double values = growth * (SETS * ends + COPIES_COMPARED * compared);
+        long heap = Math.min(MOST_HEAP_BYTES, LEAST_HEAP_BYTES + (long) values);
         long constants =
                 graph.tensors().stream()
                         .filter(tensor -> tensor.storage() == Storage.CONSTANT)
@@ -71,7 +78,8 @@ record MemoryNeed(long heapBytes, long candidateBytes) {
                                 .orElse(0);
         // Three of these hold as much as the delegate's values and the copies that the CPU kernels
         // get.
-        return new MemoryNeed(heap - heap % MIB, constants + Math.max(arena, compared));
+        return new MemoryNeed(
+                heap - heap % MIB, constants + (long) (growth * Math.max(arena, compared)));
     }
 
     private static long bytes(Graph graph, Collection<Integer> ids) {
@@ -93,13 +101,6 @@ record MemoryNeed(long heapBytes, long candidateBytes) {
             case INT4 -> 2 * constant.region().map(FileRegion::lengthBytes).orElse(0L);
             default -> constant.bytes();
         };
-    }
-
-    /** Returns the need for inputs that are larger by a factor. */
-    MemoryNeed times(double growth) {
-        long heap = LEAST_HEAP_BYTES + (long) ((heapBytes - LEAST_HEAP_BYTES) * growth);
-        return new MemoryNeed(
-                Math.min(MOST_HEAP_BYTES, heap) / MIB * MIB, (long) (candidateBytes * growth));
     }
 
     /** Returns how many bytes must be free before a process is started. */

@@ -131,8 +131,7 @@ public record TfLiteDelegableModel(
     }
 
     private MemoryNeed need() {
-        MemoryNeed inFile = MemoryNeed.of(graph);
-        return mix.map(m -> inFile.times(growth(m))).orElse(inFile);
+        return MemoryNeed.of(graph, mix.map(this::growth).orElse(1.0));
     }
 
     /** Returns how many times as large as in the file inputs are at most, at least 1. */

@@ -302,7 +302,7 @@ public final class ServedModel implements TfLiteModel {
      * @param measure called on a background thread
      */
     public void measureOtherShapes(Consumer<ShapeMix> measure) {
-        if (!stateful && !waits) {
+        if (!stateful) {
             otherShapes.measureWith(measure);
         }
     }

@@ -58,6 +58,13 @@ class MemoryNeedTest {
         assertEquals(20 * MIB + 8 * MIB, need.candidateBytes());
     }
 
+    @Test
+    void of_largerInputs_weightsStayAsTheyAre() {
+        MemoryNeed need = MemoryNeed.of(graph(20 * MIB, MIB, 3 * MIB), 3);
+        assertEquals(40 * MIB + 3 * 2 * 4 * MIB, need.candidateBytes());
+        assertEquals(48 * MIB + 3 * 32 * 2 * MIB, need.heapBytes());
+    }
+
     /** Two of them are in a byte of the file. */
     @Test
     void of_weightsOfFourBits_countAsBytes() {
