@@ -315,9 +315,8 @@ public final class OpenModel implements AutoCloseable {
      */
     private synchronized void requireSound() throws UnplannableException {
         if (!sound) {
-            try (TfLiteSession unused = prepared(List.of())) {
-                sound = true;
-            }
+            prepared(List.of()).close();
+            sound = true;
         }
     }
 
