@@ -28,8 +28,8 @@ enum EngineKind {
     String advice() {
         return this == ONNX_RUNTIME
                 ? ": add the jars ai.djl.onnxruntime:onnxruntime-engine, of the same version as"
-                      + " DJL, and com.microsoft.onnxruntime:onnxruntime to the folder lib of the"
-                      + " distribution"
+                        + " DJL, and com.microsoft.onnxruntime:onnxruntime to the folder lib of the"
+                        + " distribution"
                 : "";
     }
 

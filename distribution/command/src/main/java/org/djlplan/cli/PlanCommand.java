@@ -43,8 +43,8 @@ public final class PlanCommand implements Callable<Integer> {
             converter = ModelRef.Converter.class,
             description = {
                 "A model (.tflite, .pt, .onnx); usage records (.csv: id,lower,upper,size);"
-                    + " zoo:NAME, one of DJL's own networks; or block:CLASS, a block on the class"
-                    + " path with a public constructor without parameters. Blocks are run once."
+                        + " zoo:NAME, one of DJL's own networks; or block:CLASS, a block on the class"
+                        + " path with a public constructor without parameters. Blocks are run once."
             })
     private ModelRef model;
 

@@ -44,8 +44,8 @@ final class RunOptions {
             paramLabel = "MODEL",
             description =
                     "The model's file (.tflite, .pt or .onnx); zoo:NAME, one of DJL's own networks"
-                        + " with random weights, on PyTorch; or block:CLASS, a block on the class"
-                        + " path with a public constructor without parameters.")
+                            + " with random weights, on PyTorch; or block:CLASS, a block on the class"
+                            + " path with a public constructor without parameters.")
     private String model;
 
     @Option(
@@ -61,8 +61,8 @@ final class RunOptions {
             converter = InputSpec.Converter.class,
             description =
                     "Shape of an input, such as 1,3,224,224 or 1,128:int64; once per input"
-                        + " (default: the shapes in a TFLite or ONNX model, the network's own for "
-                        + "zoo:NAME).")
+                            + " (default: the shapes in a TFLite or ONNX model, the network's own for "
+                            + "zoo:NAME).")
     private List<InputSpec> inputs = new ArrayList<>();
 
     @Option(

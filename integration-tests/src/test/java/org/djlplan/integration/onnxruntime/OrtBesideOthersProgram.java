@@ -71,6 +71,8 @@ final class OrtBesideOthersProgram {
     }
 
     /**
+     * Predicts with all models, planned and as stock.
+     *
      * @param arguments files of a TensorFlow Lite, a TorchScript, an ONNX and a text model
      */
     public static void main(String[] arguments) throws Exception {

@@ -331,8 +331,12 @@ class OrtLifecycleTest {
         }
 
         @Override
-        public void close() throws Exception {
-            ((AutoCloseable) block).close();
+        public void close() {
+            try {
+                ((AutoCloseable) block).close();
+            } catch (Exception e) {
+                throw new AssertionError(e);
+            }
         }
     }
 

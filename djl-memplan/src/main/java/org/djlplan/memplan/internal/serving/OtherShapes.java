@@ -223,7 +223,7 @@ final class OtherShapes {
                                                         + " operators delegated"
                                                         + (v.choice().candidate().transientBuffers()
                                                                 ? ", buffers built for each"
-                                                                      + " prediction"
+                                                                        + " prediction"
                                                                 : "")
                                                 : "CPU kernels",
                                         v.mix().shapes(),

@@ -5,6 +5,7 @@ import com.sun.jna.Pointer;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.Callable;
+import java.util.function.Supplier;
 import org.djlplan.memplan.internal.runtime.NativeLoader;
 import org.djlplan.memplan.internal.runtime.UnsupportedPlatformException;
 
@@ -108,8 +109,8 @@ public final class OrtAllocator {
      * stays valid.
      */
     public static OptionalLong table() {
-        try (NativeLoader.Use use = OrtNative.use()) {
-            Pointer table = OrtNative.djlplan_ort_table();
+        try {
+            Pointer table = call(OrtNative::djlplan_ort_table);
             return table == null
                     ? OptionalLong.empty()
                     : OptionalLong.of(Pointer.nativeValue(table));
@@ -125,8 +126,11 @@ public final class OrtAllocator {
      * @throws UnsupportedPlatformException if the native library is not available
      */
     public static void expect() throws UnsupportedPlatformException {
-        try (NativeLoader.Use use = OrtNative.use()) {
+        NativeLoader.Use use = OrtNative.use();
+        try {
             OrtNative.djlplan_ort_expect();
+        } finally {
+            use.close();
         }
     }
 
@@ -135,14 +139,23 @@ public final class OrtAllocator {
      * expected any more.
      */
     public static Optional<Arrived> arrived() {
-        try (NativeLoader.Use use = OrtNative.use()) {
+        try {
             long[] weightsBytes = new long[1];
-            Pointer session = OrtNative.djlplan_ort_arrived(weightsBytes);
+            Pointer session = call(() -> OrtNative.djlplan_ort_arrived(weightsBytes));
             return session == null
                     ? Optional.empty()
                     : Optional.of(new Arrived(Pointer.nativeValue(session), weightsBytes[0]));
         } catch (UnsupportedPlatformException e) {
             return Optional.empty();
+        }
+    }
+
+    private static Pointer call(Supplier<Pointer> function) throws UnsupportedPlatformException {
+        NativeLoader.Use use = OrtNative.use();
+        try {
+            return function.get();
+        } finally {
+            use.close();
         }
     }
 
