@@ -651,8 +651,9 @@ DJLPLAN_API void *djlplan_ort_arrived(int64_t *weights_bytes);
  * Begins a run on this thread: until it is paused, allocations of the thread get the lowest places
  * in the arena that are free. It is finished as a run of libtorch is. `escapes` may be NULL; with
  * `recorded` its events can be read as those of such a run. An allocation that would reach further
- * than `limit_bytes` in the arena fails as one of the engine's. Returns NULL if a run of this engine is current on this thread, there is no memory, the arena is none of
- * ours, or a run with a plan goes on there.
+ * than `limit_bytes` in the arena fails as one of the engine's. Returns NULL if a run of this engine
+ * is current on this thread, there is no memory, the arena is none of ours, or a run with a plan
+ * goes on there.
  */
 DJLPLAN_API struct djlplan_torch_run *djlplan_ort_begin(void *arena,
                                                         struct djlplan_torch_escapes *escapes,

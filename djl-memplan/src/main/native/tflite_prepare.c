@@ -65,7 +65,9 @@ static TfLiteStatus take_shapes(const struct djlplan_tflite_session *session,
     if (session->shapes_of == NULL) return kTfLiteOk;
     const TfLiteContext *other = session->shapes_of->context;
     TfLiteStatus status = kTfLiteOk;
-    for (size_t i = 0; status == kTfLiteOk && i < context->tensors_size; i++) {
+    size_t count = context->tensors_size < other->tensors_size ? context->tensors_size
+                                                               : other->tensors_size;
+    for (size_t i = 0; status == kTfLiteOk && i < count; i++) {
         TfLiteTensor *tensor = &context->tensors[i];
         const TfLiteTensor *shaped = &other->tensors[i];
         if (tensor->allocation_type != kTfLiteArenaRw || tensor->is_variable ||
