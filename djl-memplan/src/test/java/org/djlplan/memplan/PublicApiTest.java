@@ -1,0 +1,88 @@
+package org.djlplan.memplan;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaCodeUnit;
+import com.tngtech.archunit.core.domain.JavaMember;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.domain.JavaType;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+
+/** Compares what applications can call with a committed list, so that a change of it is seen. */
+class PublicApiTest {
+
+    private static final String ROOT = "org.djlplan.memplan";
+    private static final Path LIST = Path.of("../docs/api.txt");
+    private static final Path MADE = Path.of("target/api.txt");
+
+    @Test
+    void signatures_equalTheCommittedList() throws IOException {
+        List<JavaClass> api =
+                new ClassFileImporter()
+                                .withImportOption(new ImportOption.DoNotIncludeTests())
+                                .withImportOption(new ImportOption.DoNotIncludeJars())
+                                .importPackages(ROOT)
+                                .stream()
+                                .filter(type -> !type.getPackageName().contains(".internal"))
+                                .filter(PublicApiTest::isVisible)
+                                .sorted((a, b) -> a.getName().compareTo(b.getName()))
+                                .toList();
+        StringBuilder text = new StringBuilder();
+        for (JavaClass type : api) {
+            text.append(type.getName()).append('\n');
+            signatures(type).forEach(line -> text.append("    ").append(line).append('\n'));
+        }
+        Files.createDirectories(MADE.getParent());
+        Files.writeString(MADE, text);
+        assertTrue(api.size() > 30, "only " + api.size() + " types were found");
+        assertEquals(
+                Files.exists(LIST) ? Files.readString(LIST) : "",
+                text.toString(),
+                "the API changed; if that is intended, copy djl-memplan/" + MADE + " to docs");
+    }
+
+    private static Set<String> signatures(JavaClass type) {
+        Set<String> lines = new TreeSet<>();
+        for (JavaMember member : type.getMembers()) {
+            if (!isVisible(member.getModifiers())
+                    || member.getModifiers().contains(JavaModifier.SYNTHETIC)) {
+                continue;
+            }
+            if (member instanceof JavaCodeUnit unit) {
+                lines.add(
+                        unit.getName()
+                                + unit.getParameterTypes().stream()
+                                        .map(JavaType::getName)
+                                        .collect(Collectors.joining(", ", "(", ")"))
+                                + ": "
+                                + unit.getReturnType().getName());
+            } else {
+                lines.add(member.getName());
+            }
+        }
+        return lines;
+    }
+
+    private static boolean isVisible(JavaClass type) {
+        Optional<JavaClass> owner = type.getEnclosingClass();
+        return type.getModifiers().contains(JavaModifier.PUBLIC)
+                && (owner.isEmpty() || isVisible(owner.get()));
+    }
+
+    private static boolean isVisible(Set<JavaModifier> modifiers) {
+        return modifiers.contains(JavaModifier.PUBLIC)
+                || modifiers.contains(JavaModifier.PROTECTED);
+    }
+}
