@@ -260,7 +260,7 @@ class PlanCommandTest extends CommandTest {
         assertTrue(err.toString().contains("--parallel needs a graph"), err::toString);
         assertEquals(2, run("--repeat", 0, csv));
         assertEquals(2, run("--capacity", -1, csv));
-        assertEquals(2, run(folder.resolve("model.onnx")));
+        assertEquals(2, run(folder.resolve("model.h5")));
         assertEquals(2, run());
     }
 
