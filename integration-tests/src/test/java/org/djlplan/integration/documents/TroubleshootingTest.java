@@ -22,8 +22,6 @@ class TroubleshootingTest {
             Map.of(
                     "ModelPlanning",
                     "options of an earlier version have no effect: …",
-                    "OrtPlanning",
-                    "… is not held inside its budget: …",
                     "PyTorchPlanning",
                     "… is not held inside its budget: …",
                     "StreamedWeights",

@@ -89,7 +89,7 @@ class MissingPartsTest {
                         .filter(
                                 entry ->
                                         !entry.matches(
-                                                ".*(-cli\\.jar|picocli[^/]*|model-zoo[^/]*)"))
+                                                ".*(djl-plan-command-[^/]*|picocli[^/]*|model-zoo[^/]*)"))
                         .toList();
         assertTrue(classPath.size() < ChildJvm.ownClassPath().size());
         String expected = stockAnswer(engine);
@@ -181,7 +181,7 @@ class MissingPartsTest {
             for (Path file : (Iterable<Path>) files::iterator) {
                 String name = from.relativize(file).toString();
                 if (Files.isRegularFile(file)
-                        && !name.equals("org/djlplan/memplan/" + missing + ".class")) {
+                        && !name.equals("org/djlplan/memplan/internal/" + missing + ".class")) {
                     Files.createDirectories(to.resolve(name).getParent());
                     Files.copy(file, to.resolve(name));
                 }
