@@ -95,11 +95,11 @@ class AccessibilityTest {
                 (List<?>)
                         browser.runAsync(
                                 "const done = arguments[0];axe.run({runOnly: ['wcag2a', 'wcag2aa',"
-                                    + " 'wcag21a', 'wcag21aa']}).then((found) =>"
-                                    + " done(found.violations.map((each) => each.id + ': ' +"
-                                    + " each.nodes.slice(0, 3).map((node) => node.html + ' ' +"
-                                    + " node.failureSummary).join(' | '))), (error) =>"
-                                    + " done([String(error)]))");
+                                        + " 'wcag21a', 'wcag21aa']}).then((found) =>"
+                                        + " done(found.violations.map((each) => each.id + ': ' +"
+                                        + " each.nodes.slice(0, 3).map((node) => node.html + ' ' +"
+                                        + " node.failureSummary).join(' | '))), (error) =>"
+                                        + " done([String(error)]))");
         List<String> unused = browser.complaints();
         return violations;
     }

@@ -125,7 +125,7 @@ final class Browser implements BeforeAllCallback, AfterEachCallback, AfterAllCal
         ((JavascriptExecutor) driver)
                 .executeAsyncScript(
                         "const done = arguments[0];requestAnimationFrame(() =>"
-                            + " requestAnimationFrame(() => done()))");
+                                + " requestAnimationFrame(() => done()))");
     }
 
     Object run(String script, Object... arguments) {

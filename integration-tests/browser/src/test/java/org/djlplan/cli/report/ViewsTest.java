@@ -91,7 +91,7 @@ class ViewsTest {
         assertTrue(
                 rows.contains(
                         "all partitions19.3 ms8.84 ms10 ms19 MiBchosen, on the front, outputs"
-                            + " compared"),
+                                + " compared"),
                 rows.toString());
         assertTrue(rows.contains("landmarks3.00e-62.00e-70.001"), rows.toString());
     }

@@ -46,7 +46,7 @@ class SparkBench {
     /** The whole heap is there before a model is, so that what is added is not the heap. */
     private static final String JVM =
             "-Dai.djl.offline=true -Dai.djl.tflite.disable_alternative=true -Xms1g"
-                + " -XX:+AlwaysPreTouch";
+                    + " -XX:+AlwaysPreTouch";
 
     private static final Path TARGET = Path.of("target").toAbsolutePath();
     static final Path MODELS = TARGET.resolve("../../models").normalize();

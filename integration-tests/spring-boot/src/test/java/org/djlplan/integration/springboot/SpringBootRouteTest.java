@@ -300,7 +300,7 @@ class SpringBootRouteTest {
                         new Application(
                                 "--djl.arguments.delegation.enabled=false",
                                 "--logging.level."
-                                    + "org.springframework.beans.factory.support.DisposableBeanAdapter=trace",
+                                        + "org.springframework.beans.factory.support.DisposableBeanAdapter=trace",
                                 "--logging.level.org.springframework.web.servlet.DispatcherServlet=debug");
                 PipedInputStream body = new PipedInputStream(upload)) {
             CompletableFuture<HttpResponse<String>> answer =
