@@ -18,7 +18,7 @@ static void report(void *user_data, const char *format, va_list arguments) {
     }
 }
 
-/* Compares what the declared layouts say of a tensor with what the engine's accessors say. */
+/* Compares a tensor, read by the declared layout, with the results of the engine's accessors. */
 static bool layout_holds(const TfLiteTensor *tensor, const TfLiteContext *context) {
     ptrdiff_t index = tensor - context->tensors;
     return index >= 0 && (size_t)index < context->tensors_size &&
@@ -144,7 +144,7 @@ void djlplan_tflite_session_preview(struct djlplan_tflite_session *session, void
 
 void djlplan_tflite_session_time(struct djlplan_tflite_session *session) { session->timed = true; }
 
-/* What the engine's failure is: its own, or one that our checks found. */
+/* Tells a failure of the engine from one that our checks found. */
 static int failure(const struct djlplan_tflite_session *session) {
     return session->unsound ? DJLPLAN_UNSOUND : DJLPLAN_ENGINE_ERROR;
 }

@@ -88,10 +88,10 @@ final class OnnxInputs {
          * Reads a field, from the file's position on.
          *
          * @param number of the field
-         * @param kind how it is written
-         * @param end of a field that is no {@link #VARINT}
+         * @param value of a field that is an integer, 0 for others
+         * @param end of the field; an integer has been read already
          */
-        void read(int number, int kind, long end) throws IOException;
+        void read(int number, long value, long end) throws IOException;
     }
 
     private OnnxInputs(FileChannel file) {
@@ -123,10 +123,8 @@ final class OnnxInputs {
             OnnxInputs reader = new OnnxInputs(file);
             reader.message(
                     file.size(),
-                    (number, kind, end) -> {
-                        if (kind == VARINT) {
-                            long unused = reader.varint();
-                        } else if (number == 7) {
+                    (number, value, end) -> {
+                        if (number == 7) {
                             reader.graph(end);
                         }
                     });
@@ -150,12 +148,10 @@ final class OnnxInputs {
             long key = varint();
             int number = Math.toIntExact(key >>> 3);
             int kind = (int) (key & 7);
-            if (kind == VARINT) {
-                field.read(number, kind, end);
-                continue;
-            }
+            long value = kind == VARINT ? varint() : 0;
             long bytes =
                     switch (kind) {
+                        case VARINT -> 0;
                         case FIXED64 -> Long.BYTES;
                         case FIXED32 -> Integer.BYTES;
                         case MESSAGE -> varint();
@@ -165,7 +161,7 @@ final class OnnxInputs {
             if (bytes < 0 || fieldEnd > end) {
                 throw new EOFException("a field ends at " + fieldEnd + " of " + end);
             }
-            field.read(number, kind, fieldEnd);
+            field.read(number, value, fieldEnd);
             file.position(fieldEnd);
         }
     }
@@ -196,10 +192,8 @@ final class OnnxInputs {
     private void graph(long end) throws IOException {
         message(
                 end,
-                (number, kind, fieldEnd) -> {
-                    if (kind == VARINT) {
-                        long unused = varint();
-                    } else if (number == 5) {
+                (number, value, fieldEnd) -> {
+                    if (number == 5) {
                         weights(fieldEnd);
                     } else if (number == 11) {
                         input(fieldEnd);
@@ -210,10 +204,8 @@ final class OnnxInputs {
     private void weights(long end) throws IOException {
         message(
                 end,
-                (number, kind, fieldEnd) -> {
-                    if (kind == VARINT) {
-                        long unused = varint();
-                    } else if (number == 8) {
+                (number, value, fieldEnd) -> {
+                    if (number == 8) {
                         weights.add(text(fieldEnd));
                     }
                 });
@@ -225,10 +217,8 @@ final class OnnxInputs {
         List<Long> dimensions = new ArrayList<>();
         message(
                 end,
-                (number, kind, fieldEnd) -> {
-                    if (kind == VARINT) {
-                        long unused = varint();
-                    } else if (number == 1) {
+                (number, value, fieldEnd) -> {
+                    if (number == 1) {
                         name.append(text(fieldEnd));
                     } else if (number == 2) {
                         type(fieldEnd, type, dimensions);
@@ -237,16 +227,23 @@ final class OnnxInputs {
         inputs.add(new Input(name.toString(), type[0], List.copyOf(dimensions)));
     }
 
-    /** A type is a message in a message; its shape has one message for each dimension. */
+    /** Types that are not tensors' have no field of this number. */
     private void type(long end, int[] type, List<Long> dimensions) throws IOException {
         message(
                 end,
-                (number, kind, fieldEnd) -> {
-                    if (kind == VARINT) {
-                        int value = Math.toIntExact(varint());
-                        type[0] = number == 1 ? value : type[0];
-                    } else if (number == 1) {
-                        type(fieldEnd, type, dimensions);
+                (number, value, fieldEnd) -> {
+                    if (number == 1) {
+                        tensorType(fieldEnd, type, dimensions);
+                    }
+                });
+    }
+
+    private void tensorType(long end, int[] type, List<Long> dimensions) throws IOException {
+        message(
+                end,
+                (number, value, fieldEnd) -> {
+                    if (number == 1) {
+                        type[0] = Math.toIntExact(value);
                     } else if (number == 2) {
                         shape(fieldEnd, dimensions);
                     }
@@ -256,10 +253,8 @@ final class OnnxInputs {
     private void shape(long end, List<Long> dimensions) throws IOException {
         message(
                 end,
-                (number, kind, fieldEnd) -> {
-                    if (kind == VARINT) {
-                        long unused = varint();
-                    } else if (number == 1) {
+                (number, value, fieldEnd) -> {
+                    if (number == 1) {
                         dimensions.add(length(fieldEnd));
                     }
                 });
@@ -269,10 +264,9 @@ final class OnnxInputs {
         long[] length = {OPEN};
         message(
                 end,
-                (number, kind, fieldEnd) -> {
-                    if (kind == VARINT) {
-                        long value = varint();
-                        length[0] = number == 1 ? value : length[0];
+                (number, value, fieldEnd) -> {
+                    if (number == 1) {
+                        length[0] = value;
                     }
                 });
         return length[0];

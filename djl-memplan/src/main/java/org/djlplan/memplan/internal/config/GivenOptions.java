@@ -35,6 +35,19 @@ public final class GivenOptions {
     }
 
     /**
+     * Returns the value that the application gives an option, in its code or as a system property.
+     *
+     * @param code values set by the application's code, by key
+     */
+    public static Optional<String> ofApplication(OptionKey option, Map<String, ?> code) {
+        Object value = code.get(option.key());
+        return Optional.ofNullable(
+                value == null
+                        ? System.getProperty(PROPERTY_PREFIX + option.key())
+                        : value.toString());
+    }
+
+    /**
      * Returns the effective values.
      *
      * @param code values set by the application's code, by key

@@ -129,13 +129,10 @@ final class BudgetedWeights {
     }
 
     private static boolean hasBudget(Map<String, ?> given) {
-        String key = OptionKey.BUDGET.key();
-        Object value = given.get(key);
-        String text =
-                value == null
-                        ? System.getProperty(GivenOptions.PROPERTY_PREFIX + key)
-                        : value.toString();
-        return text != null && BudgetOptions.of(text).filter(BudgetOptions::limited).isPresent();
+        return GivenOptions.ofApplication(OptionKey.BUDGET, given)
+                .flatMap(BudgetOptions::of)
+                .filter(BudgetOptions::limited)
+                .isPresent();
     }
 
     /** Returns the weights that this thread has loaded since the announcement. */

@@ -41,7 +41,9 @@ final class ExpectedSession {
      */
     static void expect(Map<String, ?> given) {
         Optional<OrtAllocator.Arrived> unused = arrived();
-        if (isSwitchedOff(given)) {
+        if (GivenOptions.ofApplication(OptionKey.ENABLED, given)
+                .filter("false"::equalsIgnoreCase)
+                .isPresent()) {
             return;
         }
         try {
@@ -77,18 +79,11 @@ final class ExpectedSession {
         }
     }
 
-    private static boolean isSwitchedOff(Map<String, ?> given) {
-        String key = OptionKey.ENABLED.key();
-        Object value = given.get(key);
-        return "false"
-                .equalsIgnoreCase(
-                        value == null
-                                ? System.getProperty(GivenOptions.PROPERTY_PREFIX + key)
-                                : value.toString());
-    }
-
     private static boolean isOnlyEngine() {
         Set<String> engines = new HashSet<>(Engine.getAllEngines());
+        if (!engines.contains(ONNX_RUNTIME)) {
+            return false;
+        }
         if (!TfLiteEngineProvider.hasLibrary()) {
             engines.remove(TFLITE);
         }

@@ -71,7 +71,7 @@ final class KernelChoice implements AutoCloseable {
         }
     }
 
-    /** A source of a choice; empty if it has none that fits. */
+    /** A source of a choice. */
     @FunctionalInterface
     private interface Source {
 
@@ -79,9 +79,9 @@ final class KernelChoice implements AutoCloseable {
     }
 
     /**
-     * Returns an interpreter with the part that was found best before, while nobody predicts.
+     * Returns an interpreter with the best set of earlier trials. No prediction may run meanwhile.
      *
-     * @return empty if nothing is kept that fits
+     * @return empty if no stored trial fits
      */
     Optional<Chosen> kept() throws IOException, UnplannableException, BudgetTooSmallException {
         Optional<KernelTrials> before = kept.load();
@@ -89,8 +89,9 @@ final class KernelChoice implements AutoCloseable {
     }
 
     /**
-     * Returns a faster interpreter: with what was found best for as many bytes, or what is found
-     * now, or what was found best for fewer bytes.
+     * Returns an interpreter that is faster than the CPU kernels: with the best stored set for at
+     * least as many bytes; if there is none, with the best set of new trials; if that is not
+     * faster, with the best stored set for fewer bytes.
      */
     Optional<Chosen> best() throws IOException, UnplannableException, BudgetTooSmallException {
         // What was measured before leads to the same selection as before.
@@ -111,8 +112,8 @@ final class KernelChoice implements AutoCloseable {
     }
 
     /**
-     * Returns the trial that was fastest in no more bytes than these; if there is none, that which
-     * is predicted to be.
+     * Returns the fastest trial within the setting's bytes. If none was measured with so many, it
+     * is the one that is predicted to be fastest.
      */
     private Optional<Trial> best(KernelTrials of) throws BudgetTooSmallException {
         List<Trial> good =
