@@ -47,7 +47,7 @@ class BudgetTableTest {
                 options, new Result(new Stock(240 * MB, 100), Optional.empty(), List.of(rows)));
     }
 
-    /** Gives options their values. */
+    /** Parses command-line options. */
     @CommandLine.Command
     private record Holder(@CommandLine.Mixin RunOptions options) {}
 

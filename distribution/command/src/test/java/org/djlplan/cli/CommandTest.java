@@ -10,7 +10,7 @@ import java.util.List;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
-/** Runs commands in a folder of their own and keeps what they print. */
+/** Base of command tests: runs a command in a temporary folder and captures its output. */
 abstract class CommandTest {
 
     @TempDir Path folder;

@@ -21,7 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
-/** Usage, errors and exit codes; nothing here starts a model. */
+/** Tests usage, errors and exit codes. No test here loads a model. */
 class DjlPlanTest {
 
     private final StringWriter out = new StringWriter();

@@ -12,7 +12,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Groups in folders that look like the system's. */
+/** Tests memory control groups on folders that imitate the system's. */
 class MemoryGroupTest {
 
     @TempDir Path mounted;

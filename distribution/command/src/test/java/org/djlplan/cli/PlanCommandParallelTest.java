@@ -13,7 +13,7 @@ import org.djlplan.study.parallel.BranchyGraphs;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Plans of graphs whose branches may run at once. */
+/** Tests {@code djlplan plan --parallel}, for graphs whose branches may run at once. */
 class PlanCommandParallelTest extends CommandTest {
 
     private Path model;

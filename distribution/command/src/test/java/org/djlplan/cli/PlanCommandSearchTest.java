@@ -18,7 +18,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
-/** {@code djlplan plan} on records that no other strategy packs into the lower bound. */
+/**
+ * Tests {@code djlplan plan} on records for which only the exact search reaches the lower bound.
+ */
 class PlanCommandSearchTest {
 
     private static final int OPTIMUM = 4096;

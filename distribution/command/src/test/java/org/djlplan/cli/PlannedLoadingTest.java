@@ -8,7 +8,7 @@ import com.google.common.collect.ImmutableMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** Who types a command is the application. */
+/** Options on the command line have the rights of the application. */
 class PlannedLoadingTest {
 
     @Test

@@ -20,7 +20,7 @@ class ScratchFolderTest {
 
     @TempDir Path temporary;
 
-    /** Makes a folder with a file, and ends when nobody writes to it any more, or by a signal. */
+    /** Makes a folder with a file, and ends when its standard input closes or a signal arrives. */
     static final class Program {
 
         private Program() {}

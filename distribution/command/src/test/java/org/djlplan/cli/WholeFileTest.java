@@ -34,8 +34,8 @@ class WholeFileTest {
     }
 
     /**
-     * Writes half of a file and says so, and the other half when it is told to. Then it would write
-     * a second file.
+     * Writes half of a file, reports it, and writes the other half when it reads a line. A second
+     * line would start a second file.
      */
     static final class Program {
 

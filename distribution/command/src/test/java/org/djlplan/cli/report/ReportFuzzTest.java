@@ -20,7 +20,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
 
-/** Whatever is in a file: a whole report is read, or it is said in one line why not. */
+/** Reads damaged report files: the result is the complete report, or an error of one line. */
 class ReportFuzzTest {
 
     private static final List<JsonElement> STRANGE =

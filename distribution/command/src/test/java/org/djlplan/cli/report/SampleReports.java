@@ -13,7 +13,7 @@ import org.djlplan.cli.report.MemoryMap.Span;
 import org.djlplan.cli.report.MemoryMap.Strategy;
 import org.djlplan.cli.report.MemoryMap.Tensor;
 
-/** Reports with everything that a report may have. */
+/** Reports that contain every possible part. */
 final class SampleReports {
 
     private SampleReports() {}

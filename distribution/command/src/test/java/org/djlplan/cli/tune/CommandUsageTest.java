@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
-/** What the commands say of wrong usage, before any engine is loaded. */
+/** Tests the messages about wrong arguments; no engine is loaded. */
 class CommandUsageTest {
 
     @TempDir Path folder;

@@ -20,7 +20,10 @@ import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.testing.GraphSketch;
 
-/** A chain of twelve operators of which the delegate takes 0–3, 5–6 and 8–10; times by hand. */
+/**
+ * A study of a chain of twelve operators with invented times. The delegate supports operators 0–3,
+ * 5–6 and 8–10.
+ */
 final class SampleStudies {
 
     static final ImmutableList<SortedSet<Integer>> PARTITIONS =

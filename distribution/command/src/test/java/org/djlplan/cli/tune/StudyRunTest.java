@@ -37,7 +37,9 @@ class StudyRunTest {
 
     private static final long[] DELEGATE = {16 * MILLI, 2 * MILLI, 3 * MILLI};
 
-    /** Takes as long as it says; set 1,2 crashes and set 1 alone is wrong. */
+    /**
+     * Simulates candidates with given times: set 1,2 crashes, and set 1 computes a wrong output.
+     */
     private static final class Simulated implements CandidateRunner {
 
         private final Set<Candidate> prepared = new HashSet<>();

@@ -28,8 +28,8 @@ import org.djlplan.study.delegation.Explanation.DelegateRules;
 import org.junit.jupiter.api.Test;
 
 /**
- * A chain of eight operators, 1 to 8, of which the delegate takes 1 to 3, 5 and 6, and 8; and one
- * before them that unpacks the weights of 1 and 5.
+ * Tests explanations on a chain of operators 1 to 8. The delegate supports 1 to 3, 5, 6 and 8; an
+ * operator in front of the chain unpacks the weights of 1 and 5.
  */
 class ExplanationTest {
 

@@ -14,11 +14,11 @@ import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 
 /**
- * A machine that starts operators when the results they read are there, runs several at once, and
- * ends them in any order. A running operator finds its inputs intact when it starts and, unless it
- * writes over them, until it ends; it writes its outputs and temporaries all the while. What lies
- * in memory is modelled by the content that was written to each unit of 64 bytes last; a view has
- * the content of its input.
+ * A machine that starts an operator when its inputs are computed, runs several operators at once,
+ * and ends them in any order. It checks that an operator's inputs stay intact until the operator
+ * ends, unless the operator overwrites them. A running operator writes its outputs and temporaries
+ * until it ends. Memory is modelled as the last content written to each unit of 64 bytes; a view
+ * has the content of its input.
  */
 final class ParallelMachine {
 

@@ -19,7 +19,9 @@ import org.djlplan.memplan.internal.usage.UsageRecords;
 import org.djlplan.memplan.testing.GraphSketch;
 import org.junit.jupiter.api.Test;
 
-/** Runs graphs on a machine that runs branches at once, in memory as planned. */
+/**
+ * Runs graphs on a simulated machine that executes branches at once, in memory laid out by a plan.
+ */
 class ParallelSimulationTest {
 
     private static final int ORDERS = 200;

@@ -10,9 +10,10 @@ import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 
 /**
- * Apache TVM, tests/python/unittest/test_tir_usmp_algo.py: buffers and the conflicts that its tests
- * check. There are no intervals: every record has an operator of its own, and all conflicts are
- * listed. TVM breaks ties by name, last first, so tensors are numbered like that.
+ * Buffers and conflicts from Apache TVM's tests ({@code
+ * tests/python/unittest/test_tir_usmp_algo.py}). TVM has no intervals, so each record has an
+ * operator of its own, and all conflicts are listed. Tensors are numbered by descending name,
+ * because TVM breaks ties in that order.
  */
 final class TvmVectors {
 

@@ -20,7 +20,7 @@ import org.djlplan.memplan.internal.usage.PositionalMaxima;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.memplan.testing.Problems;
 
-/** The fast way against one that tries every pair of a unit and an object. */
+/** Compares the fast implementation with one that tries every pair of a unit and an object. */
 class GreedyBySizeImprovedTest {
 
     private record Pair(UsageRecord unit, int object, int idle) {}

@@ -28,7 +28,7 @@ class SharedObjectsPortfolioTest {
     private static final PlanningProblem ABOVE_THE_BOUND =
             new PlanningProblem(records(0, 1, 5, 1, 3, 3, 3, 5, 3, 5, 6, 5));
 
-    /** Gives everything the same object, which is right for one unit only. */
+    /** Puts all units into one object, which is valid for a single unit only. */
     private record AllInOne(int largestProblem) implements SharedObjectsStrategy {
         @Override
         public String name() {
