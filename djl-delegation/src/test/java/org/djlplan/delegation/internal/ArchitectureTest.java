@@ -9,7 +9,7 @@ import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 
-/** Holds the packages to their one job and the arrows between them to one direction. */
+/** Checks that each package has one job and that packages depend on each other in one direction. */
 @AnalyzeClasses(
         packages = "org.djlplan.delegation.internal",
         importOptions = {ImportOption.DoNotIncludeTests.class, ImportOption.DoNotIncludeJars.class})

@@ -46,7 +46,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Beginning with the CPU kernels and switching over; and waiting for another JVM. */
+/**
+ * Tests that a model starts on the CPU kernels, is measured in the background and then switches;
+ * and that it waits for another JVM's measurement.
+ */
 @Timeout(60)
 class BackgroundTest extends ProviderFixture {
 
@@ -419,7 +422,7 @@ class BackgroundTest extends ProviderFixture {
         other.close();
     }
 
-    /** Measures in a JVM of its own: prints a line when it begins, and ends with its input. */
+    /** Measures in another JVM: prints a line when it begins, and ends when its input closes. */
     static final class OtherJvm {
 
         private OtherJvm() {}

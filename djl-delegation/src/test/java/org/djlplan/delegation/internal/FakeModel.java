@@ -25,7 +25,7 @@ import org.djlplan.memplan.spi.CandidateRunner.Trial;
 import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.spi.Tolerance;
 
-/** A model in a folder, with a chain of operators and runners that only count. */
+/** A model in a folder: a chain of operators, and runners that only count calls. */
 public final class FakeModel implements DelegableModel {
 
     public static final int OPERATORS = 10;
@@ -154,7 +154,7 @@ public final class FakeModel implements DelegableModel {
         return neededBytes;
     }
 
-    /** Knows the partitions and nothing else. */
+    /** Reports partitions; every other call fails. */
     private final class FakeRunner implements CandidateRunner {
 
         @Override

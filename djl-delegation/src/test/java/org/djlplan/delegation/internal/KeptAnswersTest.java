@@ -34,7 +34,10 @@ import org.djlplan.memplan.testing.LogCapture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A measurement that was interrupted goes on where it was, also through a file. */
+/**
+ * Tests that an interrupted measurement continues where it stopped, also after its answers were
+ * stored in a file.
+ */
 class KeptAnswersTest {
 
     private static final Candidate CPU = Candidate.cpu(1);
@@ -44,7 +47,7 @@ class KeptAnswersTest {
 
     @TempDir private Path folder;
 
-    /** Notes each step; the times that it gives are numbered. Each step takes 1000 ns. */
+    /** Records each step; its clock advances by 1000 ns a step. */
     private static final class NotingRunner implements CandidateRunner {
 
         private final List<String> steps = new ArrayList<>();

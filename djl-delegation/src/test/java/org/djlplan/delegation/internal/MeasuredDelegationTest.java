@@ -38,7 +38,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What is chosen at once: kept, measured, or the CPU kernels. */
+/** Tests the first choice of a model: the stored one, a measured one, or the CPU kernels. */
 @Timeout(60)
 class MeasuredDelegationTest extends ProviderFixture {
 

@@ -24,7 +24,7 @@ import org.djlplan.memplan.internal.store.StoreKey;
 import org.djlplan.memplan.spi.DelegationProvider.Choosing;
 import org.djlplan.memplan.spi.Tolerance;
 
-/** Jobs that say where their choice is from, and what was kept elsewhere. */
+/** Loads models of jobs with {@code delegation.profileFrom}, and tables that other jobs stored. */
 abstract class PinnedFixture extends ProviderFixture {
 
     private static final Goal GOAL = new Goal(Objective.LATENCY, OptionalLong.empty());

@@ -37,7 +37,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Jobs that say where their choice is from, and keep to it. */
+/** Tests pinned jobs, whose choice comes from a named source and does not change. */
 @Timeout(60)
 class PinnedTest extends PinnedFixture {
 

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A provider over a fake model, and whatever measures in a test. */
+/** A delegation provider for a fake model, with a replaceable measurement. */
 abstract class ProviderFixture {
 
     static final ProfileTable TABLE = SampleTables.small(2);

@@ -11,7 +11,10 @@ import org.djlplan.delegation.internal.partition.Piece;
 import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
 import org.junit.jupiter.api.Test;
 
-/** Operators 1 and 3, 4 are pieces; 0, 2 and 5 always run on the CPU. */
+/**
+ * Tests the latency model on a graph with the pieces {1} and {3, 4}; operators 0, 2 and 5 always
+ * run on the CPU.
+ */
 class LatencyModelTest {
 
     private static final List<Piece> UNITS = List.of(piece(0, 1), piece(1, 3, 4));

@@ -9,7 +9,7 @@ import java.util.stream.IntStream;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.testing.GraphSketch;
 
-/** Graphs as models have them. */
+/** Graphs with the structure of published networks. */
 final class Networks {
 
     /** How a network begins with full-size pictures. */

@@ -17,11 +17,14 @@ import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.testing.GraphSketch;
 
-/** Graphs of convolutions with branches, weights of 16 bits and operators no delegate knows. */
+/**
+ * Random graphs of convolutions with branches, 16-bit weights, and operators that no delegate
+ * supports.
+ */
 public final class DelegableGraphs extends DomainContextBase {
 
     /**
-     * A graph and what a delegate reports of it.
+     * A graph and the partitions that a delegate reports for it.
      *
      * @param graph the graph
      * @param partitions as the engine makes them of everything the delegate supports

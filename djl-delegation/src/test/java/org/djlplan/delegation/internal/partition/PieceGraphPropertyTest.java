@@ -22,7 +22,7 @@ import org.djlplan.delegation.internal.partition.DelegableGraphs.Delegable;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 
-/** What holds of the pieces of any graph. */
+/** Checks properties of the pieces of random graphs. */
 @Domain(DelegableGraphs.class)
 @Domain(DomainContext.Global.class)
 class PieceGraphPropertyTest {

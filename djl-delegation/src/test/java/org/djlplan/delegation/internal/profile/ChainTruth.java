@@ -13,8 +13,8 @@ import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
 import org.djlplan.memplan.testing.GraphSketch;
 
 /**
- * What a made-up model really takes: a chain of partitions with an operator between each two that
- * the delegate does not support.
+ * The true times of an invented model: a chain of partitions, separated by operators that the
+ * delegate does not support.
  *
  * <p>An operator has a cost on both sides, and every delegate kernel one of its own. Additivity is
  * broken between neighbouring partitions: where they are on different sides, the second one takes

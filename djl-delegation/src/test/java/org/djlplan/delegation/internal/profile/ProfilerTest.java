@@ -514,7 +514,7 @@ class ProfilerTest {
                 () -> assertTrue(progress.ended));
     }
 
-    /** Keeps what it is told. */
+    /** Records the progress that a profiler reports. */
     private static final class Recorded implements Progress {
         private final List<Long> percent = new ArrayList<>();
         private String message = "";

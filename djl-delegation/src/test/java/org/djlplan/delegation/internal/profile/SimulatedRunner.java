@@ -17,9 +17,9 @@ import org.djlplan.memplan.spi.CandidateRunner.Trial;
 import org.djlplan.memplan.spi.OutputError;
 
 /**
- * Runs candidates of a {@link Truth} on a made-up machine: times are log-normal around the truth,
- * the whole machine gets slower and faster by some percent, and one inference of fifty is disturbed
- * and takes up to some times as long. Time passes only here.
+ * Runs candidates of a {@link Truth} on a simulated machine. Times are log-normal around the true
+ * ones; the machine's speed drifts by some percent; and one inference in fifty is disturbed and
+ * takes several times as long. Time advances only here.
  */
 final class SimulatedRunner implements CandidateRunner {
 

@@ -28,7 +28,7 @@ class TimeBudgetTest {
         return budget(Optional.of(Duration.ofSeconds(10)));
     }
 
-    /** Notes what is shown. */
+    /** Records the progress that is shown. */
     private final class Shown implements Progress {
         @Override
         public void reset(String message, long max, String trailingMessage) {

@@ -8,7 +8,7 @@ import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
 
-/** What a made-up model really takes. */
+/** The true times of an invented model. */
 interface Truth {
 
     Graph graph();

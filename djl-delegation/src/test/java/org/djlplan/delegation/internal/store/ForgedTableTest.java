@@ -39,7 +39,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Whole tables with a right checksum that no measuring for the request can have made. */
+/**
+ * Tests that tables are rejected that no measurement for the request could have produced, although
+ * they are complete and their checksum is right.
+ */
 class ForgedTableTest {
 
     private static final Goal GOAL = new Goal(Objective.LATENCY, OptionalLong.of(30_000_000));

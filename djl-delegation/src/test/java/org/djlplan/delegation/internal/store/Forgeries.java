@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 
-/** Kept files changed by somebody who knows the format. */
+/** Stored files, altered by an attacker who knows the format. */
 final class Forgeries {
 
     /** What a part may be replaced by. */

@@ -48,7 +48,9 @@ import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.testing.LogCapture;
 
-/** Whatever is in a file: the answers that were saved are loaded, or none and that is told. */
+/**
+ * Loads damaged files of partial answers: the result is what was saved, or nothing and a warning.
+ */
 class PartialFuzzTest {
 
     private static final StoreKey KEY = new StoreKey("net", Map.of("threads", "1,2"));

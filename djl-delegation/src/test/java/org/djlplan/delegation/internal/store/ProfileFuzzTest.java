@@ -34,7 +34,7 @@ import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.testing.LogCapture;
 
-/** Whatever is in a file: the table that was saved is loaded, or none and that is told. */
+/** Loads damaged tables: the result is the saved table, or nothing and a warning. */
 class ProfileFuzzTest {
 
     private static Path folder;

@@ -19,7 +19,7 @@ import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.OutputError.ByOperator;
 
-/** Tables to keep, small or random. */
+/** Tables to store, small or random. */
 public final class SampleTables {
 
     private SampleTables() {}
