@@ -26,7 +26,7 @@ import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import java.util.stream.Stream;
 import org.djlplan.memplan.internal.engine.TfLiteEngineModel;
 
-/** Holds the packages to their one job and the arrows between them to one direction. */
+/** Checks that each package has one job and that packages depend on each other in one direction. */
 @AnalyzeClasses(
         packages = {"org.djlplan", "ai.djl.tflite.engine"},
         importOptions = {ImportOption.DoNotIncludeTests.class, ImportOption.DoNotIncludeJars.class})

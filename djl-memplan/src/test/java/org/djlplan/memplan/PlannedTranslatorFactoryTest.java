@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 
 class PlannedTranslatorFactoryTest {
 
-    /** One that a user wrote for Spark. */
+    /** A translator that a user wrote for Spark. */
     private static final class Written implements Translator<String, Integer>, Serializable {
 
         private static final long serialVersionUID = 1;

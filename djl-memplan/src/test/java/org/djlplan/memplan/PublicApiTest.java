@@ -20,7 +20,7 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** Compares what applications can call with a committed list, so that a change of it is seen. */
+/** Compares the public API with a committed list, so that every change of it is deliberate. */
 class PublicApiTest {
 
     private static final String ROOT = "org.djlplan.memplan";

@@ -9,8 +9,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
 /**
- * Waits for a state that nobody announces: of another thread, of a file, of another process. Where
- * there is an event, await that.
+ * Waits for a state without an event: of another thread, a file or another process. If there is an
+ * event, await that instead.
  */
 public final class Await {
 

@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A control group (version 1) of a test's own. */
+/** A new control group (version 1) for one test. */
 public final class ControlGroup implements AutoCloseable {
 
     private static final AtomicInteger MADE = new AtomicInteger();

@@ -6,9 +6,9 @@ import java.util.Random;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 
 /**
- * Problems with a known optimum: a rectangle of operators × bytes is cut into pieces, which become
- * tensors whose offsets are forgotten. Some operator keeps all its pieces, so the rectangle's
- * height is the lower bound, and the cut itself shows that it is reached.
+ * Planning problems with a known optimum. A rectangle of operators × bytes is cut into pieces,
+ * which become tensors whose offsets are forgotten. At one operator all pieces are kept, so the
+ * rectangle's height is the lower bound, and the cut itself is a plan that reaches it.
  *
  * @param operators width of the rectangle
  * @param bytes its height

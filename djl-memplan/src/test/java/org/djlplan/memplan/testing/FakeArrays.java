@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Arrays and managers without an engine: types, shapes, content, who owns whom, and whether they
- * are closed. As in DJL, arrays of the same content equal each other. Everything else is refused.
+ * Arrays and managers without an engine, with types, shapes, content, owners, and an open or closed
+ * state. As in DJL, arrays with the same content are equal. All other operations throw.
  */
 public final class FakeArrays {
 

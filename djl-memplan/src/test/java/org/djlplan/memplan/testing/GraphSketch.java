@@ -11,8 +11,8 @@ import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.graph.Tensor;
 
 /**
- * Builds small graphs for tests: operators in execution order, each between tensors that exist or
- * with a new one that it writes.
+ * Builds small graphs for tests, operator by operator in execution order. An operator reads
+ * existing tensors, and writes existing or new ones.
  */
 public final class GraphSketch {
 

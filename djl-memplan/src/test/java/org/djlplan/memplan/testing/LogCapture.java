@@ -5,7 +5,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-/** The log while this is open. slf4j-simple writes to whatever the error stream is. */
+/** Captures the log until it is closed. slf4j-simple writes to the current error stream. */
 public final class LogCapture implements AutoCloseable {
 
     private final PrintStream before = System.err;

@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.util.List;
 import org.junit.jupiter.api.Assumptions;
 
-/** A memory cgroup (version 1) of a test's own, in which processes are killed at a limit. */
+/** A new memory cgroup (version 1) for one test, whose processes are killed at its limit. */
 public final class MemoryGroup implements AutoCloseable {
 
     private final ControlGroup group;

@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.util.Random;
 import javax.imageio.ImageIO;
 
-/** Small images of noise. */
+/** Small images of random noise. */
 public final class TestImage {
 
     private TestImage() {}

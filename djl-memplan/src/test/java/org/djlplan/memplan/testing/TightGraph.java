@@ -7,9 +7,8 @@ import java.util.function.IntConsumer;
 import org.djlplan.memplan.graph.Graph;
 
 /**
- * A graph that the greedy strategies do not plan as small as can be: its large tensors are the
- * pieces of a rectangle that was cut at random, with operators as its width and bytes as its
- * height.
+ * A graph for which the greedy strategies do not find the smallest plan. Its large tensors are the
+ * pieces of a randomly cut rectangle, whose width is operators and whose height is bytes.
  */
 public final class TightGraph {
 

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 
-/** Published planning problems, sizes as published. */
+/** Published planning problems, with the published sizes. */
 public final class Vectors {
 
     /** The example of Pisarchyk and Lee 2020, figures 1 to 6. */

@@ -14,7 +14,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Plans of well-known networks, with loads from a disk and from page cache. */
+/**
+ * Tests streaming plans of well-known networks, with weights loaded from a disk and from the page
+ * cache.
+ */
 class NetworkPlansTest {
 
     private static final double DISK = 1.5;

@@ -9,10 +9,10 @@ import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.memplan.internal.usage.UsageRecords;
 
 /**
- * Streaming problems of well-known networks, worked out from their shapes: 32-bit floats, a picture
- * of 224 × 224, convolutions with an im2col buffer unless they are 1 × 1 with stride 1. Their
- * weights are one piece per operator; compute time is by multiplications, or by bytes of weights
- * where those take longer.
+ * Streaming problems of well-known networks, derived from their layer shapes. Values are 32-bit
+ * floats, images have 224 × 224 pixels, and convolutions have an im2col buffer unless they are 1 ×
+ * 1 with stride 1. Each operator's weights are one piece. Compute time follows from the number of
+ * multiplications, or from the bytes of weights if reading those takes longer.
  */
 final class Networks {
 
@@ -33,7 +33,7 @@ final class Networks {
         this.loadBytesPerNano = loadBytesPerNano;
     }
 
-    /** A value: number of its record, width and height, channels. */
+    /** A tensor: the number of its record, its width and height, and its channels. */
     private record Value(int record, long side, long channels) {
 
         long elements() {

@@ -206,8 +206,8 @@ class StreamingPlannerTest {
     }
 
     /**
-     * Carries a plan out twice in a row, loads and steps in any order that the plan admits, and
-     * looks whether every step finds in the arena what it needs: an owner of each 64 bytes.
+     * Executes a plan twice in a row, with loads and steps in any order that the plan admits. At
+     * each step it checks that the arena holds the step's data, by an owner for each 64 bytes.
      */
     private static final class Run {
 

@@ -10,7 +10,7 @@ import net.jqwik.api.Combinators;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 
-/** Streaming problems by hand and at random. */
+/** Streaming problems, written by hand and random. */
 final class StreamingProblems {
 
     static final long PAGE = WeightUse.PAGE_BYTES;

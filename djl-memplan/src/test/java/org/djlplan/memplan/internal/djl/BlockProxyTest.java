@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 
 class BlockProxyTest {
 
-    /** Not DJL's. */
+    /** An interface that is not DJL's. */
     public interface Named {
         String name();
     }

@@ -23,7 +23,7 @@ class DelegationProvidersTest {
 
     @TempDir private Path folder;
 
-    /** As a service has to be. */
+    /** A provider that {@code ServiceLoader} can create. */
     public static final class Fitting implements DelegationProvider {
         @Override
         public List<Option> options() {

@@ -13,7 +13,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Reads made-up machines: control groups of both versions, nested, and as a container sees them.
+ * Reads simulated machines: control groups of version 1 and 2, nested groups, and the view from
+ * inside a container.
  */
 class MachineTest {
 

@@ -5,10 +5,12 @@ import java.io.IOException;
 import java.util.concurrent.CountDownLatch;
 import org.djlplan.memplan.internal.child.ParentConnection;
 
-/** Serves a {@link FakeRunner}, or fails at its start as its argument says. */
+/**
+ * A measuring process that serves a {@link FakeRunner}, or fails at its start as its argument says.
+ */
 final class FakeMeasuringProcess {
 
-    /** How a process starts. */
+    /** What the process does when it starts. */
     enum Start {
         GOOD,
         SILENT,

@@ -4,7 +4,7 @@ import java.util.stream.Collectors;
 import org.djlplan.memplan.internal.measure.MeasuringChild.Limits;
 import org.djlplan.memplan.spi.CandidateException;
 
-/** Starts a measuring process, tells its id and its folder, and has it hang. */
+/** Starts a measuring process, prints its process id and folder, and makes it hang. */
 final class FakeParent {
 
     private FakeParent() {}

@@ -26,10 +26,16 @@ import org.djlplan.memplan.spi.CandidateRunner.Trial;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.OutputError.ByOperator;
 
-/** Misbehaves as a candidate's first operator says. Its figures tell of the process it is in. */
+/**
+ * A runner that fails as the candidate's first operator demands. Its figures identify the process
+ * that it runs in.
+ */
 final class FakeRunner implements CandidateRunner {
 
-    /** What is done when a candidate is prepared or timed, in the order of first operators. */
+    /**
+     * What happens when a candidate is prepared or timed; a candidate's first operator is the
+     * index.
+     */
     enum Behaviour {
         GOOD,
         HALT_WHEN_PREPARED,

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is taken for left behind by a process that was ended, and what is not. */
+/** Tests which folders count as left behind by a dead process, and are deleted. */
 @Timeout(120)
 class TemporaryFolderTest {
 

@@ -25,7 +25,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
 
-/** Offsets and totals that are published, or are the expectations of others' tests. */
+/**
+ * Tests strategies on published offsets and totals, and on expectations of other projects' tests.
+ */
 class OffsetVectorsTest {
 
     /**

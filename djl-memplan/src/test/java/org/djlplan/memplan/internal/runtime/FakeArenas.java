@@ -9,7 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Stands for native memory: arenas at addresses that nobody can touch, each freed only once. */
+/** Arenas without memory behind their addresses. Fails if an arena is freed twice. */
 public final class FakeArenas implements ArenaPool.Source {
 
     /** To which arenas grow. */

@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
 
-/** The arena for outputs, without native memory. */
+/** Tests the arena for outputs without native memory. */
 class OutputArenaTest {
 
     private static final long LARGE = 64L << 20;

@@ -15,7 +15,7 @@ import org.djlplan.memplan.spi.DelegationChoice.Origin;
 import org.djlplan.memplan.spi.ShapeMix;
 import org.junit.jupiter.api.Test;
 
-/** Which shapes are measured, and what runs them. */
+/** Tests which input shapes are measured, and which interpreter serves them. */
 class OtherShapesTest {
 
     private static final Candidate DELEGATED = new Candidate(ImmutableSortedSet.of(0, 2), 1);

@@ -21,7 +21,10 @@ import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Predictions on a made-up machine, whose time passes only while it predicts or is told to. */
+/**
+ * Tests the choice of threads for predictions on a simulated machine. Its time advances only during
+ * predictions or on request.
+ */
 @Timeout(60)
 class ThreadGovernorTest {
 

@@ -12,7 +12,10 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 import org.djlplan.memplan.internal.source.tflite.TfLiteTensor;
 import org.junit.jupiter.api.Test;
 
-/** Which constants are unpacked beforehand; that they have the engine's bits is tested there. */
+/**
+ * Tests which constants are unpacked in advance. {@code DequantizeBitsTest} compares their bits
+ * with the engine's.
+ */
 class DequantizeTest {
 
     private final TestModel model = new TestModel();

@@ -18,7 +18,10 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteOperator;
 import org.djlplan.memplan.internal.source.tflite.TfLiteTensor;
 import org.junit.jupiter.api.Test;
 
-/** What slicing makes of a graph; that it computes the same is tested in the engine. */
+/**
+ * Tests the structure of sliced graphs. {@code SlicerBitsTest} compares their outputs in the
+ * engine.
+ */
 class SlicerTest {
 
     private static final int LAYER = 1;

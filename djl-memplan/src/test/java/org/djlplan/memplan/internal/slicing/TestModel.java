@@ -14,7 +14,7 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteOperatorCode;
 import org.djlplan.memplan.internal.source.tflite.TfLiteSubgraph;
 import org.djlplan.memplan.internal.source.tflite.TfLiteTensor;
 
-/** A model written down operator by operator; tensors are named by their numbers. */
+/** Builds a model operator by operator; tensors are named by their numbers. */
 final class TestModel {
 
     static final int FLOAT16 = 1;

@@ -29,7 +29,7 @@ class BackgroundStoreTest {
     private final Map<StoreKey, String> values = new ConcurrentHashMap<>();
     private final BackgroundStore<String> store = new BackgroundStore<>(new Slow());
 
-    /** Writes when it is allowed to. */
+    /** A store that blocks each write until the test allows it. */
     private final class Slow implements Store<String> {
 
         @Override
@@ -130,7 +130,7 @@ class BackgroundStoreTest {
         assertEquals(List.of("one"), written);
     }
 
-    /** Saves and ends at once, as an application does that predicts once. */
+    /** Saves a value and ends at once, like an application that predicts once. */
     static final class OneSave {
 
         private OneSave() {}

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Several writers and readers, each with a store of its own, as if in JVMs of their own. */
+/** Tests several writers and readers, each with a store of its own, as in separate JVMs. */
 class ConcurrentStoreTest {
 
     private static final int THREADS = 4;

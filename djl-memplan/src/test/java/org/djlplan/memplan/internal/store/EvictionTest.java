@@ -20,7 +20,7 @@ import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** How many files are kept, and which. */
+/** Tests how many files are kept, and which ones are deleted. */
 class EvictionTest extends PlanStoreFixture {
 
     private static final int MOST = KeptFolders.MOST_FILES;

@@ -18,10 +18,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * How long fingerprints of files in the page cache take, in a JVM of its own each time: the first
- * one of a file, and a later one, which is remembered. Both as the first fingerprint of the JVM,
- * which has read something that is kept before, and as its second one. Asserts nothing, because
- * machines are noisy.
+ * Measures how long the fingerprint of a file in the page cache takes: computed, and read from the
+ * store. Each is measured in a new JVM, as its first and as its second fingerprint. Asserts
+ * nothing, because machines are noisy.
  */
 @Tag("bench")
 class FingerprintBench {
@@ -31,7 +30,7 @@ class FingerprintBench {
 
     @TempDir Path folder;
 
-    /** Prints how many nanoseconds a fingerprint of each file takes. */
+    /** Prints the time of each file's fingerprint in nanoseconds. */
     static final class Timed {
 
         private Timed() {}

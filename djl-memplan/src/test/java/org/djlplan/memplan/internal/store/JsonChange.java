@@ -10,7 +10,10 @@ import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;
 
-/** Replaces, removes or repeats one part of a text; {@code place} is taken modulo all parts. */
+/**
+ * Replaces, removes or repeats one part of a JSON text; {@code place} is taken modulo the number of
+ * parts.
+ */
 record JsonChange(int place, int kind, String value) {
 
     /** What the parts of a JSON text are worth replacing by. */

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Large files that several processes want at once. */
+/** Tests copies of large files that several processes request at once. */
 @Timeout(60)
 class KeptCopiesTest extends PlanStoreFixture {
 
@@ -34,7 +34,7 @@ class KeptCopiesTest extends PlanStoreFixture {
     private Path model;
     private KeptCopies copies;
 
-    /** Makes the file of {@link #KEY}: half, then, once it is told to, all. */
+    /** Writes half of the file of {@link #KEY}, and the rest when it reads a line. */
     static final class Maker {
 
         private Maker() {}

@@ -17,7 +17,7 @@ import org.apache.commons.compress.archivers.tar.TarArchiveEntry;
 import org.apache.commons.compress.archivers.tar.TarArchiveOutputStream;
 import org.junit.jupiter.api.Test;
 
-/** Values that are read from a folder or an archive, and what of them is rejected. */
+/** Tests which values from a folder or an archive are used, and which are rejected. */
 class KeptElsewhereTest extends PlanStoreFixture {
 
     /** Copies the small plan into an existing folder and returns its file. */

@@ -19,7 +19,10 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** Where plans are kept: beside the model, or in the cache when that cannot be. */
+/**
+ * Tests where plans are stored: beside the model, or in the cache if the model's folder cannot be
+ * written.
+ */
 class KeptFoldersTest extends PlanStoreFixture {
 
     @Test

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A model's folder that has links where we keep files: none is followed, removed or replaced. */
+/** Tests that links in a model's folder are not followed, removed or replaced. */
 class LinksTest extends PlanStoreFixture {
 
     private static final String OUR_TEMPORARY = "net-0123456789abcdef.json.1a.tmp";

@@ -5,7 +5,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
 
-/** Keeps values in a map, and counts how often one was saved. */
+/** A store in a map that counts the saves of each value. */
 public final class MemoryStore<T> implements Store<T> {
 
     public final Semaphore saves = new Semaphore(0);

@@ -29,7 +29,7 @@ import net.jqwik.api.statistics.Statistics;
 import org.djlplan.memplan.internal.plan.PlanValidator;
 import org.djlplan.memplan.testing.LogCapture;
 
-/** Whatever is in a file: a whole plan is loaded, or none and that is told in one line. */
+/** Loads damaged plan files: the result is the complete plan, or nothing and one warning. */
 class PlanFileFuzzTest {
 
     /** Guards from hanging: nothing that ends takes that long. */

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A store over folders of its own, and what was logged of it. */
+/** A store over temporary folders, with its log. */
 abstract class PlanStoreFixture {
 
     @TempDir Path folder;

@@ -17,7 +17,7 @@ import org.djlplan.memplan.internal.source.block.LivenessTrace;
 import org.djlplan.memplan.internal.source.trace.Allocation;
 import org.djlplan.memplan.internal.source.trace.AllocationTrace;
 
-/** Plans to keep, small or random. */
+/** Plans to store, small or random. */
 final class SamplePlans {
 
     static final StoreKey KEY = key("resnet18", "1x3x224x224:float32");

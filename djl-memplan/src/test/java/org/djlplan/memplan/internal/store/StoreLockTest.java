@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Timeout;
 
 class StoreLockTest extends PlanStoreFixture {
 
-    /** Holds a lock until it is killed. Prints a line when it has it. */
+    /** Takes a lock, prints a line, and holds the lock until it is killed. */
     static final class Holder {
 
         private Holder() {}

@@ -7,7 +7,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 
-/** The text of a file, to change it as only somebody who knows the format would. */
+/** The text of a stored file, for changes with a valid checksum. */
 final class StoredText {
 
     private StoredText() {}

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 class DaemonThreadsTest {
 
-    /** What the thread does. */
+    /** Waits until the test ends the thread. */
     public static final class Waiting implements Runnable {
 
         static final CountDownLatch END = new CountDownLatch(1);
@@ -25,7 +25,7 @@ class DaemonThreadsTest {
         }
     }
 
-    /** Starts a thread, when it is made. */
+    /** Starts a thread in its constructor. */
     public static final class Starter {
 
         public Starter() {
@@ -33,7 +33,7 @@ class DaemonThreadsTest {
         }
     }
 
-    /** Loads one class again. */
+    /** Loads a second copy of one class. */
     private static final class OneClass extends ClassLoader {
 
         Class<?> starter() throws Exception {

@@ -19,9 +19,9 @@ import org.djlplan.memplan.internal.plan.greedy.GreedyBySize;
 import org.djlplan.memplan.testing.GraphSketch;
 
 /**
- * Runs random graphs on a small machine, once with every tensor in its own memory and once in an
- * arena planned with alias classes: what is computed must not differ. Operators walk elements in
- * order, each written at once, so that sharing a place wrongly shows.
+ * Runs random graphs on a simulated machine, once with every tensor in its own memory and once in
+ * an arena planned with alias classes. The results must be equal. Operators process elements in
+ * order and write each at once, so that a wrongly shared place shows.
  */
 class AliasSimulationTest {
 

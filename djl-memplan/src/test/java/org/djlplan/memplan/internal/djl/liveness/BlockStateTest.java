@@ -19,7 +19,7 @@ class BlockStateTest {
 
     private static final NDManager MANAGER = FakeArrays.manager();
 
-    /** What a block may hold. */
+    /** An object with fields of the types that a block may hold. */
     private static final class Holder {
         private Integer count = 1;
         private StringBuilder text = new StringBuilder("a");

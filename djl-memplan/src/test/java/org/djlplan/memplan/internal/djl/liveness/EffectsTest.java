@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The names are compared with the API of the DJL that is on the class path. */
+/** Compares the method names in the tables with the API of DJL on the class path. */
 class EffectsTest {
 
     private static final Set<String> ARRAYS = methods(NDArray.class, NDArrayEx.class);

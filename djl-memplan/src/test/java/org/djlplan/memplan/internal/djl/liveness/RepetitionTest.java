@@ -24,7 +24,7 @@ class RepetitionTest {
             new ForwardPass(
                     new ParameterStore(FakeArrays.manager(), false), inputs, Optional.empty());
 
-    /** Hands on what it is given. */
+    /** Returns its inputs. */
     private static class Identity extends AbstractBlock {
 
         @Override
@@ -42,7 +42,7 @@ class RepetitionTest {
         }
     }
 
-    /** The same, but it counts. */
+    /** Returns its inputs, and counts its passes. */
     private static final class Counting extends Identity {
 
         private int passes;

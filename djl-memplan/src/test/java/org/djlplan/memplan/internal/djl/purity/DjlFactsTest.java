@@ -13,7 +13,7 @@ import java.util.Optional;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
-/** What is stated of DJL's methods. */
+/** Checks the table of the effects of DJL's methods. */
 class DjlFactsTest {
 
     @Test

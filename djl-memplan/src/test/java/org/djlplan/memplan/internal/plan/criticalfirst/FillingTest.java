@@ -22,7 +22,7 @@ import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.memplan.testing.Problems;
 import org.junit.jupiter.api.Test;
 
-/** One pass, and the structures it works on. */
+/** Tests one pass of the strategy and its data structures. */
 class FillingTest {
 
     @Test

@@ -20,8 +20,8 @@ import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.junit.jupiter.api.Test;
 
 /**
- * The cost curve of planning from a thousand to a million units. Prints tables; asserts nothing,
- * because machines are noisy.
+ * Measures how the cost of planning grows from a thousand to a million units. Prints tables;
+ * asserts nothing, because machines are noisy.
  */
 class PlannerScaleBench {
 

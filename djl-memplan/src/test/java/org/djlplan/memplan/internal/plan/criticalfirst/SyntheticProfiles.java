@@ -6,7 +6,7 @@ import java.util.Random;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 
-/** Large planning problems of the shape that real profiles have, the same for the same seed. */
+/** Large planning problems with the shape of real profiles, reproducible by seed. */
 final class SyntheticProfiles {
 
     private static final int RECORDS_PER_LAYER = 8;

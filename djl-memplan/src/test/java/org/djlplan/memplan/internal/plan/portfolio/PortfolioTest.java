@@ -27,7 +27,7 @@ class PortfolioTest {
 
     private static final PlanningProblem PAPER = new PlanningProblem(Vectors.PISARCHYK);
 
-    /** Puts everything at offset 0, which is right for one unit only. */
+    /** Puts all units at offset 0, which is valid for a single unit only. */
     private record AllAtZero(int largestProblem) implements OffsetStrategy {
         @Override
         public String name() {

@@ -32,8 +32,8 @@ import org.djlplan.memplan.spi.DelegationChoice.Origin;
 import org.djlplan.memplan.spi.NativeDelegate;
 
 /**
- * An engine with one model, two operators in a row, whose sessions notice when they are used by two
- * threads at once, after they were closed, or closed twice.
+ * An engine with one model of two operators. Its sessions detect use by two threads at once, use
+ * after closing, and a second close.
  */
 public final class FakeEngine implements EngineSession.Source {
 
@@ -91,7 +91,7 @@ public final class FakeEngine implements EngineSession.Source {
         return new InterpreterFactory(this, graph(), planner, delegates, ArenaPool.shared(), false);
     }
 
-    /** The candidates of a choice, all of which can be built. */
+    /** The candidates of a choice; all of them can be built. */
     static final class Candidates implements InterpreterPool.Supply {
 
         private final InterpreterFactory factory;
@@ -154,7 +154,7 @@ public final class FakeEngine implements EngineSession.Source {
         return new DelegationChoice(new Candidate(operators, 1), Origin.MEASURED, "a test");
     }
 
-    /** A delegate that does as it is told when it is closed, but only once. */
+    /** A delegate that runs a given action when it is closed. */
     public record FakeDelegate(Runnable atClose, AtomicInteger live) implements NativeDelegate {
 
         public FakeDelegate {

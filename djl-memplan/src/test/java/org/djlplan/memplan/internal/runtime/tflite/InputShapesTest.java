@@ -10,7 +10,7 @@ import java.util.List;
 import org.djlplan.memplan.graph.ElementType;
 import org.junit.jupiter.api.Test;
 
-/** Which shapes a model takes, and what it is run with. */
+/** Tests which input shapes a model accepts, and which shapes it then runs with. */
 class InputShapesTest {
 
     private static final List<Integer> UNSAID = List.of();

@@ -85,7 +85,7 @@ class InterpreterPoolTest {
         return pool.borrow(shapes, candidates.choice().lightest());
     }
 
-    /** A call on a thread of its own. */
+    /** A call on another thread. */
     private record Call<T>(FutureTask<T> task, Thread thread) {
 
         static <T> Call<T> of(Callable<T> call) {

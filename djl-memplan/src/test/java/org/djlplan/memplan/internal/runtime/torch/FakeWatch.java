@@ -12,8 +12,8 @@ import org.djlplan.memplan.internal.runtime.Arena;
 import org.djlplan.memplan.internal.source.trace.AllocationTrace;
 
 /**
- * Stands for the native library: predictions allocate what a test says. Notices runs that are not
- * ended as they must be.
+ * Replaces the native library: predictions make the allocations that a test prescribes. Detects
+ * runs that are not ended correctly.
  */
 final class FakeWatch implements AllocationWatch {
 

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Set;
 import org.djlplan.memplan.graph.ArrayType;
 
-/** Writes down recordings by hand. There is one input, {@code 2x3:float32}, read as number 0. */
+/** Builds recordings by hand. The only input has the shape {@code 2x3:float32} and number 0. */
 final class RecordingSketch {
 
     static final String PARAMETER = "01inner/02Linear/weight";

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Files whose large buffers are loaded one by one. */
+/** Tests files whose large buffers start at page boundaries, so that each can be loaded alone. */
 class PageAlignedTest {
 
     @TempDir Path folder;

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Optional;
 import org.djlplan.memplan.internal.source.tflite.Schema.Field;
 
-/** Small models that tests read, write, and damage. */
+/** Small models that tests read, write and damage. */
 final class SampleModels {
 
     private SampleModels() {}

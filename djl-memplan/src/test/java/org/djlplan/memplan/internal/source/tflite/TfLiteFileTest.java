@@ -8,7 +8,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** What fits together and what does not; the rest stands in {@code tflite/bad}. */
+/** Tests which parts of a model may be combined. {@code tflite/bad} has further invalid files. */
 class TfLiteFileTest {
 
     private static final int INPUT = 0;

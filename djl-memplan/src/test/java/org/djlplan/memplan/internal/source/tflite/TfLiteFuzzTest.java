@@ -32,8 +32,8 @@ import net.jqwik.api.constraints.Size;
 import org.djlplan.memplan.graph.Graph;
 
 /**
- * Damages small models at random: whatever comes out is either refused with the one exception or a
- * model that can be turned into a graph, written, and read again. Time and memory are bounded.
+ * Damages small models at random. Each damaged file is either rejected with the one exception, or
+ * is a model that can be converted to a graph, written and read again. Time and memory are bounded.
  *
  * <p>{@code -Dtflite.fuzz.rounds=100} makes it a hundred times as long. Seeds differ from run to
  * run.
@@ -90,7 +90,10 @@ class TfLiteFuzzTest {
         COPY_FROM_OTHER
     }
 
-    /** One change of a file; {@code place} and {@code source} are taken modulo what there is. */
+    /**
+     * One change of a file; {@code place} and {@code source} are taken modulo the number of
+     * possible places.
+     */
     private record Damage(Kind kind, int place, int source, int value) {
 
         Damage moved(int round) {

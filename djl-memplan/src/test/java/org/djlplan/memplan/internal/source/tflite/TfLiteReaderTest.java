@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Bad files are refused, with a message that says what is wrong and where.
+ * Tests that bad files are rejected, with a message that names the defect and its position.
  *
  * <p>{@code tflite/bad} holds damaged copies of small models, each with one thing wrong that its
  * name tells, and in {@code messages.txt} the message of each.
