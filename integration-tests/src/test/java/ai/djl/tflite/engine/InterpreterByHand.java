@@ -9,8 +9,8 @@ import java.nio.file.Path;
 import org.tensorflow.lite.Interpreter;
 
 /**
- * What a user who knows the engine's inside could do without us: put an interpreter with other
- * options into the block of the stock engine, whose constructor is for its package only.
+ * What an expert could do without djl-plan: put an interpreter with other options into the stock
+ * engine's block. The block's constructor is package-private, so this class is in its package.
  */
 public final class InterpreterByHand {
 

@@ -23,10 +23,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The first row of a new JVM, from the application's first statement to the output, with a choice
- * of what is delegated that was measured before: stock, planned and with the one line, without and
- * with an archive of the application's classes. JVMs take turns. Prints a table; asserts nothing,
- * because machines are noisy.
+ * Measures the time from an application's first statement to the first output of a new JVM: stock,
+ * planned, and with a delegation that was measured before, each without and with an archive of the
+ * application's classes. JVMs take turns. Prints a table; asserts nothing, because machines are
+ * noisy.
  */
 @Tag("bench")
 @Tag("djl-current")
@@ -47,7 +47,7 @@ class FirstRowBench {
 
     @TempDir Path folder;
 
-    /** What runs where. */
+    /** A configuration of the application. */
     private record Way(String name, List<String> classPath, List<String> options) {}
 
     private record Row(double millis, double bytes) {}

@@ -13,8 +13,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Classes that a JVM's first planned row needs: loading them is much of what it takes longer than
- * the plain engine's ({@link FirstRowBench} tells how long).
+ * Counts the classes that a JVM's first planned row loads, because loading them is most of its
+ * extra time ({@link FirstRowBench} measures that time).
  */
 @Tag("djl-current")
 class FirstRowClassesTest {

@@ -13,7 +13,7 @@ import java.util.Random;
 import org.djlplan.integration.support.ProcessSize;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 
-/** An application that loads an image model of TensorFlow Lite and predicts one row. */
+/** An application that loads a TensorFlow Lite image model and predicts one row. */
 final class FirstRowProgram {
 
     private static final Shape IMAGE = new Shape(1, 224, 224, 3);

@@ -20,8 +20,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Latency and load time of planned models against the stock engine, in rounds that alternate within
- * one JVM. Prints a table; asserts nothing, because machines are noisy.
+ * Compares latency and load time of planned models with the stock engine, in rounds that alternate
+ * within one JVM. Prints a table; asserts nothing, because machines are noisy.
  */
 @Tag("bench")
 class LatencyBench {

@@ -14,9 +14,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * {@code djlplan compare} in fresh JVMs: TorchScript models against the C library's allocator, the
- * same tuned, and jemalloc; imperative networks of DJL against stock. Prints tables; asserts
- * nothing, because machines are noisy.
+ * Runs {@code djlplan compare} in fresh JVMs: TorchScript models against glibc's allocator, tuned
+ * glibc and jemalloc; imperative DJL networks against stock. Prints tables; asserts nothing,
+ * because machines are noisy.
  */
 @Tag("bench")
 class TorchBench {

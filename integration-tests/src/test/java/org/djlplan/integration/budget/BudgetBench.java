@@ -23,7 +23,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Models inside budgets beside the stock engine: memory above the idle runtime, as seen from
+ * Compares models inside budgets with the stock engine: memory above the idle runtime, seen from
  * outside, and latency. Prints tables; asserts nothing, because machines are noisy.
  */
 @Tag("bench")

@@ -18,7 +18,7 @@ import org.djlplan.integration.torch.Torch;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 
 /**
- * One way to run a model.
+ * One configuration of a model.
  *
  * @param name what it is called in tables
  * @param threads of the engine, per operator
@@ -26,7 +26,7 @@ import org.djlplan.memplan.PlannedTranslatorFactory;
  */
 public record Contestant(String name, Way way, int threads, Map<String, String> options) {
 
-    /** Who runs a model. */
+    /** The runtime of a contestant. */
     public enum Way {
         /** The engine alone: TensorFlow Lite's CPU kernels, libtorch. */
         STOCK,

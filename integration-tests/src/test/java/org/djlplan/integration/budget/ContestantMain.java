@@ -33,8 +33,8 @@ import org.djlplan.memplan.internal.child.ParentConnection;
 import org.djlplan.memplan.report.PlanReport;
 
 /**
- * Runs a model for {@link ContestantProcess}, which asks for each step by a line of JSON. Before
- * the model it runs small ones, so that what is in memory for any model is there.
+ * Runs a model for {@link ContestantProcess}, which requests each step by a line of JSON. It runs
+ * small models first, so that memory that any model needs is already in use.
  *
  * <p>Arguments: those of the {@link Contestant}, {@code --}, then small models.
  */
@@ -135,7 +135,7 @@ final class ContestantMain {
                 NativeLibrary.getProcess().getFunction("malloc_trim").invokeInt(new Object[] {0L});
     }
 
-    /** A model and its inputs. */
+    /** A loaded model and its inputs. */
     private static final class Running implements AutoCloseable {
 
         private final ModelInputs inputs;

@@ -29,8 +29,8 @@ import org.djlplan.memplan.internal.child.JavaCommand;
 import org.djlplan.memplan.testing.MemoryGroup;
 
 /**
- * A model in a JVM of its own, whose resident memory is measured from outside: exactly, as Linux
- * keeps the most that there was at once, files' pages included.
+ * Runs a model in a JVM whose resident memory is measured from outside. Linux keeps the exact peak,
+ * including pages of files.
  *
  * <p>All contestants have the same JVM: a small heap that is touched when it starts, and one thread
  * that compiles, so that hardly anything but the model shows.
@@ -59,7 +59,7 @@ public final class ContestantProcess implements AutoCloseable {
     private final ChildProcess process;
     private final long idleBytes;
 
-    /** The system killed the process, as there was no memory left. */
+    /** The system killed the process, because it ran out of memory. */
     public static final class KilledException extends IOException {
 
         private static final long serialVersionUID = 1;

@@ -28,7 +28,10 @@ final class CurvePlot {
 
     private CurvePlot() {}
 
-    /** A way to run a model, with its peak above the idle runtime and its latency to stock's. */
+    /**
+     * One configuration of a model: its peak above the idle runtime, and its latency divided by
+     * stock's.
+     */
     record Point(String name, double megabytes, double ratio, boolean ours) {}
 
     /**

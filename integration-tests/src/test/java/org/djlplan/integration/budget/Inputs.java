@@ -9,7 +9,7 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 import org.djlplan.memplan.internal.source.tflite.TfLiteFormatException;
 import org.djlplan.memplan.internal.source.tflite.TfLiteReader;
 
-/** What models take. */
+/** Random inputs of models. */
 public final class Inputs {
 
     private static final int WORDS = 30_522;

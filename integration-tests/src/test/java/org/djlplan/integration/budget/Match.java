@@ -15,13 +15,13 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * Contestants that run one model in turns, each in a process of its own, with all files in the page
- * cache. The first is the reference of latencies and outputs.
+ * Runs contestants of one model in turns, each in its own process, with all files in the page
+ * cache. The first one is the reference for latencies and outputs.
  */
 final class Match {
 
     /**
-     * A line of the table: what one contestant needs, in bytes above the idle runtime.
+     * A line of the table: one contestant's needs in bytes above the idle runtime.
      *
      * @param firstBytes peak over load and predictions in a process that finds nothing kept
      */
@@ -118,7 +118,7 @@ final class Match {
         }
     }
 
-    /** One contestant's process and what is known of it. */
+    /** The process of one contestant, and its measurements. */
     private final class Player implements Closeable {
 
         private final Contestant contestant;

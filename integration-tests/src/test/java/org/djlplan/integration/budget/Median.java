@@ -6,8 +6,8 @@ import java.util.Arrays;
 import java.util.Locale;
 
 /**
- * The median of values, with an interval in which that of all possible values lies with 95 %,
- * whatever their distribution: order statistics, as in the sign test.
+ * A median with a 95 % confidence interval from order statistics (sign test), which assumes nothing
+ * about the distribution.
  */
 record Median(double value, double low, double high) {
 

@@ -6,7 +6,10 @@ import org.junit.jupiter.api.extension.AnnotatedElementContext;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.io.TempDirFactory;
 
-/** Temporary folders beside the models: the system's are in memory on some machines. */
+/**
+ * Creates temporary folders beside the models, because the system's temporary folder is in memory
+ * on some machines.
+ */
 final class OnDisk implements TempDirFactory {
 
     @Override

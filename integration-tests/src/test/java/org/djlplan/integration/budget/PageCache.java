@@ -7,7 +7,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** What of files the system keeps in memory. */
+/** Reports how much of a file is in the page cache. */
 final class PageCache {
 
     private PageCache() {}

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code djlplan budget} and {@code djlplan size}, as a user starts them. */
+/** Tests {@code djlplan budget} and {@code djlplan size} from the command line. */
 @Timeout(value = 5, unit = TimeUnit.MINUTES)
 @Tag("long")
 class BudgetCommandsTest {

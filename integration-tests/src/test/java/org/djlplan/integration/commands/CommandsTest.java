@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The commands that run models, each started as a user starts it: in a JVM of its own. */
+/** Tests the commands that run models, each in its own JVM, as a user starts it. */
 @Timeout(value = 5, unit = TimeUnit.MINUTES)
 class CommandsTest {
 

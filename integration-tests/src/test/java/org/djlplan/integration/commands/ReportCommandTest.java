@@ -29,7 +29,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** {@code djlplan report}: workers, names and shapes, and what is left when it ends. */
+/**
+ * Tests {@code djlplan report}: its workers, names and shapes, and that it leaves no files behind.
+ */
 @Timeout(value = 5, unit = TimeUnit.MINUTES)
 class ReportCommandTest extends ReportTests {
 

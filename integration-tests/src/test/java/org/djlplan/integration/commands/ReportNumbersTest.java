@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The numbers of a report are those that other commands tell of the same model. */
+/** Checks that a report has the numbers that other commands print for the same model. */
 @Timeout(value = 5, unit = TimeUnit.MINUTES)
 class ReportNumbersTest extends ReportTests {
 

@@ -21,7 +21,7 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What tests of {@code djlplan report} do with real engines. */
+/** Helpers for tests of {@code djlplan report} with real engines. */
 abstract class ReportTests {
 
     @TempDir Path folder;

@@ -30,13 +30,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The commands with models of the PyTorch engine. */
+/** Tests the commands with PyTorch models. */
 @Timeout(value = 5, unit = TimeUnit.MINUTES)
 class TorchCommandsTest {
 
     @TempDir Path folder;
 
-    /** Returns its input, and a sum in an array of its own. */
+    /** Returns its input and a sum in a new array. */
     public static final class OwnBlock extends AbstractBlock {
 
         /** As the command line needs it. */

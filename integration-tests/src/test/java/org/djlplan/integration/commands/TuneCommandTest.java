@@ -40,7 +40,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The commands that measure delegation. */
+/** Tests the commands that measure delegation. */
 @Timeout(value = 5, unit = TimeUnit.MINUTES)
 class TuneCommandTest {
 

@@ -17,9 +17,9 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteTensor;
 import org.djlplan.memplan.internal.source.tflite.TfLiteTensor.Quantization;
 
 /**
- * Models in integers of 8 bits, as converters make them of floats and of the ranges that these had
- * for a few inputs (Jacob et al. 2018, <a href="https://arxiv.org/abs/1712.05877">Quantization and
- * Training of Neural Networks</a>). Operators that have no kernels for integers stay in floats.
+ * Converts models of floats to 8-bit integers, as converters do, from the ranges of values for a
+ * few inputs (Jacob et al. 2018, <a href="https://arxiv.org/abs/1712.05877">Quantization and
+ * Training of Neural Networks</a>). Operators without integer kernels stay in floats.
  */
 final class AllIntegers {
 
@@ -78,7 +78,7 @@ final class AllIntegers {
     private final Map<Integer, Steps> steps = new HashMap<>();
     private final ArrayList<Integer> inFloats = new ArrayList<>();
 
-    /** How converters wrote 8 bits at different times. */
+    /** The formats in which converters of different years wrote 8-bit models. */
     enum Form {
         /** Weights have a scale for each channel; inputs and outputs are floats. */
         SIGNED(9, 0),
@@ -96,7 +96,7 @@ final class AllIntegers {
         }
     }
 
-    /** How signed numbers stand for values. */
+    /** The scale and zero point of signed integers. */
     private record Steps(float scale, int zeroPoint) {
 
         static Steps of(float least, float largest) {

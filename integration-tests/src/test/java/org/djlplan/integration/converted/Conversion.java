@@ -10,7 +10,7 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 import org.djlplan.memplan.internal.source.tflite.TfLiteReader;
 import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
 
-/** What a trained model of floats is converted to. */
+/** The conversions of a trained model of floats. */
 public enum Conversion {
     /** Weights have 8 bits, and floats are between the layers. */
     DYNAMIC_RANGE,

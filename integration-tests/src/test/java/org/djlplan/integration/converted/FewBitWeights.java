@@ -8,9 +8,9 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 import org.djlplan.memplan.internal.source.tflite.TfLiteOperator;
 
 /**
- * Models with weights of 8 bits (<em>dynamic range</em>) or 4, and floats between the layers: what
- * TensorFlow's converter makes of a model when it is not shown any data. Convolutions have a scale
- * for each channel, dense layers one, or with 4 bits one for each channel, too.
+ * Converts models to 8-bit (<em>dynamic range</em>) or 4-bit weights with floats between the
+ * layers, as TensorFlow's converter does without sample data. Convolutions have a scale for each
+ * channel; dense layers have one scale, or with 4 bits one for each channel.
  */
 final class FewBitWeights {
 

@@ -19,8 +19,8 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteTensor;
 import org.djlplan.memplan.internal.source.tflite.TfLiteTensor.Quantization;
 
 /**
- * A model of one graph from which another is made: tensors keep their numbers, others are added,
- * and operators are put in a row anew. What nothing uses in the end is not in the result.
+ * Builds a model from another one with a single graph: tensors keep their numbers, new ones are
+ * added, and operators are listed anew. Unused tensors are dropped at the end.
  */
 final class ModelEdit {
 

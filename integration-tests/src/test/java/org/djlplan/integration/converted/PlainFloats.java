@@ -10,7 +10,7 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 import org.djlplan.memplan.internal.source.tflite.TfLiteOperator;
 import org.djlplan.memplan.internal.source.tflite.TfLiteTensor;
 
-/** Models with their constants of 16 bits as floats of 32, without what unpacked them. */
+/** Replaces 16-bit constants, and the operators that unpack them, by 32-bit floats. */
 final class PlainFloats {
 
     private static final int EXPONENT_BIAS = 112;

@@ -14,7 +14,8 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteTensor;
 import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
 
 /**
- * The least and the largest value of each tensor of floats, for a few inputs; 0 is always between.
+ * The smallest and the largest value of each float tensor for a few inputs; the range always
+ * includes 0.
  *
  * @param least by the tensor's number
  * @param largest by the tensor's number

@@ -10,8 +10,8 @@ import java.util.Optional;
 import org.djlplan.memplan.internal.source.tflite.TfLiteTensor.Quantization;
 
 /**
- * Weights rounded to steps on either side of 0, as many as fit into some bits; a scale for each
- * channel of the output, or one for all.
+ * Weights rounded to signed integers of a few bits, with a scale for each output channel or one for
+ * all.
  *
  * @param steps the weights
  * @param scales one, or one for each channel

@@ -21,16 +21,16 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Arguments for each method of an array. */
+/** Generates arguments for each method of an array. */
 final class ArrayArguments {
 
-    /** Makes an argument with a manager; arrays of two managers have the same elements. */
+    /** Makes an argument with a manager; arrays of different managers have the same elements. */
     interface Argument {
 
         Object make(NDManager manager, boolean ours);
     }
 
-    /** An argument and what it is. */
+    /** An argument and its description. */
     record Named(String name, Argument argument) {
 
         @Override

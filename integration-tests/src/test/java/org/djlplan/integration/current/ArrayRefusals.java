@@ -7,7 +7,10 @@ import java.util.Set;
 import java.util.function.BiPredicate;
 import org.djlplan.integration.current.ArraysReferenceProgram.Call;
 
-/** What arrays of our engine refuse, or answer otherwise than PyTorch's, and why. */
+/**
+ * Lists the calls that djl-plan's arrays reject or answer differently from PyTorch's, with the
+ * reason.
+ */
 final class ArrayRefusals {
 
     /** What arrays of types answer that PyTorch's engine does not have: bytes, and conversions. */

@@ -12,7 +12,9 @@ import java.util.Map;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 
-/** Arrays of all types, shapes and kinds of views, with the same elements in any engine. */
+/**
+ * Generates arrays of all types, shapes and kinds of views, with the same elements in any engine.
+ */
 final class ArraySamples {
 
     /** The types that PyTorch's engine has. */
@@ -74,7 +76,7 @@ final class ArraySamples {
 
     private ArraySamples() {}
 
-    /** An array, and the one that it is a view of, which may be itself. */
+    /** An array and its base; the base of an array that is not a view is the array itself. */
     record Made(NDArray base, NDArray array) {}
 
     /**

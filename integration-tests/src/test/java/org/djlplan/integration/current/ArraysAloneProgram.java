@@ -3,7 +3,7 @@ package org.djlplan.integration.current;
 import java.lang.reflect.Method;
 import org.junit.jupiter.api.Test;
 
-/** The tests of arrays, where no other engine is on the class path. */
+/** Runs the tests of arrays without another engine on the class path. */
 final class ArraysAloneProgram {
 
     private ArraysAloneProgram() {}

@@ -11,7 +11,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What translators of images and raw arrays need of arrays is there without another engine. */
+/**
+ * Tests that arrays support all that translators of images and raw arrays use, without another
+ * engine.
+ */
 @Tag("djl-current")
 class ArraysAloneTest {
 

@@ -28,9 +28,9 @@ import org.djlplan.integration.current.ArraySamples.Made;
 import org.djlplan.integration.current.ArraySamples.Sample;
 
 /**
- * Calls each method of {@link NDArray} on arrays of our engine and on equal ones of PyTorch's, and
- * compares what comes of it: the result or that there is none, the array, what it is a view of, and
- * the arguments. In a process of its own, because a wrong call of PyTorch ends the process.
+ * Calls each method of {@link NDArray} on djl-plan's arrays and on equal PyTorch arrays. It
+ * compares the result or error, the array, its base, and the arguments. It runs in its own process,
+ * because an invalid call of PyTorch ends the process.
  */
 final class ArraysReferenceProgram {
 
@@ -113,7 +113,7 @@ final class ArraysReferenceProgram {
         }
     }
 
-    /** An array as it is at one time. */
+    /** A snapshot of an array. */
     private record Image(DataType type, Shape shape, ByteBuffer values) {
 
         static Image of(NDArray array) {
@@ -152,7 +152,7 @@ final class ArraysReferenceProgram {
         }
     }
 
-    /** What a call came to. */
+    /** The effects of one call. */
     private record Outcome(
             Object result, Throwable error, List<?> before, Object state, String arguments) {}
 

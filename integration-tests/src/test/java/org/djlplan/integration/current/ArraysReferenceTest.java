@@ -12,9 +12,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Arrays of our engine answer as PyTorch's do, or refuse. One call in {@value #PART} is made; all
- * of them with {@code -Pmodels}, and then that each method answers and each refusal happens is
- * tested, too.
+ * Tests that djl-plan's arrays answer as PyTorch's do, or reject the call. The normal build makes
+ * one call in {@value #PART}. {@code -Pmodels} makes all calls, and also checks that each method
+ * answers at least once and that each listed refusal occurs.
  */
 @Tag("djl-current")
 class ArraysReferenceTest {

@@ -9,8 +9,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Translates batches with the methods that DJL calls since 0.35.1. The release compiled against has
- * them not yet, so they carry no {@code @Override}: they override by name and types at run time.
+ * Translates batches with the methods that DJL calls since 0.35.1. They have no {@code @Override},
+ * because DJL 0.27.0, against which this is compiled, does not have them; at run time they override
+ * by name and types.
  */
 final class BatchingTranslator implements Translator<float[], float[]> {
 

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The commands on a current DJL, with our engine TFLite. */
+/** Tests the commands on current DJL, with djl-plan's TFLite engine. */
 @Tag("djl-current")
 @Timeout(value = 5, unit = TimeUnit.MINUTES)
 class CurrentCommandsTest {

@@ -21,7 +21,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Delegation measured in a child JVM, which loads the library that our engine TFLite has. */
+/**
+ * Tests delegation measured in a child JVM, which loads the library of djl-plan's TFLite engine.
+ */
 @Tag("djl-current")
 @Tag("long")
 class CurrentDelegationTest {

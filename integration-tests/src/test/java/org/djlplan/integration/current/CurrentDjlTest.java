@@ -41,7 +41,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** On a current DJL, whose own TFLite engine is no more, everything is as users know it. */
+/** Tests djl-plan's TFLite engine on current DJL, which has no such engine of its own. */
 @Tag("djl-current")
 class CurrentDjlTest {
 

@@ -34,9 +34,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The engine for current DJL beside DJL 0.27.0 with its own engine, and beside XNNPACK switched on
- * by hand for everything in the same library: JVMs of their own that take turns, prediction by
- * prediction. Prints a table; asserts nothing, because machines are noisy.
+ * Compares the engine for current DJL with DJL 0.27.0's engine, and with XNNPACK enabled by hand
+ * for all operators in the same library. Separate JVMs take turns, prediction by prediction. Prints
+ * a table; asserts nothing, because machines are noisy.
  */
 @Tag("bench")
 @Tag("djl-current")
@@ -80,7 +80,7 @@ class CurrentLatencyBench {
 
     @TempDir Path folder;
 
-    /** Medians of a model in one set of JVMs: milliseconds, and ratios of rounds. */
+    /** The medians of a model in one set of JVMs: milliseconds, and ratios of rounds. */
     private record Row(double stockMillis, double planned, double oneLine, double againstHand) {
 
         static Row of(double[][] times) {
@@ -93,8 +93,8 @@ class CurrentLatencyBench {
     }
 
     /**
-     * Ratios of the one line to XNNPACK by hand in the C interface and in a block of DJL's, and of
-     * that in the C interface to the same in another JVM.
+     * Ratios of the one line to XNNPACK by hand, through the C interface and through a DJL block;
+     * and of two JVMs that both use the C interface, as the noise.
      */
     private record Beside(double oneLine, double oneLineInDjl, double byHand) {
 

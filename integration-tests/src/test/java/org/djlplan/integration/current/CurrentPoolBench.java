@@ -3,6 +3,6 @@ package org.djlplan.integration.current;
 import org.djlplan.integration.pool.PoolBench;
 import org.junit.jupiter.api.Tag;
 
-/** {@link PoolBench} on a current DJL. */
+/** {@link PoolBench} on current DJL. */
 @Tag("djl-current")
 class CurrentPoolBench extends PoolBench {}

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** {@link SoakTest} on a current DJL with the engine of ours, planned and not. */
+/** {@link SoakTest} on current DJL with djl-plan's engine, planned and unplanned. */
 @Tag("djl-current")
 class CurrentSoakTest extends SoakTest {
 

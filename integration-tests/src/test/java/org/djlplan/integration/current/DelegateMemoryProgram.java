@@ -8,8 +8,8 @@ import org.djlplan.memplan.internal.candidates.CandidateInterpreters;
 import org.djlplan.memplan.spi.CandidateRunner.Trial;
 
 /**
- * What the process grows by with a delegate that takes all it can, in a JVM where nothing else
- * takes or returns memory meanwhile.
+ * Prints the memory growth of a process with a delegate for all supported operators. Nothing else
+ * in this JVM takes or returns memory at the same time.
  */
 final class DelegateMemoryProgram {
 

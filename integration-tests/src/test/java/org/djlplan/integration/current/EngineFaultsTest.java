@@ -21,8 +21,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Our engine TFLite with files that are no good models, and without a library that can be loaded: a
- * clear error, never a crash. Each in a JVM of its own.
+ * Tests djl-plan's TFLite engine with invalid model files, and without a loadable library: an error
+ * with the reason, never a crash. Each case has its own JVM.
  */
 @Tag("djl-current")
 @Tag("long")

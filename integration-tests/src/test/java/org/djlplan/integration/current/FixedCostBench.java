@@ -27,10 +27,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What a prediction costs beside the model: one operator, through DJL and our engine, against the
- * same three calls of the engine's C interface, from Java in the same rounds, and in a loop of a
- * program in C, run before and after. Prints medians of rounds that alternate; asserts nothing,
- * because machines are noisy.
+ * Measures the fixed cost of a prediction with a model of one operator. Compares DJL and djl-plan's
+ * engine with the same three calls of the engine's C interface, from Java in the same rounds, and
+ * from a C program that runs before and after. Prints medians of rounds that alternate; asserts
+ * nothing, because machines are noisy.
  */
 @Tag("bench")
 @Tag("djl-current")

@@ -29,15 +29,15 @@ import org.djlplan.memplan.internal.child.ParentConnection;
 import org.djlplan.memplan.report.PlanReport;
 
 /**
- * One way to run models of TensorFlow Lite, for {@link CurrentLatencyBench}, which asks for each
- * step by a line of JSON. Each model that it loads stays.
+ * Runs TensorFlow Lite models in one way for {@link CurrentLatencyBench}, which requests each step
+ * by a line of JSON. Loaded models stay loaded.
  */
 final class LatencyProgram {
 
     /** In place of a number of threads: nobody says one. */
     static final int AS_IT_COMES = -1;
 
-    /** Who runs a model. */
+    /** The runtime of the models. */
     enum Way {
         /** DJL without us, on its engine's CPU kernels. */
         STOCK,
@@ -59,7 +59,7 @@ final class LatencyProgram {
         void run() throws Exception;
     }
 
-    /** As little as a block can do: copies to the C interface and from it. */
+    /** The cheapest possible block: it copies inputs to the C interface and outputs from it. */
     private static final class Bare extends AbstractBlock {
 
         private final BareInterpreter interpreter;

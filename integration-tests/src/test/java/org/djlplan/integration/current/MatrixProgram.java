@@ -24,8 +24,8 @@ import org.djlplan.memplan.internal.runtime.torch.TorchMemory;
 import org.djlplan.memplan.report.PlanReport;
 
 /**
- * An application with a model of each engine that is on its class path, for {@link VersionMatrix}:
- * runs each plain and planned and prints what it saw as JSON.
+ * An application with a model of each engine on its class path, for {@link VersionMatrix}. It runs
+ * each model plain and planned, and prints the results as JSON.
  */
 final class MatrixProgram {
 

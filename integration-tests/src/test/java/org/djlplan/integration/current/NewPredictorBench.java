@@ -23,9 +23,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What a new predictor of a loaded model costs, for those who make one for each request, planned
- * and as stock. Prints medians of rounds that alternate; asserts nothing, because machines are
- * noisy.
+ * Measures the cost of a new predictor for each request, planned and stock. Prints medians of
+ * rounds that alternate; asserts nothing, because machines are noisy.
  */
 @Tag("bench")
 @Tag("djl-current")

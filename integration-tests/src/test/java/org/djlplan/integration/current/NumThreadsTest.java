@@ -18,7 +18,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The threads that a model of our engine TFLite is loaded with, and the plan's own. */
+/**
+ * Tests which number of threads a model of djl-plan's TFLite engine uses: the one it is loaded
+ * with, or the plan's.
+ */
 @Tag("djl-current")
 class NumThreadsTest {
 

@@ -42,7 +42,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The arrays of our engine, with the same results beside another engine and without one. */
+/**
+ * Tests arrays of djl-plan's engine, whose results are the same with and without another engine.
+ */
 @Tag("djl-current")
 class OwnArraysTest {
 

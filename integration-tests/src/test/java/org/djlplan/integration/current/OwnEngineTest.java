@@ -52,7 +52,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The engine "TFLite" of ours, as users of a current DJL load models with it. */
+/** Tests djl-plan's engine "TFLite" through the API by which users of current DJL load models. */
 @Tag("djl-current")
 class OwnEngineTest {
 

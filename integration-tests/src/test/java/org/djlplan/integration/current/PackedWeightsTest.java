@@ -40,7 +40,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Interpreters of one model that run at once over the same packed weights. */
+/** Tests interpreters of one model that run at once and share packed weights. */
 @Tag("djl-current")
 @Timeout(300)
 class PackedWeightsTest {

@@ -43,7 +43,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Models whose file has placeholders for shapes, with which the engine cannot allocate them. */
+/** Tests models whose file has placeholder shapes with which the engine cannot allocate tensors. */
 @Tag("djl-current")
 class PlaceholderTest {
 
@@ -53,7 +53,7 @@ class PlaceholderTest {
 
     @TempDir Path folder;
 
-    /** A model, and shapes of its inputs by a length. */
+    /** A model and the shapes of its inputs for a given length. */
     private enum Case {
         WINDOW {
             @Override

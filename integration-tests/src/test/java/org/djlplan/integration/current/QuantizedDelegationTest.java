@@ -24,7 +24,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Models of 8 bits: what the one line delegates of them, and why that is accepted. */
+/**
+ * Tests which operators of 8-bit models the one line delegates, and why their outputs are accepted.
+ */
 @Tag("djl-current")
 class QuantizedDelegationTest {
 

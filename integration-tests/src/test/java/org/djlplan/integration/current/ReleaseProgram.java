@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.memplan.internal.runtime.tflite.EngineLibrary;
 
-/** Compares models planned with the engine's own bytes, on whatever library is there. */
+/** Compares outputs of planned models with the engine's own, for the library that is present. */
 final class ReleaseProgram {
 
     private ReleaseProgram() {}

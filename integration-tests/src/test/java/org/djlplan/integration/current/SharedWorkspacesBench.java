@@ -28,9 +28,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Models that are delegated and served in turn, their workspaces on the same pages against each on
- * its own. Prints what they take and medians of rounds that alternate; asserts that outputs are
- * equal.
+ * Compares delegated models, served in turn, whose workspaces share pages with models that each
+ * have their own workspace. Prints memory, and medians of rounds that alternate; asserts that
+ * outputs are equal.
  */
 @Tag("bench")
 @Tag("djl-current")

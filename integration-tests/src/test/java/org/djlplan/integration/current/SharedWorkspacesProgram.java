@@ -17,7 +17,7 @@ import org.djlplan.memplan.internal.runtime.tflite.EngineLibrary;
 import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.internal.serving.ServedModel;
 
-/** Serves two models that would share their workspaces, and cannot. */
+/** Serves two models in a process where their workspaces cannot be shared. */
 final class SharedWorkspacesProgram {
 
     private static final int RTLD_LAZY = 1;

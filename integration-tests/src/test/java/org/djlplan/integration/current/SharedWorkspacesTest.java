@@ -38,7 +38,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** XNNPACK's workspaces of several models on the same pages. */
+/** Tests XNNPACK workspaces of several models on the same pages. */
 @Tag("djl-current")
 @Timeout(300)
 class SharedWorkspacesTest {
@@ -110,7 +110,7 @@ class SharedWorkspacesTest {
         return model.run(inputs, shapes).stream().map(OutputTensor::data).toList();
     }
 
-    /** A model that shares its workspace, and what it gives for some inputs when it does not. */
+    /** A model that shares its workspace, and its outputs without sharing. */
     private record Expected(
             ServedModel model, List<List<ByteBuffer>> inputs, List<List<ByteBuffer>> outputs)
             implements AutoCloseable {
@@ -141,7 +141,7 @@ class SharedWorkspacesTest {
         }
     }
 
-    /** Several such models. */
+    /** Several models that share a workspace. */
     private record Group(List<Expected> models) implements AutoCloseable {
 
         static Group of(List<String> names, String delegate) throws Exception {

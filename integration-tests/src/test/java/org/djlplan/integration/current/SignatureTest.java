@@ -34,7 +34,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Names and order of inputs and outputs on our engine TFLite: a signature's, or the file's. */
+/**
+ * Tests names and order of inputs and outputs on djl-plan's TFLite engine, from a signature or from
+ * the file.
+ */
 @Tag("djl-current")
 class SignatureTest {
 

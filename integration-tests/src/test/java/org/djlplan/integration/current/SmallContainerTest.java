@@ -13,8 +13,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A model with weights of 8 bits, whose operators are compared one by one, in a container: that
- * takes more memory than to compare outputs.
+ * Tests a model with 8-bit weights in a container. Its operators are compared one by one, which
+ * takes more memory than comparing outputs.
  */
 @Tag("djl-current")
 class SmallContainerTest {

@@ -32,7 +32,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Strings as inputs and outputs on our engine TFLite. Sizes are not known before: no plan. */
+/**
+ * Tests string inputs and outputs on djl-plan's TFLite engine. They have no plan, because their
+ * sizes are unknown until run time.
+ */
 @Tag("djl-current")
 class StringTensorsTest {
 

@@ -52,7 +52,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The engine's library of current DJL: planned memory, and the bytes of its own interpreter. */
+/**
+ * Tests planned memory with the TensorFlow Lite library for current DJL; outputs must equal those
+ * of its own interpreter.
+ */
 @Tag("djl-current")
 class TfLiteReleasesTest {
 

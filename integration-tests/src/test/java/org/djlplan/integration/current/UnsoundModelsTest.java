@@ -38,8 +38,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Models and inputs that the engine would end the JVM over are exceptions of ours, planned, plain,
- * in a budget and in commands; the model goes on with inputs that are sound.
+ * Tests models and inputs that would make the engine crash: planned, plain, in a budget and in
+ * commands, djl-plan throws an exception, and the model still serves valid inputs.
  */
 @Tag("djl-current")
 class UnsoundModelsTest {

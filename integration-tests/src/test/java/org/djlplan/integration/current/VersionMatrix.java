@@ -16,8 +16,8 @@ import org.djlplan.integration.support.ChildJvm;
 import org.djlplan.integration.torch.TorchScriptModels;
 
 /**
- * The engines on each release of DJL, in a JVM of its own for each combination. Everything but DJL
- * is this JVM's; its class path has {@link #CURRENT}, and the build puts the others beside.
+ * Runs both engines on each release of DJL, in a JVM for each combination. All jars except DJL's
+ * are this JVM's. Its class path has {@link #CURRENT}; the build provides the other releases.
  */
 final class VersionMatrix {
 

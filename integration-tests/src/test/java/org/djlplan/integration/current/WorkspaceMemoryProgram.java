@@ -11,7 +11,9 @@ import org.djlplan.memplan.internal.runtime.ProcessMemory;
 import org.djlplan.memplan.internal.runtime.WorkspacePool;
 import org.djlplan.memplan.internal.serving.ServedModel;
 
-/** What models take that are served in turn: prints the bytes beyond those before the first. */
+/**
+ * Serves models in turn, and prints how many bytes they take beyond those before the first model.
+ */
 final class WorkspaceMemoryProgram {
 
     private static final int RUNS = 3;

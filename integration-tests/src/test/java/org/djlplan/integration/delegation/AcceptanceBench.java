@@ -31,9 +31,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What the rule for a delegate's outputs accepts: XNNPACK for everything, which is right, on
- * several sets of inputs; and faults in one operator, with XNNPACK for the others, so that its
- * rounding comes on top. Prints tables; the test of the same name asserts.
+ * Measures what the rule for a delegate's outputs accepts, on several sets of inputs: correct
+ * XNNPACK kernels for all operators; and a fault in one operator, with XNNPACK for the others,
+ * whose rounding adds to the fault. Prints tables; {@code AcceptanceTest} asserts.
  */
 @Tag("bench")
 class AcceptanceBench {

@@ -28,8 +28,8 @@ import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.Tolerance;
 
 /**
- * Prints what the rule accepts of a model with numbers of 8 bits: XNNPACK for everything, which is
- * right; and faults in one operator, with XNNPACK for the others.
+ * Prints what the acceptance rule accepts for an 8-bit model: correct XNNPACK kernels for all
+ * operators; and a fault in one operator, with XNNPACK for the others.
  */
 final class AcceptanceTable {
 

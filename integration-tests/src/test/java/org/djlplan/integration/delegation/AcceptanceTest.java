@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The rule for outputs against delegates that are right, and that are wrong in known ways. */
+/** Tests the acceptance rule for outputs with correct delegates and with known faults. */
 @Tag("every-djl")
 @Timeout(120)
 class AcceptanceTest {

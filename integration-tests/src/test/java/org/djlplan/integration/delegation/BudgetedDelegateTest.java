@@ -47,7 +47,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Delegates inside a budget that are wrong, slow or late; and what is kept of their trials. */
+/**
+ * Tests delegates inside a budget that are wrong, slow or late, and the stored results of their
+ * trials.
+ */
 @Timeout(120)
 class BudgetedDelegateTest {
 
@@ -318,7 +321,7 @@ class BudgetedDelegateTest {
         Freed.assertEverything();
     }
 
-    /** Is made when it is allowed to, and tells that it was asked for. */
+    /** Waits, when a delegate is requested, until the test allows it. */
     private static final class Late implements DelegateFactory {
 
         private final CountDownLatch asked = new CountDownLatch(1);

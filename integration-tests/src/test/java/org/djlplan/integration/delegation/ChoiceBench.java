@@ -38,9 +38,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What is chosen with few runs against the best of an exhaustive search over all unions of
- * partitions: both are raced against each other afterwards, in turns. Prints a table; asserts
- * nothing, because machines are noisy.
+ * Compares the choice, which takes few runs, with the best of an exhaustive search over all unions
+ * of partitions. Both are then timed against each other in turns. Prints a table; asserts nothing,
+ * because machines are noisy.
  */
 @Tag("bench")
 class ChoiceBench {

@@ -24,9 +24,9 @@ import org.djlplan.memplan.spi.OutputError.Deviation;
 import org.djlplan.memplan.spi.Tolerance;
 
 /**
- * How near the outputs of a delegate come to those of a model's CPU kernels, and by how much these
- * move when the last bit of every input does; for models of 32-bit floats. Calculated here, from
- * the stock engine's outputs, and not by what is tested.
+ * Measures the distance of a delegate's outputs from the CPU kernels', and how far the CPU kernels'
+ * outputs move if the last bit of every input changes; for models of 32-bit floats. It uses the
+ * stock engine's outputs and shares no code with the tested classes.
  */
 final class Closeness {
 

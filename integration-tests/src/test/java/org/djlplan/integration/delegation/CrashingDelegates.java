@@ -4,7 +4,7 @@ import com.sun.jna.Pointer;
 import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.NativeDelegate;
 
-/** A delegate whose native code crashes when it is asked for. */
+/** A delegate whose native code crashes when the delegate is created. */
 public final class CrashingDelegates implements DelegateFactory {
 
     @Override

@@ -35,7 +35,10 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Whatever is delegated, outputs stay within the tolerance of the CPU kernels'. */
+/**
+ * Tests that outputs stay within the tolerance of the CPU kernels' outputs for every choice of
+ * delegated operators.
+ */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class DelegatedAnswerTest {
 

@@ -38,7 +38,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** XNNPACK at other shapes of the inputs than those in the file, from TensorFlow Lite 2.20 on. */
+/** Tests XNNPACK at input shapes other than the file's, from TensorFlow Lite 2.20 on. */
 @Tag("djl-current")
 @Timeout(200)
 class DelegatedShapesTest {

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The one line against the stock engine and against XNNPACK switched on by hand for everything, all
+ * Compares the one line with the stock engine, and with XNNPACK enabled by hand for all operators,
  * with the same number of threads, in rounds that alternate within one JVM. Prints a table; asserts
  * nothing, because machines are noisy.
  */

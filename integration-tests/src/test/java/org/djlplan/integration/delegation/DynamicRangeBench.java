@@ -17,9 +17,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Models with weights of 8 bits and floats between the layers: how far the CPU kernels and XNNPACK,
- * which both quantize the inputs of convolutions while they run, are from each other and from the
- * same network in floats. Prints a table.
+ * Compares CPU kernels, XNNPACK and floats for models with 8-bit weights and floats between the
+ * layers. CPU kernels and XNNPACK both quantize the inputs of convolutions at run time. Prints a
+ * table.
  */
 @Tag("bench")
 @Tag("djl-current")

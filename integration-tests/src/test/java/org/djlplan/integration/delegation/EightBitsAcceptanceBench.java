@@ -9,8 +9,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What the rule for models with numbers of 8 bits accepts: XNNPACK for everything, which is right;
- * and faults in one operator, with XNNPACK for the others. Prints tables.
+ * Measures what the acceptance rule for 8-bit models accepts: correct XNNPACK kernels for all
+ * operators; and a fault in one operator, with XNNPACK for the others. Prints tables.
  */
 @Tag("bench")
 @Tag("djl-current")

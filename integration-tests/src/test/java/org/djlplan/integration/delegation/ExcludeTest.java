@@ -45,7 +45,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Operators that a user keeps in the CPU kernels. */
+/** Tests operators that a user excludes from delegation. */
 class ExcludeTest {
 
     private static final String EXCLUDE = "delegation.exclude";

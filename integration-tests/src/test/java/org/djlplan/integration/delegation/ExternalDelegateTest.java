@@ -31,7 +31,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Delegates from libraries with the engine's interface for that, some of them bad. */
+/**
+ * Tests delegates from libraries that implement TensorFlow Lite's external-delegate interface. Some
+ * of them are faulty.
+ */
 class ExternalDelegateTest {
 
     @TempDir Path folder;

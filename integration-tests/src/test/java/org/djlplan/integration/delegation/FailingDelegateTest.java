@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Delegates that fail when they are run or closed cost nothing but themselves. */
+/** Tests that a delegate that fails when it runs or closes affects nothing else. */
 @Timeout(120)
 class FailingDelegateTest {
 

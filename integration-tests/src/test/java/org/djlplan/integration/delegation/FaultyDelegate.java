@@ -10,9 +10,9 @@ import java.util.stream.IntStream;
 import org.djlplan.integration.nativecode.NativeProgram;
 
 /**
- * A delegate that computes right and then damages what one operator computed, as {@code
- * faulty_delegate.c} says. What is damaged is chosen between two inferences; one library serves one
- * model at a time.
+ * A delegate that computes correctly, and then damages the output of one operator ({@code
+ * faulty_delegate.c}). The fault is set between two inferences; one library serves one model at a
+ * time.
  */
 final class FaultyDelegate {
 
@@ -25,7 +25,7 @@ final class FaultyDelegate {
     private final Path library;
     private final Functions functions;
 
-    /** What is wrong with an operator's output; in the order of the native library. */
+    /** The faults of an operator's output, in the order of the native library. */
     enum Fault {
         NONE,
         BORDER,

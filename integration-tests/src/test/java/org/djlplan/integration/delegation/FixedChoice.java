@@ -19,12 +19,14 @@ import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationChoice.Origin;
 
-/** Models of which everything that a delegate reports is delegated, whatever that costs. */
+/** Runs models with everything delegated that a delegate reports, at any cost. */
 final class FixedChoice {
 
     private FixedChoice() {}
 
-    /** What the CPU kernels and the delegate computed, and how much was delegated. */
+    /**
+     * The outputs of the CPU kernels and of the delegate, and the number of delegated operators.
+     */
     record Outcome(List<ByteBuffer> expected, List<ByteBuffer> outputs, DelegationReport report) {}
 
     /** Runs a model once on one thread. */

@@ -28,7 +28,7 @@ import org.djlplan.memplan.spi.DelegationChoice.Origin;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Models that may run with two threads or with one, as the load asks for. */
+/** Tests models that run with two threads or one, depending on the load. */
 class GovernedThreadsTest {
 
     private static final Path FILE = TestModels.built("mobilenet_v1");

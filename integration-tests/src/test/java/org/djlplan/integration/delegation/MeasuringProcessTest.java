@@ -33,7 +33,7 @@ import org.djlplan.memplan.spi.Tolerance;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Candidates of a real engine in a process of their own. */
+/** Tests candidates of a real engine in the measuring process. */
 class MeasuringProcessTest {
 
     private static final double TOLERANCE = 1e-4;

@@ -14,9 +14,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What models take in a fresh JVM under several limits: the limit is honoured by what is measured
- * beforehand, and this shows what the resident set says of it afterwards. Prints a table; asserts
- * nothing.
+ * Measures the resident set of models in a fresh JVM under several limits. djl-plan keeps a limit
+ * by measurements in advance, and this shows the result. Prints a table; asserts nothing.
  */
 @Tag("bench")
 class MemoryBench {

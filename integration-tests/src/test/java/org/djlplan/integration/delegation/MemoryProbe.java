@@ -19,7 +19,7 @@ import org.djlplan.integration.support.TestModels;
 import org.djlplan.memplan.internal.runtime.ProcessMemory;
 import org.djlplan.memplan.report.PlanReport;
 
-/** Loads a model in a JVM of its own and says what that took. */
+/** Loads a model in a separate JVM, and prints the memory that it takes. */
 final class MemoryProbe {
 
     private static final int PREDICTIONS = 30;

@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.stream.Stream;
 import org.djlplan.integration.support.TestModels;
 
-/** Models in folders of their own, next to which nothing is kept yet. */
+/** Copies models into folders without stored results. */
 public final class ModelCopy {
 
     private ModelCopy() {}

@@ -45,8 +45,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Models with numbers of 8 bits, whose delegates are compared operator by operator: what is right
- * is accepted however far roundings carry the outputs, and no fault of an operator is.
+ * Tests 8-bit models, whose delegates are compared operator by operator. A correct delegate is
+ * accepted however far rounding moves the outputs; a fault in any operator is rejected.
  */
 @Tag("djl-current")
 class OperatorAcceptanceTest {

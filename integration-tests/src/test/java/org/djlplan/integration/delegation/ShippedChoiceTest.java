@@ -28,7 +28,10 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What one machine measured serves on others: by an archive, or in the model's own folder. */
+/**
+ * Tests that other machines use the results of one machine, from an archive or from the model's
+ * folder.
+ */
 class ShippedChoiceTest {
 
     @TempDir static Path folder;

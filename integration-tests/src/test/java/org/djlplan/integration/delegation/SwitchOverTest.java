@@ -34,7 +34,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Going over from one choice to another while a model is used. */
+/** Tests the switch from one choice to another while a model is in use. */
 class SwitchOverTest {
 
     private static final int SWITCHES = 20;

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the rule for models with numbers of 8 bits accepts of trained ones. Prints tables. */
+/** Measures what the acceptance rule for 8-bit models accepts for trained models. Prints tables. */
 @Tag("bench")
 @Tag("djl-current")
 class TrainedAcceptanceBench {

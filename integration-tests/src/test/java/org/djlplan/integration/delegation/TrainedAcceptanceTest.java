@@ -27,8 +27,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Trained models that were converted to numbers of 8 and 4 bits: what is right is accepted, and no
- * fault of an operator is.
+ * Tests trained models that were converted to 8-bit and 4-bit integers: a correct delegate is
+ * accepted, and a fault in any operator is rejected.
  */
 @Tag("djl-current")
 @NeedsModels(RealModels.TFLITE)

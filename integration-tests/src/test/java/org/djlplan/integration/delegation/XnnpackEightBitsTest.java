@@ -28,7 +28,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What is said of operators of 8 bits, and of those that later releases have, is what is taken. */
+/**
+ * Compares the table of XNNPACK's rules with the operators that XNNPACK takes, for 8-bit operators
+ * and for those of later releases.
+ */
 @Tag("djl-current")
 class XnnpackEightBitsTest {
 
@@ -59,7 +62,7 @@ class XnnpackEightBitsTest {
     /** A model of one operator. */
     private record Case(String type, ToIntFunction<ModelSketch> operator) {}
 
-    /** Operators of an image of some type. */
+    /** Models of one operator for images of a given type. */
     private static final class Cases {
 
         private final List<Case> all = new ArrayList<>();

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What is said of the operators that XNNPACK takes is what it takes. */
+/** Compares the table of XNNPACK's rules with the operators that XNNPACK takes. */
 @Tag("every-djl")
 class XnnpackRulesTest {
 

@@ -35,7 +35,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Runs after the distribution was packaged, from outside of the project and of its folder. */
+/** Tests the packaged distribution, from a folder outside the project. */
 @Tag("distribution")
 class DistributionTest {
 

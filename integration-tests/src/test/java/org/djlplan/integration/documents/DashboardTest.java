@@ -18,7 +18,7 @@ import java.util.regex.Pattern;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.Test;
 
-/** The Grafana dashboard shows the meters of the code, under the names that Prometheus has. */
+/** Checks that the Grafana dashboard shows the code's meters under their Prometheus names. */
 class DashboardTest {
 
     private static final Path DASHBOARD = Markdown.ROOT.resolve("docs/grafana/djl-plan.json");

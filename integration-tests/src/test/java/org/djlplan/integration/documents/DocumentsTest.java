@@ -23,7 +23,10 @@ import org.junit.jupiter.api.Test;
 import picocli.CommandLine.MissingParameterException;
 import picocli.CommandLine.ParameterException;
 
-/** What documents say of names, files and commands is so. {@link SnippetsTest} has their code. */
+/**
+ * Checks that the names, files and commands in documents exist. {@link SnippetsTest} checks their
+ * code.
+ */
 class DocumentsTest {
 
     private static final Path README = Markdown.ROOT.resolve("README.md");

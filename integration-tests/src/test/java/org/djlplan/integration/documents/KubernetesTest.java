@@ -22,7 +22,8 @@ import org.yaml.snakeyaml.Yaml;
 import org.yaml.snakeyaml.constructor.SafeConstructor;
 
 /**
- * The Kubernetes manifest can be read, and its options, commands and sizes are those of djl-plan.
+ * Checks that the Kubernetes manifest is valid, and that its options, commands and sizes are
+ * djl-plan's.
  */
 class KubernetesTest {
 

@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * A document of this project, divided into its blocks of code and the text around them.
+ * A Markdown document of this project, divided into code blocks and the text around them.
  *
  * @param file where it is
  * @param text everything outside of blocks of code, line by line

@@ -12,7 +12,10 @@ import java.util.stream.Stream;
 import org.djlplan.integration.documents.Markdown.Block;
 import org.junit.jupiter.api.Test;
 
-/** Code on the pages of frameworks is code of the tests that run beside them (-Ppipelines). */
+/**
+ * Checks that code on the pages of frameworks is code of the tests that run with {@code
+ * -Ppipelines}.
+ */
 class PipelinePagesTest {
 
     private static final Path MODULES = Markdown.ROOT.resolve("integration-tests");

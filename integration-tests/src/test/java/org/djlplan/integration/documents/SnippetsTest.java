@@ -34,7 +34,8 @@ import org.w3c.dom.Node;
 import org.w3c.dom.NodeList;
 
 /**
- * Code that readers paste works: Java compiles, dependencies are of the versions that are tested.
+ * Checks that code in documents works when it is pasted: Java compiles, and dependencies have the
+ * tested versions.
  *
  * <p>A block of Java with a class is compiled as it is. Any other is a fragment: members of a class
  * where it begins with {@code static}, else statements of a method; it sees {@link #IMPORTS}.
@@ -129,7 +130,7 @@ class SnippetsTest {
                 .toString();
     }
 
-    /** A source in memory. */
+    /** A Java source in memory. */
     private static final class Source extends SimpleJavaFileObject {
 
         private final String code;

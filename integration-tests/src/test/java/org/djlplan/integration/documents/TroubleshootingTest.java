@@ -14,7 +14,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** The page of troubleshooting has every warning that the code can log, and no other. */
+/** Checks that the troubleshooting page has every warning that the code can log, and no other. */
 class TroubleshootingTest {
 
     /** Messages that are computed, by the class that logs them. */

@@ -26,8 +26,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * What version 0.2.0 left in {@code .djlplan/}, and its options, do no harm: a file is used, or
- * made again without a warning; an option has its effect, or one warning says what replaces it.
+ * Tests files in {@code .djlplan/} and options of version 0.2.0. A file is used, or made again
+ * without a warning; an option works, or a warning names its replacement.
  */
 class UpgradeTest {
 

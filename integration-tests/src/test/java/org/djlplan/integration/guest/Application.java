@@ -22,8 +22,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Somebody's application: loads a model with delegation, logs what it does into a file that its
- * logging library empties at each start, and prints what the tests ask about.
+ * A user's application: loads a model with delegation, logs into a file that its logging library
+ * empties at each start, and prints results for the tests.
  *
  * <p>Arguments: the model's file, {@code delegation.profile}, and what happens as soon as a
  * measuring process runs.
@@ -36,7 +36,7 @@ public final class Application {
     private static final int PIECE_BYTES = 4 << 20;
     private static final int MOST_PIECES = 128;
 
-    /** What happens beside the measuring. */
+    /** What happens while a measuring process runs. */
     enum Event {
         /** Nothing. */
         NONE,

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Applications that end, are killed, or run out of memory while they are measured. */
+/** Tests applications that end, are killed, or run out of memory during a measurement. */
 @Timeout(value = 15, unit = TimeUnit.MINUTES)
 class ExitTest {
 

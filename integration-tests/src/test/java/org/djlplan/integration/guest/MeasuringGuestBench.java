@@ -13,10 +13,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What a service loses while another model is measured beside it: predictions per second, by turns
- * alone and beside the measuring process, of one thread that predicts without a pause. And how long
- * measuring takes then, and what it finds. Prints a table; asserts nothing, because machines are
- * noisy.
+ * Measures how much a service slows down while another model is measured: predictions per second of
+ * one busy thread, alone and beside the measuring process, in turns. Also reports the duration and
+ * result of that measurement. Prints a table; asserts nothing, because machines are noisy.
  */
 @Tag("bench")
 class MeasuringGuestBench {

@@ -23,7 +23,7 @@ import java.util.jar.Manifest;
 import java.util.stream.Stream;
 import java.util.zip.CRC32;
 
-/** Ways in which the application is shipped, made of what is on this JVM's class path. */
+/** Packages the application in several ways, from the jars on this JVM's class path. */
 final class Packages {
 
     /** Jars that an application with the TFLite engine has, by the beginning of their names. */

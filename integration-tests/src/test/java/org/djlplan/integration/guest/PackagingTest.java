@@ -20,7 +20,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** However an application is shipped: it is measured beside it, and disturbs nothing of it. */
+/**
+ * Tests that the measuring process starts and does not disturb the application, for each way of
+ * packaging it.
+ */
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
 class PackagingTest {
 

@@ -30,9 +30,7 @@ import org.djlplan.memplan.spi.CandidateRunner;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.Tolerance;
 
-/**
- * A service of one thread that predicts without a pause, beside which another model is measured.
- */
+/** A service of one busy thread, during the measurement of another model. */
 final class Service {
 
     private static final Path BUSY_WITH = TestModels.built("mobilenet_v2");

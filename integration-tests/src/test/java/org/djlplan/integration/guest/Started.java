@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How a run of the application ended.
+ * The result of a run of the application.
  *
  * @param exitCode of the process
  * @param out its output

@@ -22,8 +22,8 @@ import java.util.Optional;
 import java.util.Random;
 
 /**
- * An application that predicts and ends. It knows djl-plan by names only, as it may run where that
- * cannot be linked, and needs nothing but the JDK and DJL.
+ * An application that predicts once and ends. It refers to djl-plan by names only, because djl-plan
+ * may not link there, and needs only the JDK and DJL.
  */
 public final class Application {
 

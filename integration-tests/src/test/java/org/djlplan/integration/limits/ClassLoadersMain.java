@@ -22,9 +22,9 @@ import java.util.Optional;
 import java.util.Random;
 
 /**
- * Runs in a JVM whose class path has DJL and the engine but not djl-plan, which two class loaders
- * load each for itself. Arguments: a model of one image, its shape's four numbers, then the URLs of
- * djl-plan.
+ * Runs in a JVM whose class path has DJL and the engine but not djl-plan; two class loaders each
+ * load a copy of djl-plan. Arguments: an image model, the four numbers of its shape, then the URLs
+ * of djl-plan.
  */
 final class ClassLoadersMain {
 

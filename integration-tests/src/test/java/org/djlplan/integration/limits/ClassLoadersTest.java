@@ -14,7 +14,7 @@ import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** djl-plan in class loaders below the engine's, as applications in a container have it. */
+/** Tests djl-plan in class loaders below the engine's, as in an application container. */
 class ClassLoadersTest {
 
     @TempDir Path folder;

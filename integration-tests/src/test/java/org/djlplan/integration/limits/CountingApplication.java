@@ -12,7 +12,7 @@ import ai.djl.util.PairList;
 import java.util.Map;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 
-/** Predicts with a block that counts its passes, closed early as far as that is possible. */
+/** Predicts with a block that counts its passes, with {@code memplan.liveness=op}. */
 public final class CountingApplication {
 
     private static final int PREDICTIONS = 5;

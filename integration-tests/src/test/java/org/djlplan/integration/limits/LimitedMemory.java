@@ -21,8 +21,8 @@ import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.report.PlanReport;
 
 /**
- * Predicts, in a JVM of its own, while the memory that it may have gets short. Prints {@code OK} if
- * every prediction answered as the stock engine, and what the report says in the end.
+ * Predicts in a separate JVM while its memory limit is lowered. Prints {@code OK} if every output
+ * equalled the stock engine's, and the final report.
  */
 final class LimitedMemory {
 

@@ -17,7 +17,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** No memory, or no addresses, for an arena: the model goes on in its engine's memory. */
+/**
+ * Tests that a model runs in its engine's memory if there is no memory, or no address space, for an
+ * arena.
+ */
 class LittleMemoryTest {
 
     private static final String SMALL = "1,3,32,32";

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Where something that we need is not there, models run as without us, with one warning. */
+/** Tests that models run as stock, with one warning, if a required class or library is missing. */
 class MissingPartsTest {
 
     /** What the stock engines answer, by engine: asked once each. */

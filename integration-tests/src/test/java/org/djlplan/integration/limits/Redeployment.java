@@ -16,8 +16,8 @@ import java.util.TreeSet;
 import java.util.regex.Pattern;
 
 /**
- * Runs an application again and again, each time in a class loader of its own, as a container does
- * that redeploys it, and waits until the loader is collected. Needs nothing but the JDK.
+ * Runs an application repeatedly, each time in a new class loader, as a container that redeploys
+ * it, and waits until the loader is collected. Needs only the JDK.
  *
  * <p>Arguments: how often; the seconds to wait; the application's class; its class path; its own
  * arguments. Prints what the application returns, and whether its loader was collected.

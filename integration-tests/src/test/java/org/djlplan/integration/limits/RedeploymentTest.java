@@ -23,9 +23,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Applications that come and go, each with djl-plan in a class loader of its own: in a container
- * that has DJL and its engines for all, or with all of that in the application. (PyTorch's
- * libraries stay with their first class loader, also without djl-plan.)
+ * Tests redeployed applications, each with djl-plan in a new class loader. DJL and its engines are
+ * in the container or in the application. (PyTorch's libraries stay with their first class loader,
+ * also without djl-plan.)
  */
 class RedeploymentTest {
 

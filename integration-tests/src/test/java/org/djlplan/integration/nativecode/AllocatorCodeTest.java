@@ -9,9 +9,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What takes libtorch's allocator over, and the allocator for ONNX Runtime, compiled with
- * sanitizers into programs of their own. In the engine's place stands a library with an allocator
- * only, in the layouts of its versions and in some that it never had.
+ * Runs the code that intercepts libtorch's allocator, and the allocator for ONNX Runtime, under
+ * sanitizers. Libraries with only an allocator replace the engines, in the layouts of real versions
+ * and in invalid ones.
  */
 class AllocatorCodeTest {
 

@@ -16,7 +16,7 @@ import org.djlplan.memplan.internal.source.tflite.FlatTable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The native library, compiled with sanitizers into a program of its own, with the real engine. */
+/** Runs the native library with the real engine under sanitizers. */
 class NativeCodeTest {
 
     private static final int CHANNELS = 5;

@@ -23,7 +23,7 @@ import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Compiles the native library's sources into programs and runs them under checkers. */
+/** Compiles the native library's sources into programs, and runs these under checkers. */
 public final class NativeProgram {
 
     /** The sources of the programs. */
@@ -61,7 +61,7 @@ public final class NativeProgram {
 
     private final Path folder;
 
-    /** A checker by options of the compiler or by a command that runs the program. */
+    /** A checker: compiler options, or a command that runs the program. */
     record Checker(ImmutableList<String> options, ImmutableList<String> command) {}
 
     private record Result(int status, String output) {}

@@ -18,7 +18,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Holds the files of the native library to one direction: none uses a function that uses it. */
+/** Checks that the files of the native library use one another in one direction. */
 class NativeStructureTest {
 
     private static final Path LIBRARY = Path.of("../djl-memplan/src/main/native");

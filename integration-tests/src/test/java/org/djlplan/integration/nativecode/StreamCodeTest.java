@@ -5,7 +5,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What loads weights while a model runs, compiled with sanitizers into a program of its own. */
+/** Runs the code that loads weights during an inference under sanitizers. */
 class StreamCodeTest {
 
     @TempDir Path folder;

@@ -75,10 +75,10 @@ final class CalibratedNetwork {
         }
     }
 
-    /** A tensor and what it holds for the sample. */
+    /** A tensor, and its values for the sample. */
     record Value(int tensor, Form form, Images sample) {}
 
-    /** A constant and, where it is quantized, its scales: one, or one for each channel. */
+    /** A constant, with its scales if it is quantized: one, or one for each channel. */
     private record Constant(int tensor, List<Float> scales) {}
 
     /**

@@ -6,8 +6,9 @@ import org.djlplan.cli.demo.NetworkBuilder;
 import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 
 /**
- * Chains of element-wise operators and views, where in-place writing saves most: a gated branch
- * beside a plain one, reshaped back and forth, scaled up at the end. Two outputs.
+ * Chains of element-wise operators and views, which profit most from writing in place. A gated
+ * branch runs beside a plain one; both are reshaped back and forth and scaled up at the end. Two
+ * outputs.
  */
 public final class ElementwiseChains {
 

@@ -1,6 +1,9 @@
 package org.djlplan.integration.networks;
 
-/** Floats of 16 bits, which Java 17 does not have; none that are too large or not numbers. */
+/**
+ * Conversions between 16-bit floats, which Java 17 does not have, and 32-bit floats; infinities,
+ * NaN and larger values are not supported.
+ */
 final class Half {
 
     private static final float STEP = 0x1p-24f;

@@ -13,8 +13,8 @@ import org.djlplan.memplan.internal.source.tflite.FlatTable;
 import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 
 /**
- * Convolutions with weights of 16 bits, as a converter writes them: operators that unpack the
- * weights come first. Some weights are shared.
+ * Convolutions with 16-bit weights, as a converter writes them: operators that unpack the weights
+ * come first. Some weights are shared.
  *
  * <pre>
  *   0 DEQUANTIZE   weights of 3 and 5

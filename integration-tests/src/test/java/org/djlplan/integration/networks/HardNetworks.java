@@ -9,10 +9,10 @@ import org.djlplan.integration.networks.CalibratedNetwork.Weights;
 import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 
 /**
- * Networks built like those that find landmarks: a trunk of depthwise and pointwise convolutions
- * with residual sums and rectifiers, and several outputs – landmarks, a score near 1, a mask, a
- * heat map. A change of the inputs by one unit in the last place moves the outputs of most by 1e-4
- * to 1e-3 of their largest element, as it does in large networks that were trained.
+ * Networks like those that detect landmarks: depthwise and pointwise convolutions with residual
+ * sums and rectifiers, and several outputs (landmarks, a score near 1, a mask, a heat map). If
+ * inputs change by one unit in the last place, most outputs move by 1e-4 to 1e-3 of their largest
+ * element, as in large trained networks.
  */
 public final class HardNetworks {
 

@@ -7,8 +7,8 @@ import org.djlplan.cli.demo.Padding;
 import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 
 /**
- * A short network of Inception modules for images of 96 × 96 × 3: four branches each, joined by
- * concatenation.
+ * A short network of Inception modules for images of 96 × 96 × 3. A module has four branches,
+ * joined by a concatenation.
  *
  * <p>Modules as in Szegedy et al. 2014, <a href="https://arxiv.org/abs/1409.4842">Going Deeper with
  * Convolutions</a>, figure 2(b) and rows 3a to 4a of table 1.

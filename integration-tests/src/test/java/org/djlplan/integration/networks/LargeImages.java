@@ -6,8 +6,8 @@ import org.djlplan.cli.demo.NetworkBuilder;
 import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 
 /**
- * Convolutions of large images with few channels. Each takes an indirection buffer, a pointer for
- * each of 3 × 3 places of the image: 4.7 MB.
+ * Convolutions of large images with few channels. Each needs an indirection buffer of 4.7 MB: nine
+ * pointers for each position of the image.
  */
 public final class LargeImages {
 

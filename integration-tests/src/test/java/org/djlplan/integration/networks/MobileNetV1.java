@@ -33,7 +33,7 @@ public final class MobileNetV1 {
                     new Block(1, 1024));
 
     /**
-     * A depthwise convolution and a pointwise one.
+     * A depthwise and a pointwise convolution.
      *
      * @param stride of the depthwise convolution
      * @param channels of the pointwise one

@@ -13,7 +13,7 @@ import org.djlplan.memplan.internal.source.tflite.FlatTable;
 import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 import org.djlplan.memplan.internal.source.tflite.TfLiteOperatorCode;
 
-/** Small models, each with one thing that most models do not have. */
+/** Small models, each with one unusual property. */
 public final class OddModels {
 
     private static final int[] ROW = {1, 16};

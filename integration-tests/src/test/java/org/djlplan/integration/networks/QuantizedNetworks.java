@@ -9,8 +9,8 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 
 /**
  * Classifiers in 8 bits, as converters write them after training: weights with a scale for each
- * channel of the output, activations with scales from a sample, biases of 32 bits. Their inputs are
- * {@code [1, side, side, 3]}, their outputs {@code [1, 1001]}.
+ * output channel, activations with scales from a sample, and 32-bit biases. Inputs are {@code [1,
+ * side, side, 3]}, outputs {@code [1, 1001]}.
  */
 public final class QuantizedNetworks {
 
@@ -46,7 +46,7 @@ public final class QuantizedNetworks {
                     new Stage(6, 192, 4, 5, 2),
                     new Stage(6, 320, 1, 3, 1));
 
-    /** Bottlenecks in a row; the stride is that of the first. */
+    /** Bottlenecks in a row; the first one has the stride. */
     private record Stage(int expansion, int channels, int repetitions, int kernel, int stride) {}
 
     private QuantizedNetworks() {}

@@ -1,15 +1,14 @@
 package org.djlplan.integration.networks;
 
 /**
- * Plain kernels over some images of one size, each rows of places of channels. Networks with random
- * weights are made with them, layer by layer: only who knows a layer's values can give the next one
- * weights that neither let them die out nor swell.
+ * Plain kernels over several images of one size. Networks with random weights are made layer by
+ * layer, with scales from each layer's values, so that values neither vanish nor overflow.
  */
 final class SampleKernels {
 
     private SampleKernels() {}
 
-    /** Images, one after the other, and the size of each. */
+    /** Consecutive images, and the size of each. */
     record Images(float[] values, int height, int width, int channels) {
 
         /** How many there are. */

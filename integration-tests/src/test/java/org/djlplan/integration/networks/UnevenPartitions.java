@@ -12,9 +12,9 @@ import org.djlplan.memplan.internal.source.tflite.FlatTable;
 import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 
 /**
- * A chain of stages with an operator between them that XNNPACK does not take (TANH), so that each
- * stage is a partition. As in YOLOv4-tiny their work is uneven: a stage is either some convolutions
- * or a few cheap element-wise operators.
+ * A chain of stages, separated by an operator that XNNPACK does not take (TANH), so that each stage
+ * is a partition. As in YOLOv4-tiny, partitions differ in work: some convolutions, or a few cheap
+ * element-wise operators.
  */
 public final class UnevenPartitions {
 

@@ -21,8 +21,8 @@ import org.djlplan.memplan.PlannedModels;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 
 /**
- * Predicts models of three engines in turns, and texts, each planned and as stock. Prints whether
- * the outputs are the same, and what the models' reports say of memory.
+ * Predicts with models of three engines in turns, and with a text model, each planned and stock.
+ * Prints whether the outputs are the same, and the memory in the models' reports.
  */
 final class OrtBesideOthersProgram {
 

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** ONNX Runtime in one JVM with PyTorch and TensorFlow Lite, and with DJL's text translators. */
+/** Tests ONNX Runtime in one JVM with PyTorch, TensorFlow Lite and DJL's text translators. */
 @Tag("djl-current")
 class OrtBesideOthersTest {
 

@@ -29,7 +29,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Budgets of ONNX models: kept by predictions, or refused with the smallest one. */
+/**
+ * Tests budgets of ONNX models: predictions keep them, or fail and name the smallest possible
+ * budget.
+ */
 @Tag("onnxruntime")
 class OrtBudgetTest {
 

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The commands with ONNX models. */
+/** Tests the commands with ONNX models. */
 @Tag("onnxruntime")
 @Timeout(value = 5, unit = TimeUnit.MINUTES)
 class OrtCommandsTest {

@@ -50,7 +50,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What becomes of memory, of outputs, and of errors, from loading an ONNX model to closing it. */
+/** Tests memory, outputs and errors of ONNX models from loading to closing. */
 @Tag("onnxruntime")
 class OrtLifecycleTest {
 
@@ -216,7 +216,7 @@ class OrtLifecycleTest {
         }
     }
 
-    /** Removes the file that DJL has loaded, so that it cannot be loaded again. */
+    /** Deletes the file that DJL has loaded, so that it cannot be loaded again. */
     private record Removing(TranslatorFactory inner, Path file) implements TranslatorFactory {
 
         @Override
@@ -292,7 +292,7 @@ class OrtLifecycleTest {
         }
     }
 
-    /** A block that cannot be made of the first session. */
+    /** A block that fails for the first session. */
     public static final class FailingOnce extends AbstractBlock implements AutoCloseable {
 
         private static final List<AutoCloseable> SESSIONS = new ArrayList<>();

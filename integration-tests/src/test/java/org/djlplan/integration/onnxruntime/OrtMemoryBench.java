@@ -14,8 +14,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Memory and time of ONNX models, planned and in several ways of the stock engine, each in a JVM of
- * its own, in turns. Prints a line for each; asserts that the outputs are the same.
+ * Compares memory and time of ONNX models, planned and with several settings of the stock engine,
+ * each in its own JVM, in turns. Prints a line for each; asserts that the outputs are the same.
  */
 @Tag("onnxruntime")
 @Tag("bench")

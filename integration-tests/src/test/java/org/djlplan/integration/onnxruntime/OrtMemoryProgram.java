@@ -32,9 +32,9 @@ import java.util.zip.CRC32;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 
 /**
- * Loads an ONNX model in one of several ways, predicts inputs of many shapes, and prints a line
- * with memory above that of the process before it loaded the model, the time, and a checksum of all
- * outputs. Every way runs an operator on one thread.
+ * Loads an ONNX model in one of several ways and predicts inputs of many shapes. Prints the memory
+ * above that of the process before it loaded the model, the time, and a checksum of all outputs. An
+ * operator always runs on one thread.
  */
 final class OrtMemoryProgram {
 
@@ -51,7 +51,7 @@ final class OrtMemoryProgram {
         }
     }
 
-    /** What is predicted. */
+    /** The model and inputs to predict. */
     enum Work {
         RANDOM {
             @Override

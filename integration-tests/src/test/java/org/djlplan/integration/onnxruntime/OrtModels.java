@@ -20,7 +20,7 @@ import java.util.Random;
 import org.djlplan.integration.support.OnnxSketch;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 
-/** Loads ONNX models, planned and as stock, and makes inputs of them. */
+/** Loads ONNX models, planned and stock, and generates their inputs. */
 final class OrtModels {
 
     private OrtModels() {}
@@ -52,7 +52,7 @@ final class OrtModels {
                 .optEngine("OnnxRuntime");
     }
 
-    /** A model and inputs of it that depend on a number. */
+    /** A model, and a generator of numbered inputs. */
     enum Kind {
         CLASSIFIER {
             @Override

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Planned predictions of ONNX models give the same bytes as stock ones. */
+/** Tests that planned predictions of ONNX models equal stock ones, byte by byte. */
 @Tag("onnxruntime")
 class OrtPredictionTest {
 

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Published ONNX models give the same bytes planned as stock, at sizes that change. */
+/** Tests that published ONNX models give the same bytes planned and stock, at varying sizes. */
 @Tag("onnxruntime")
 @Tag("real-models")
 class OrtRealModelsTest {

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Releases of DJL and of ONNX Runtime, and what is not as expected, each in a JVM of its own. */
+/** Tests releases of DJL and of ONNX Runtime, and unsupported variants, each in its own JVM. */
 @Tag("onnxruntime")
 class OrtReleaseTest {
 

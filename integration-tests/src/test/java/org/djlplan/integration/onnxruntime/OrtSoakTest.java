@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Many predictions of many shapes on many threads, while models are loaded and closed. */
+/** Runs many predictions of many shapes on many threads, while models are loaded and closed. */
 @Tag("onnxruntime")
 @Tag("stress")
 class OrtSoakTest {

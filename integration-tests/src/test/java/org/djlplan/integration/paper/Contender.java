@@ -22,7 +22,7 @@ import org.djlplan.study.shared.SharedObjectsStrategy;
 import org.djlplan.study.shared.SharedStrategies;
 
 /**
- * A strategy of either kind, reduced to what it needs.
+ * A strategy of either layout, reduced to its name and its total size.
  *
  * @param name the strategy's name
  * @param kind what it gives every tensor
@@ -35,7 +35,7 @@ record Contender(
         Predicate<PlanningProblem> admits,
         ToLongFunction<PlanningProblem> bytes) {
 
-    /** What a strategy gives every tensor, and what that cannot go below. */
+    /** The layout of a plan, and its lower bound. */
     enum Kind {
         OFFSETS("Offset calculation") {
             @Override

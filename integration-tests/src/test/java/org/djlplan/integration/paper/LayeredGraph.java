@@ -17,9 +17,9 @@ import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.graph.Tensor;
 
 /**
- * Makes the graph of a network of 32-bit floats, layer by layer: shapes only, so that one of 100 MB
- * costs nothing. Every layer is one operator of TFLite, in the order of the calls; an activation is
- * part of the layer before it, as TFLite's converter has it.
+ * Builds a network's graph of 32-bit floats layer by layer. It has shapes only, so a network of 100
+ * MB takes no memory. Each layer is one TFLite operator, in the order of the calls; an activation
+ * is part of the preceding layer, as in TFLite's converter.
  */
 public final class LayeredGraph {
 

@@ -10,7 +10,7 @@ import java.util.Optional;
 import java.util.function.Function;
 import org.djlplan.integration.paper.Contender.Kind;
 
-/** The page that shows every strategy on every network. It is the same whenever it is made. */
+/** Renders the page that shows every strategy on every network. The result is deterministic. */
 final class NetworkTable {
 
     /** Where the page is committed. */

@@ -20,7 +20,9 @@ import org.junit.jupiter.api.Test;
 
 class NetworkTableTest {
 
-    /** Gives every unit an object of its own, or all of them one, under a name of choice. */
+    /**
+     * A strategy with a chosen name that puts each unit into its own object, or all units into one.
+     */
     private record Objects(String name, boolean shared) implements SharedObjectsStrategy {
 
         @Override

@@ -21,8 +21,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * The layer tables against figures that others published. Numbers read from a file of TFLite or
- * MediaPipe are those of the file itself, not of another transcription.
+ * Compares the layer tables with published figures. Figures of a TFLite or MediaPipe file were read
+ * from the file itself.
  */
 class PaperNetworkTest {
 

@@ -13,7 +13,7 @@ import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecords;
 
-/** What every strategy needs for every network. */
+/** The size of every strategy's plan for every network. */
 final class Results {
 
     private final ImmutableMap<PaperNetwork, PlanningProblem> problems;

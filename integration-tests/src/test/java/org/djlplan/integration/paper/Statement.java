@@ -10,7 +10,7 @@ import java.util.stream.Collectors;
 import org.djlplan.integration.paper.Contender.Kind;
 
 /**
- * Something the paper says of its networks, and what is found here.
+ * A statement of the paper about its networks, and the corresponding result here.
  *
  * @param text what is said
  * @param holds whether it holds here
@@ -91,7 +91,7 @@ record Statement(String text, boolean holds, String figures) {
                 String.format(Locale.ROOT, "by %.1f %%", 100.0 * (bySize - bestFit) / bySize));
     }
 
-    /** How much one strategy needs above the lower bound. */
+    /** How far a strategy's plan exceeds the lower bound, as a ratio. */
     private record Above(Results results, Kind kind, String strategy) {
 
         private Statement statement(String text, Predicate<PaperNetwork> where, double percent) {

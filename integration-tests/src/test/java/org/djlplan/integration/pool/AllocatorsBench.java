@@ -13,8 +13,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What a user can set instead of djl-plan: variables of the C library, other allocators, and a
- * semaphore around predictions. Every run is in a JVM of its own, in turns. Needs Debian's
+ * Measures what users can set instead of djl-plan: variables of the C library, other allocators,
+ * and a semaphore around predictions. Each run has its own JVM, in turns. Needs Debian's
  * libjemalloc2 and libmimalloc2.0. Asserts nothing, because machines are noisy.
  */
 @Tag("bench")

@@ -6,7 +6,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 
-/** Draws what the predictions of some applications took over a minute, one panel for each. */
+/** Draws the memory of several applications during a minute of predictions, one panel for each. */
 final class FirstMinute {
 
     private static final int WIDTH = 900;

@@ -47,8 +47,8 @@ import org.djlplan.memplan.internal.runtime.ProcessMemory;
 import org.djlplan.memplan.report.PlanReport;
 
 /**
- * A service in small: a pool of threads predicts with one model of images, each with a predictor of
- * its own. Writes its figures as JSON.
+ * A small service: a pool of threads predicts with one image model, and each thread has its own
+ * predictor. Writes its figures as JSON.
  */
 public final class PoolApplication {
 
@@ -58,7 +58,7 @@ public final class PoolApplication {
     private PoolApplication() {}
 
     /**
-     * What to run.
+     * The parameters of a run.
      *
      * @param model file of a TorchScript or TFLite model that takes an image; a path that ends with
      *     {@code resnet50} is a folder for DJL's own network, with parameters of a seed
@@ -114,7 +114,7 @@ public final class PoolApplication {
         }
     }
 
-    /** Returns a hash of the outputs, made before they are closed. */
+    /** Returns a hash of the outputs, computed before they are closed. */
     private abstract static class Hashing implements NoBatchifyTranslator<Integer, Long> {
 
         @Override
@@ -184,7 +184,7 @@ public final class PoolApplication {
         }
     }
 
-    /** A model and how to call it. */
+    /** A model and a function that calls it. */
     private record Service(Model model, Translator<Integer, Long> translator) {}
 
     public static void main(String[] arguments) throws Exception {

@@ -7,8 +7,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A pool of threads that predicts with PyTorch models; the engine uses one thread. Asserts nothing,
- * because machines are noisy.
+ * Measures a pool of threads that predicts with PyTorch models; the engine uses one thread. Asserts
+ * nothing, because machines are noisy.
  */
 @Tag("bench")
 public class PoolBench {

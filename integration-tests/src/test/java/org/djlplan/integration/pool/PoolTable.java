@@ -16,8 +16,8 @@ import java.util.stream.IntStream;
 import org.djlplan.integration.pool.PoolApplication.Run;
 
 /**
- * Runs a model stock, planned, and planned with a gate on 1, 2, 8 and 64 threads, each in a JVM of
- * its own, in turns, and prints medians, and medians of the ratios of each round.
+ * Runs a model stock, planned, and planned with a semaphore on 1, 2, 8 and 64 threads, each in its
+ * own JVM, in turns. Prints medians, and medians of the ratios of each round.
  *
  * @param folder for copies of models, plans and output
  */

@@ -27,8 +27,8 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteReader;
 import org.djlplan.memplan.report.PlanReport;
 
 /**
- * A service of one TFLite model in a JVM of its own, told by its standard input how many threads
- * are to predict for how long; or its first predictions.
+ * A service with one TFLite model in its own JVM. Lines on its standard input set the number of
+ * predicting threads and the duration, or ask for the first predictions.
  */
 final class ServiceApplication {
 
@@ -39,7 +39,7 @@ final class ServiceApplication {
     private final NDList inputs;
 
     /**
-     * What one slice showed.
+     * The results of one interval.
      *
      * @param perSecond predictions of all threads
      */

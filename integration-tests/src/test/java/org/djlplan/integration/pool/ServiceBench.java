@@ -23,9 +23,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What a careful engineer could set for a service – delegation off, or numbers of threads and
- * interpreters – against no setting at all: throughput and latency under different loads, and the
- * first predictions of fresh JVMs. Prints tables; asserts nothing, because machines are noisy.
+ * Compares settings that a careful engineer could choose for a service (no delegation, fixed
+ * numbers of threads and interpreters) with the defaults: throughput and latency under different
+ * loads, and the first predictions of fresh JVMs. Prints tables; asserts nothing, because machines
+ * are noisy.
  */
 @Tag("bench")
 class ServiceBench {
@@ -79,7 +80,7 @@ class ServiceBench {
                 "memplan.workers=" + interpreters);
     }
 
-    /** A JVM that serves with one setting, idle unless it is told to predict. */
+    /** A JVM that serves with one setting, idle except when it is asked to predict. */
     private record Child(Process process, BufferedReader out) implements AutoCloseable {
 
         Figures slice(int threads) throws IOException {

@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The same of a TensorFlow Lite model, in CPU kernels. */
+/** Measures a pool of threads that predicts with a TensorFlow Lite model on CPU kernels. */
 @Tag("bench")
 class TfLitePoolBench {
 

@@ -13,7 +13,7 @@ import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
-/** The inputs of requests by their numbers: of what shapes, and how often each shape comes. */
+/** Generates the inputs of numbered requests, with a distribution of shapes. */
 final class RequestInputs {
 
     /** Numbers of tokens are below this. */
@@ -40,7 +40,7 @@ final class RequestInputs {
 
     private final ImmutableList<Shape> even;
 
-    /** What models read. */
+    /** The kinds of model inputs. */
     enum Kind {
         /** 1 to 8 rows of 5 to 256 tokens. */
         TEXT,
@@ -75,7 +75,7 @@ final class RequestInputs {
         }
     }
 
-    /** How often sizes come. */
+    /** The distribution of sizes. */
     enum Distribution {
         LOG_NORMAL,
         UNIFORM,

@@ -24,8 +24,8 @@ import org.junit.jupiter.api.TestInstance.Lifecycle;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Models whose inputs have another shape with nearly every request, stock and planned in turns,
- * each in a JVM of its own. Asserts nothing, because machines are noisy.
+ * Compares models whose inputs change shape with nearly every request, stock and planned in turns,
+ * each in its own JVM. Asserts nothing, because machines are noisy.
  *
  * <p>{@code -Ddjlplan.bench.case=minilm/zipf} runs only the cases whose names begin like that,
  * {@code -Ddjlplan.bench.requests=N} with so many requests, {@code -Ddjlplan.bench.fresh=N} so many
@@ -82,7 +82,7 @@ class ShapesBench {
         }
     }
 
-    /** What a process printed, and what it left. */
+    /** The output of a process, and the files that it left. */
     private record Run(JsonObject figures, String log, long planFolderBytes) {
 
         private double get(String name) {
@@ -90,7 +90,7 @@ class ShapesBench {
         }
     }
 
-    /** Planned to stock. */
+    /** Figures of the planned model divided by stock's. */
     private record Ratios(
             double perSecond,
             double early,

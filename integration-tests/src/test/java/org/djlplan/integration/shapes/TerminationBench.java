@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Counts the exit codes of JVMs that get SIGTERM at a random time while they predict, planned and
- * stock in turns. 143 is right; 134 and 139 are crashes. Asserts nothing.
+ * Counts the exit codes of JVMs that get SIGTERM at a random time during predictions, planned and
+ * stock in turns. The expected code is 143; 134 and 139 are crashes. Asserts nothing.
  */
 @Tag("bench")
 class TerminationBench {

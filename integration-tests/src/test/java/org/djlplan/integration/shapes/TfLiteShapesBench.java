@@ -15,9 +15,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Models of TensorFlow Lite whose inputs have many shapes: by the plain engine, planned, delegated,
- * and by XNNPACK by hand, in turns, each in JVMs of its own. Asserts nothing, because machines are
- * noisy.
+ * Compares TensorFlow Lite models with inputs of many shapes: the plain engine, planned, delegated,
+ * and XNNPACK by hand, in turns, each in its own JVMs. Asserts nothing, because machines are noisy.
  *
  * <p>{@code -Ddjlplan.bench.case=pnet/zipf} runs only the cases whose names begin like that, {@code
  * -Ddjlplan.bench.fresh=N} so many JVMs of each.

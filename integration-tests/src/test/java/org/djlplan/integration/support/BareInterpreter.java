@@ -17,8 +17,8 @@ import org.djlplan.memplan.internal.runtime.tflite.EngineLibrary;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
 
 /**
- * The engine's C interface, called as cheaply as Java can: what a program without DJL takes. It
- * lives as long as the process.
+ * Calls the engine's C interface as cheaply as Java can, as the cost of a program without DJL. It
+ * is never freed.
  */
 public final class BareInterpreter {
 
@@ -40,7 +40,7 @@ public final class BareInterpreter {
         }
     }
 
-    /** XNNPACK's options as TensorFlow Lite 2.20 has them. */
+    /** XNNPACK's options in TensorFlow Lite 2.20. */
     @FieldOrder({"threads", "runtimeFlags", "flags", "others"})
     public static class XnnPackOptions extends Structure {
 
@@ -51,7 +51,7 @@ public final class BareInterpreter {
         public int flags;
         public byte[] others = new byte[44];
 
-        /** As C returns it. */
+        /** The options as C returns them, by value. */
         public static final class ByValue extends XnnPackOptions implements Structure.ByValue {}
     }
 

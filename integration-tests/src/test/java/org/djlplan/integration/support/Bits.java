@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Random;
 import org.djlplan.memplan.graph.ElementType;
 
-/** Values that kernels treat in different ways, by seed, and their comparison bit by bit. */
+/** Generates values that kernels treat in different ways, by seed, and compares them bit by bit. */
 public final class Bits {
 
     /** Floats by their bits. */

@@ -17,8 +17,8 @@ import org.djlplan.integration.networks.Vgg;
 import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 
 /**
- * Networks whose weights are most of what they need, for budgets that are smaller: in their real
- * sizes, and small ones for tests, which run in a fraction of a second.
+ * Networks whose weights take most of their memory, for smaller budgets: in real sizes, and small
+ * ones for tests, which run in a fraction of a second.
  *
  * <p>A file is written when it is first asked for, and kept: in {@code target/budget-models}, or in
  * the folder of the system property {@code djlplan.budgetModels}.

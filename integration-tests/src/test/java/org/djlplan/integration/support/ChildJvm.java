@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * Runs a class in a JVM of its own, which may crash, with this JVM's class path or another, and
+ * Runs a class in a separate JVM, which may crash, with this JVM's class path or another one, and
  * under any limits.
  */
 public final class ChildJvm {
@@ -32,7 +32,7 @@ public final class ChildJvm {
         this.folder = folder;
     }
 
-    /** How a JVM ended and what it wrote. */
+    /** The exit code and output of a JVM. */
     public record Result(int exitCode, String out, String err) {
 
         /** Returns all that it wrote. */
@@ -48,7 +48,7 @@ public final class ChildJvm {
         }
     }
 
-    /** A JVM that was started, and the files that it writes to. */
+    /** A started JVM, and the files that it writes to. */
     public record Running(Process process, Path out, Path err) {
 
         /** Waits until the JVM ends. */

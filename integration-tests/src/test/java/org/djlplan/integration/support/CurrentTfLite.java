@@ -6,7 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.djlplan.memplan.internal.runtime.tflite.EngineLibrary;
 
-/** TensorFlow Lite's library as bytedeco publishes it, from the class path. */
+/** Finds bytedeco's TensorFlow Lite library on the class path. */
 public final class CurrentTfLite {
 
     private static final String RESOURCE =

@@ -17,7 +17,7 @@ import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationChoice.Origin;
 
 /**
- * A model of which XNNPACK takes all that it can.
+ * A model with every operator delegated that XNNPACK takes.
  *
  * @param file the model
  * @param delegate as in {@code delegation.delegate}

@@ -17,7 +17,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.djlplan.cli.DjlPlan;
 
-/** The {@code djlplan} command in a JVM of its own, as a user starts it. */
+/** Runs the {@code djlplan} command in its own JVM, as a user starts it. */
 public final class DjlPlanProcess {
 
     private static final Pattern SEPARATOR = Pattern.compile(File.pathSeparator, Pattern.LITERAL);
@@ -30,7 +30,7 @@ public final class DjlPlanProcess {
         this.process = process;
     }
 
-    /** How it ended and what it wrote. */
+    /** The exit code and output of a command. */
     public record Result(int exitCode, String out, String err) {
 
         /** Returns the one line of output. */

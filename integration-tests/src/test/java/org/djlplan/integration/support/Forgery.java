@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
-/** Files that are kept beside a model, changed by somebody who knows the format. */
+/** Stored files beside a model, altered by an attacker who knows the format. */
 public final class Forgery {
 
     private Forgery() {}

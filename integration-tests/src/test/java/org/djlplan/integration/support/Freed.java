@@ -5,7 +5,7 @@ import org.djlplan.memplan.internal.runtime.MappedFile;
 import org.djlplan.memplan.internal.runtime.WorkspacePool;
 import org.djlplan.memplan.testing.Await;
 
-/** That closed models leave nothing. */
+/** Checks that closed models leave no resources behind. */
 public final class Freed {
 
     private Freed() {}

@@ -8,7 +8,9 @@ import java.util.stream.Stream;
 import org.djlplan.memplan.testing.ControlGroup;
 import org.junit.jupiter.api.Assumptions;
 
-/** Threads of another process that stand still until this is closed: in a freezer (cgroup v1). */
+/**
+ * Freezes threads of another process, in a freezer control group (version 1), until it is closed.
+ */
 public final class FrozenThread implements AutoCloseable {
 
     private final String name;

@@ -7,8 +7,8 @@ import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.internal.source.tflite.FlatTable;
 
 /**
- * A model of which the memory planner of TensorFlow Lite 2.20 and later loses a tensor: it lets an
- * operator write over a view of a view of a tensor of which another view is read later.
+ * A model in which the memory planner of TensorFlow Lite 2.20 and later loses a tensor: an operator
+ * overwrites a view of a view of a tensor, although another view of that tensor is read later.
  */
 public final class LostTensor {
 

@@ -10,7 +10,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.function.IntFunction;
 
 /**
- * Buffers in a file without a name: memory beside the heap, which the system may write out. They
+ * Buffers in an unnamed mapped file, outside the heap, which the system may write to disk. They
  * stay usable after {@link #close}.
  */
 final class MappedMemory implements IntFunction<ByteBuffer>, AutoCloseable {

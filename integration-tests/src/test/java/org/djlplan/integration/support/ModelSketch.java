@@ -25,10 +25,10 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteTensor;
 import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
 
 /**
- * A small model of any element type, written down operator by operator: also with what a builder of
- * plain networks does not make, such as states, control flow, sizes known only at run time and
- * custom operators. Tensors are named by the numbers that the methods return; a sketch is one graph
- * of a file, and the one that is begun first is the model.
+ * Builds a small model of any element type, operator by operator. It can have parts that a builder
+ * of plain networks does not make: variables, control flow, sizes known only at run time, and
+ * custom operators. Tensors are named by the numbers that the methods return. A sketch is one graph
+ * of a file; the first one that is begun is the main graph.
  */
 public final class ModelSketch {
 
@@ -93,7 +93,7 @@ public final class ModelSketch {
     }
 
     /**
-     * What a tensor is.
+     * The type and quantization of a tensor.
      *
      * @param scale and {@code zeroPoint}: how integers stand for real values; scale 0 for not at
      *     all

@@ -6,7 +6,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.FloatBuffer;
 
-/** Distances of outputs of 32-bit floats. */
+/** Computes distances between outputs of 32-bit floats. */
 public final class Near {
 
     private Near() {}

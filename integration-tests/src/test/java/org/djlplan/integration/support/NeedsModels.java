@@ -16,8 +16,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A test of real models. Where they are not it is skipped, with the reason – a parameterized one
- * before its arguments are asked for –; where the environment requires them it fails.
+ * Marks a test that needs real models. If they are absent, the test is skipped with the reason,
+ * before a parameterized test computes its arguments; or it fails if the environment requires the
+ * models.
  */
 @Target({ElementType.TYPE, ElementType.METHOD})
 @Retention(RetentionPolicy.RUNTIME)

@@ -7,8 +7,8 @@ import java.lang.annotation.Target;
 import org.junit.jupiter.api.Tag;
 
 /**
- * Tests that run twice: on the DJL that everything is compiled against, with its own engine of
- * TensorFlow Lite, and on a current one with ours, in Surefire's second execution.
+ * Marks tests that run twice: on the DJL against which the project is compiled, with DJL's own
+ * TensorFlow Lite engine; and on current DJL with djl-plan's, in Surefire's second execution.
  */
 @Target({ElementType.TYPE, ElementType.METHOD})
 @Retention(RetentionPolicy.RUNTIME)

@@ -7,8 +7,8 @@ import java.lang.annotation.Target;
 import org.junit.jupiter.api.Tag;
 
 /**
- * Tests that take long: they run on a current DJL, and with {@code -Pmodels} on the DJL that
- * everything is compiled against, too.
+ * Marks long tests: they run on current DJL, and with {@code -Pmodels} also on the DJL against
+ * which the project is compiled.
  */
 @Target({ElementType.TYPE, ElementType.METHOD})
 @Retention(RetentionPolicy.RUNTIME)

@@ -43,7 +43,7 @@ public final class OnnxSketch {
     private final ByteArrayOutputStream external = new ByteArrayOutputStream();
     private boolean isExternal;
 
-    /** A message in the format of protocol buffers. */
+    /** A protocol-buffer message. */
     private static final class Message {
 
         private static final int VARINT = 0;

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** The memory of this process. */
+/** Reads the memory of this process. */
 public final class ProcessSize {
 
     private static final long PAGE_BYTES = 4096;

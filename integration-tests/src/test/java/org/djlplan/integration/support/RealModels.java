@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Models of others, which are not in the repository: a script brings or makes each set. Tests that
- * need one say so with {@link NeedsModels}.
+ * Published models, which are not in the repository; a script fetches or makes each set. Tests that
+ * need a set say so with {@link NeedsModels}.
  */
 public enum RealModels {
     /** Models that are published, most of MediaPipe. */

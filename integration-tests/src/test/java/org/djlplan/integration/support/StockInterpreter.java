@@ -18,8 +18,8 @@ import org.djlplan.memplan.internal.runtime.tflite.EngineLibrary;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
 
 /**
- * The reference: a bare interpreter of the engine's library, by its own C interface, without a
- * delegate. The library is that of DJL's engine where DJL has one, and bytedeco's elsewhere.
+ * The reference: the engine library's own interpreter, called through its C interface, without a
+ * delegate. The library is that of DJL's engine if DJL has one, otherwise bytedeco's.
  */
 public final class StockInterpreter implements AutoCloseable {
 
@@ -43,7 +43,9 @@ public final class StockInterpreter implements AutoCloseable {
         }
     }
 
-    /** The library's functions. {@link #loadEngine} does without: JNA need not be there for it. */
+    /**
+     * The library's functions. {@link #loadEngine} does not use them, because JNA may be missing.
+     */
     private static final class Functions {
 
         private static final NativeLibrary LIBRARY = library();

@@ -5,7 +5,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Assumptions;
 
-/** A file system in memory, as small as a test wants it. */
+/** An in-memory file system of a given size. */
 public record TmpFs(Path folder) implements AutoCloseable {
 
     /**

@@ -7,7 +7,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
 
-/** The tolerance that is promised for outputs of 32-bit floats. */
+/** The documented tolerance for outputs of 32-bit floats. */
 public final class Tolerance {
 
     /** Largest difference of two elements, divided by the largest element of the reference. */

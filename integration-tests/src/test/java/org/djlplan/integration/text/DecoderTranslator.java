@@ -11,8 +11,9 @@ import ai.djl.translate.NoBatchifyTranslator;
 import ai.djl.translate.TranslatorContext;
 
 /**
- * Between DJL's text generation and a decoder that takes tokens, positions, a mask and a list of
- * keys and values, and returns scores, the keys and values with those of the tokens, and states.
+ * Translates between DJL's text generation and a decoder model. The decoder takes tokens,
+ * positions, a mask, and a list of keys and values; it returns scores, the extended keys and
+ * values, and states.
  *
  * <p>Keys and values that the decoder has taken are closed with the call, since the search does not
  * read them again.

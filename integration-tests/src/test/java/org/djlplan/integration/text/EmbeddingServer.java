@@ -14,7 +14,9 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.djlplan.integration.torch.Torch;
 
-/** Answers a text that is posted with its embedding; a thread for each connection. */
+/**
+ * A web server that answers a posted text with its embedding, with a thread for each connection.
+ */
 final class EmbeddingServer implements AutoCloseable {
 
     private final ZooModel<String, float[]> model;

@@ -16,7 +16,7 @@ import java.util.stream.LongStream;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 
 /**
- * Text generation with DJL's own search over a decoder whose cache grows with each token.
+ * Generates text with DJL's own search, over a decoder whose cache grows with each token.
  *
  * @param layers of the decoder
  * @param heads of each layer

@@ -31,7 +31,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Text generation, planned: the tokens of stock. */
+/** Tests that planned text generation yields stock's tokens. */
 @OnEveryDjl
 class GenerationTest {
 

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Services of text, stock and planned in turns, each in a JVM of its own. Asserts nothing, because
+ * Compares text services, stock and planned in turns, each in its own JVM. Asserts nothing, because
  * machines are noisy.
  *
  * <p>{@code -Ddjlplan.bench.fresh=N} runs each so many times, {@code -Ddjlplan.bench.requests=N}
@@ -50,7 +50,7 @@ class TextBench {
 
     @TempDir Path folder;
 
-    /** A process that was killed has no figures. */
+    /** The figures of a process; a process that was killed has none. */
     private record Run(Optional<JsonObject> figures, String log) {
 
         private double get(String name) {
@@ -58,7 +58,7 @@ class TextBench {
         }
     }
 
-    /** Of the requests of one run. */
+    /** The requests of one run. */
     private record Load(double perSecond, double medianMillis, double p99Millis, Run run) {}
 
     /** Eight connections send texts of 1 to 150 words, one after the other. */

@@ -13,9 +13,9 @@ import java.util.stream.IntStream;
 import org.djlplan.integration.torch.Torch;
 
 /**
- * Folders of text models as they are published: the TorchScript file, {@code tokenizer.json} and
- * {@code config.json}. The vocabulary has a few words, and letters for all others, so that the
- * length of a text in tokens differs from its length in words.
+ * Creates folders of text models as they are published, with a TorchScript file, {@code
+ * tokenizer.json} and {@code config.json}. The vocabulary has a few words, and letters for all
+ * other words, so a text's length in tokens differs from its length in words.
  */
 public final class TextFiles {
 

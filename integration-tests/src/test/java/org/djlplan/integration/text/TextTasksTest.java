@@ -42,8 +42,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Tasks of DJL's HuggingFace tokenizers through the one line: the same answers as stock, to the
- * last bit, of texts of many lengths.
+ * Tests the tasks of DJL's HuggingFace tokenizers with the one line: answers equal stock's, bit by
+ * bit, for texts of many lengths.
  */
 @OnEveryDjl
 class TextTasksTest {

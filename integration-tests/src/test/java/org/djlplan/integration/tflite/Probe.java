@@ -22,7 +22,7 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.internal.source.tflite.TfLiteReader;
 import org.djlplan.memplan.report.PlanReport;
 
-/** What tests do in a JVM of their own, because it could crash. Prints one line per finding. */
+/** Actions that tests run in a separate JVM, because it may crash. Prints one line per result. */
 public final class Probe {
 
     private interface Loader {

@@ -4,7 +4,7 @@ import ai.djl.ndarray.NDList;
 import ai.djl.translate.NoBatchifyTranslator;
 import ai.djl.translate.TranslatorContext;
 
-/** Hands arrays in and out as they are; djl-plan knows nothing of it. */
+/** Passes arrays in and out unchanged, and does not use djl-plan. */
 public final class BareTranslator implements NoBatchifyTranslator<NDList, NDList> {
 
     @Override

@@ -37,7 +37,7 @@ public final class BlockModels {
 
     private BlockModels() {}
 
-    /** A kind of block that users have. */
+    /** A kind of user block. */
     public enum Kind {
         SEQUENTIAL,
         CUSTOM;
@@ -60,7 +60,7 @@ public final class BlockModels {
         return Linear.builder().setUnits(units).build();
     }
 
-    /** A block with children of its own and operations between them. */
+    /** A block with its own children, and operations between them. */
     private static final class Residual extends AbstractBlock {
 
         private final Block inner = addChildBlock("inner", sequential());

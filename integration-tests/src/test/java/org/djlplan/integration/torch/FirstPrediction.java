@@ -29,9 +29,8 @@ import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.internal.runtime.ProcessMemory;
 
 /**
- * Predicts with a network of random weights, or a TorchScript file, in a JVM of its own, and prints
- * for each prediction by how many bytes memory was above that of the loaded model at most, and a
- * checksum of the outputs.
+ * Predicts with a network of random weights or a TorchScript file, in a separate JVM. Prints the
+ * peak memory of each prediction above the loaded model, and a checksum of the outputs.
  */
 public final class FirstPrediction {
 
@@ -46,7 +45,7 @@ public final class FirstPrediction {
     private FirstPrediction() {}
 
     /**
-     * What was printed of a prediction.
+     * The printed figures of a prediction.
      *
      * @param shape batch, or batch and side
      * @param peakBytes the most memory above that of the loaded model
@@ -70,8 +69,8 @@ public final class FirstPrediction {
     }
 
     /**
-     * A user's block that chains convolutions with skips between them, and keeps nothing. Its
-     * children are none of a sequential block's.
+     * A user's block that chains convolutions with skip connections and keeps no arrays. Its
+     * children do not belong to a {@code SequentialBlock}.
      */
     private static final class Composite extends AbstractBlock {
 

@@ -5,7 +5,7 @@ import ai.djl.ndarray.NDList;
 import ai.djl.translate.NoBatchifyTranslator;
 import ai.djl.translate.TranslatorContext;
 
-/** Lets no array leave the call, as translators for users do: the outputs become text. */
+/** Converts the outputs to text, so that no array leaves the call, as users' translators do. */
 public final class InsideTranslator implements NoBatchifyTranslator<NDList, String> {
 
     @Override

@@ -22,7 +22,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * A predictor for each request, as Apache Camel makes one, costs what it costs without djl-plan.
+ * Tests that a predictor for each request, as Apache Camel makes one, costs as much as without
+ * djl-plan.
  */
 class NewPredictorTest {
 

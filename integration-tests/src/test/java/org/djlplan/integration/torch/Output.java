@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * One output of a prediction, in memory of Java's; two are equal when all their bits are.
+ * One output of a prediction, on the Java heap; two outputs are equal if all their bits are equal.
  *
  * @param name empty unless the model names it
  * @param bytes values of 0 to 255

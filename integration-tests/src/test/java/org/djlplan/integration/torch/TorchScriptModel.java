@@ -13,7 +13,7 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * A TorchScript file among the test's resources.
+ * A TorchScript file among the test resources.
  *
  * @param name the file's name without its ending
  * @param inputSets inputs of several shapes that it takes

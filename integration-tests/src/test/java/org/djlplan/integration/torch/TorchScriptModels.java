@@ -7,7 +7,10 @@ import ai.djl.ndarray.types.DataType;
 import com.google.common.collect.ImmutableList;
 import java.util.List;
 
-/** The files that {@code src/test/python/torchscript_files.py} makes; it says what each shows. */
+/**
+ * The files that {@code src/test/python/torchscript_files.py} makes; the script says what each one
+ * demonstrates.
+ */
 public final class TorchScriptModels {
 
     private static final int BYTE_VALUES = 256;

@@ -11,7 +11,7 @@ import java.util.Arrays;
 import java.util.Random;
 import org.djlplan.memplan.report.PlanReport;
 
-/** An application that knows groups and artifacts of a model zoo, and nothing of djl-plan. */
+/** An application that uses groups and artifacts of a model zoo, and does not refer to djl-plan. */
 final class ModelZooProgram {
 
     private static final int CALLS = 3;

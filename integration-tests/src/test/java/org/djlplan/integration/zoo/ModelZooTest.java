@@ -12,7 +12,7 @@ import org.djlplan.integration.torch.TorchScriptModels;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A model zoo of a team, in a folder: a property of the artifact switches planning on. */
+/** Tests a team's model zoo in a folder: a property of the artifact switches planning on. */
 @OnEveryDjl
 class ModelZooTest {
 

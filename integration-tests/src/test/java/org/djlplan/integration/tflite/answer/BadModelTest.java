@@ -24,7 +24,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Files that are no good models: a clear error, never a crash. Each try has a JVM of its own. */
+/**
+ * Tests invalid model files: an error with the reason, never a crash. Each case has its own JVM.
+ */
 class BadModelTest {
 
     /** The damaged files that the reader of {@code djl-memplan} is tested with. */

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A model that is used with more input shapes than plans are kept for. */
+/** Tests a model with more input shapes than the number of plans that are kept. */
 class ManyShapesTest {
 
     private static final int SHAPES = 150;

@@ -41,7 +41,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The networks made here run in the stock engine and compute something. */
+/** Tests that the generated networks run in the stock engine and compute something. */
 class NetworksRunTest {
 
     private static final IntFunction<ByteBuffer> HEAP = ByteBuffer::allocate;

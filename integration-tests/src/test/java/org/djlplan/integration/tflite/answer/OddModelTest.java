@@ -36,7 +36,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Models with something unusual: planned where that is right, else exactly as stock. */
+/**
+ * Tests models with one unusual property: they are planned if the plan is safe, and otherwise run
+ * exactly as stock.
+ */
 class OddModelTest {
 
     private static final int PREDICTIONS = 10;

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Planned models give the stock engine's bytes, in an arena as small as promised. */
+/** Tests that planned models give the stock engine's bytes, in an arena of the planned size. */
 class SameAnswerTest {
 
     private static final int INPUTS = 6;

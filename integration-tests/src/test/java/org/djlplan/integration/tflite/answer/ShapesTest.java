@@ -33,7 +33,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Inputs of other shapes than in the file: planned for each, several plans kept. */
+/**
+ * Tests inputs of shapes other than the file's: each shape gets a plan, and several plans are kept.
+ */
 class ShapesTest {
 
     @TempDir static Path folder;

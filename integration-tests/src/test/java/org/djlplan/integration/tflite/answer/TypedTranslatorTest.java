@@ -42,7 +42,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Users' own types: DJL's translators, with PyTorch for operations on arrays, see no difference.
+ * Tests translators of users' own types: DJL's translators, with PyTorch for array operations, give
+ * the same results as without djl-plan.
  */
 class TypedTranslatorTest {
 
@@ -62,7 +63,7 @@ class TypedTranslatorTest {
                         .collect(Collectors.joining("\n")));
     }
 
-    /** DJL's translators put the channels first, the model wants them last. */
+    /** Moves the channels last for the model, because DJL's translators put them first. */
     private static final class ChannelsLast extends ImageClassificationTranslatorFactory {
 
         private static final long serialVersionUID = 1L;
@@ -131,7 +132,7 @@ class TypedTranslatorTest {
         }
     }
 
-    /** Sums with the hybrid engine, whose arrays go in and out. */
+    /** Creates the input and sums the output with array operations. */
     private static final class Summing implements Translator<Float, Float> {
 
         @Override
@@ -146,7 +147,7 @@ class TypedTranslatorTest {
         }
     }
 
-    /** Gives the array to the model as it is: no batch dimension is added. */
+    /** Passes the array to the model without adding a batch dimension. */
     private static final class AsItIs implements NoBatchifyTranslator<Float, Float> {
 
         @Override

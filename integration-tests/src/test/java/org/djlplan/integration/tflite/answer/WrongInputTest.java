@@ -28,8 +28,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Inputs of a wrong type, count or shape, some of them with the right number of bytes: an error
- * that names the input, what it wants, and what was given, and no answer.
+ * Tests inputs of a wrong type, count or shape, some of which have the right number of bytes: an
+ * error names the input, the expected and the given type or shape.
  */
 class WrongInputTest {
 

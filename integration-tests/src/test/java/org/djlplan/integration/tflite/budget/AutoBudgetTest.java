@@ -24,7 +24,7 @@ import org.djlplan.memplan.testing.LogCapture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A budget that follows a container. */
+/** Tests a budget that follows the container's limit. */
 class AutoBudgetTest {
 
     private static final long LIMIT_BYTES = 100_000_000;

@@ -27,7 +27,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A model in a budget answers as the stock engine with as many threads, byte by byte. */
+/**
+ * Tests that a model in a budget gives the bytes of the stock engine with the same number of
+ * threads.
+ */
 public class BudgetAnswerTest {
 
     private static final int INPUTS = 3;

@@ -26,7 +26,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Many threads, several models with budgets, models that are closed while they run. */
+/**
+ * Tests many threads, several models with budgets, and models that are closed during predictions.
+ */
 class BudgetConcurrencyTest {
 
     private static final int THREADS = 4;

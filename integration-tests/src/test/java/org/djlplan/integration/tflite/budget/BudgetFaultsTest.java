@@ -35,8 +35,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What may go wrong with files and threads while a model runs in a budget, in processes of their
- * own: an error that says why, never a wrong answer, never the end of the process.
+ * Tests faults of files and threads while a model runs in a budget, in separate processes: an error
+ * with the reason, never a wrong output or a crash.
  */
 @Tag("long")
 class BudgetFaultsTest {
@@ -85,7 +85,7 @@ class BudgetFaultsTest {
         }
     }
 
-    /** A file that is cut off in place until this is closed. */
+    /** Truncates a file in place, and restores it when closed. */
     private static final class CutOff implements AutoCloseable {
 
         private final Path file;

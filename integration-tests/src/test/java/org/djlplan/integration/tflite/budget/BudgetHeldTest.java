@@ -15,8 +15,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * The most memory that a process had at once, as seen from outside, files' pages included: above
- * that of a process in which small models have run in the same way.
+ * Measures a process's peak memory from outside, including pages of files, above the peak of a
+ * process that has run small models in the same way.
  */
 @Tag("long")
 public class BudgetHeldTest {

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Inputs of other shapes than in the file, inside a budget. */
+/** Tests inputs of shapes other than the file's inside a budget. */
 class BudgetShapesTest {
 
     private static final List<Integer> IN_FILE = List.of(1, 32, 32, 8);

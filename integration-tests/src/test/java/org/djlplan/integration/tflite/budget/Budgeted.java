@@ -61,7 +61,7 @@ final class Budgeted {
         return PlanReport.of(model).orElseThrow().budget().orElseThrow();
     }
 
-    /** What the stock engine answers to some random inputs. */
+    /** The stock engine's outputs for some random inputs. */
     record Answers(
             List<List<Integer>> shapes,
             List<List<ByteBuffer>> inputs,

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A budget that changes between predictions. */
+/** Tests a budget that changes between predictions. */
 class SetBudgetTest {
 
     private static final int INPUTS = 3;

@@ -33,7 +33,7 @@ import org.djlplan.memplan.report.PlanReport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Several models in one budget. */
+/** Tests several models in one budget. */
 class SharedBudgetTest {
 
     private static final int INPUTS = 3;

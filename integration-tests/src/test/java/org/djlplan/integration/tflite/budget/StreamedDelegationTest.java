@@ -31,7 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** An interpreter that streams some weights, while a delegate has packed others. */
+/** Tests an interpreter that streams some weights while a delegate has packed others. */
 class StreamedDelegationTest {
 
     private static final int INPUTS = 3;
@@ -39,7 +39,7 @@ class StreamedDelegationTest {
 
     @TempDir Path folder;
 
-    /** Parts of what the delegate would take. */
+    /** Which of the supported operators are delegated. */
     private enum Part {
         ALL(position -> true),
         FIRST(position -> position < 5),

@@ -15,8 +15,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Files of one operator with a number that breaks kernels, in the file or as an input: each is
- * refused with an exception, or answers planned as plain. Never a signal, never memory of others.
+ * Tests files of one operator with a number that breaks kernels, in the file or as an input. Each
+ * is rejected with an exception, or gives the same output planned and plain; never a signal or a
+ * read of unrelated memory.
  */
 @OnEveryDjlWhenLong
 class CraftedFilesTest {

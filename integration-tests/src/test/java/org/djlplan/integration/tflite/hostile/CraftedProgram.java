@@ -24,8 +24,8 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteFormatException;
 import org.djlplan.memplan.internal.usage.InPlace;
 
 /**
- * Loads crafted files, planned and plain, and predicts with those that load. Prints the name of
- * each file before and what became of it afterwards, so that a signal names its file.
+ * Loads crafted files, planned and plain, and predicts with those that load. Prints a file's name
+ * before, and the result afterwards, so that the output shows which file caused a signal.
  */
 public final class CraftedProgram {
 

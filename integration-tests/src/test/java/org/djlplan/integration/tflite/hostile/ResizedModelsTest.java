@@ -18,8 +18,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Inputs of any shape to models made for another: an exception or the right answer, never a signal.
- * Published models are among them as far as they are there.
+ * Tests inputs of any shape with models made for another one: an exception or the right output,
+ * never a signal. Published models are included if they are present.
  */
 @OnEveryDjlWhenLong
 class ResizedModelsTest {

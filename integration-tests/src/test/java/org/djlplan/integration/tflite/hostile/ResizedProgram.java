@@ -18,8 +18,8 @@ import org.djlplan.memplan.internal.serving.ServedModel;
 import org.djlplan.memplan.internal.usage.InPlace;
 
 /**
- * Predicts with inputs of other shapes than in the file, planned and plain. Prints each shape
- * before and what became of it afterwards, so that a signal names its model and shape.
+ * Predicts with inputs of shapes other than the file's, planned and plain. Prints a shape before,
+ * and the result afterwards, so that the output shows which model and shape caused a signal.
  */
 public final class ResizedProgram {
 

@@ -11,7 +11,7 @@ import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.internal.runtime.tflite.EngineView;
 
-/** Follows which tensor's content lies where in the engine's own arena, operator by operator. */
+/** Computes which tensor's content is where in the engine's own arena, operator by operator. */
 final class EnginePlan {
 
     private final EngineView view;

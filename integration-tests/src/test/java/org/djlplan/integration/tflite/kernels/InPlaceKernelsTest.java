@@ -30,8 +30,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Every rule by which an operator may write over its operand holds in this engine: with the operand
- * and the result at one place, outputs are the stock engine's, bit by bit.
+ * Tests every rule by which an operator may overwrite its operand: with operand and result in one
+ * place, outputs equal the stock engine's, bit by bit.
  */
 class InPlaceKernelsTest {
 

@@ -5,7 +5,7 @@ import java.util.List;
 import org.djlplan.integration.support.ModelSketch;
 
 /**
- * A model in which one operator writes over an intermediate tensor.
+ * A model in which one operator overwrites an intermediate tensor.
  *
  * @param name what is special about it
  * @param model the model

@@ -16,9 +16,9 @@ import org.djlplan.memplan.internal.source.tflite.FlatTable;
 import org.djlplan.memplan.internal.usage.InPlaceRules;
 
 /**
- * The models that prove a rule. In each, inputs are copied into intermediate tensors by RESHAPE,
- * which takes every type and whose result from a model's input shares no place; then comes the
- * operator; then its result is copied into the model's output.
+ * Builds the models that test the in-place rules. RESHAPE copies each input into an intermediate
+ * tensor, because it takes every type, and its result from a model input shares no place. Then the
+ * operator runs, and its result is copied into the model's output.
  */
 final class KernelCases {
 
@@ -186,7 +186,7 @@ final class KernelCases {
         }
     }
 
-    /** Operands of the result's shape. */
+    /** Operands with the result's shape. */
     private enum Operands {
         BOTH_DIE,
         FIRST_STAYS,

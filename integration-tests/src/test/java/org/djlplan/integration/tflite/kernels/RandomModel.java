@@ -14,9 +14,9 @@ import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.internal.source.tflite.FlatTable;
 
 /**
- * A small model of floats, by seed: element-wise operators, views, convolutions, concatenations and
- * softmax of recent values. Some read the model's inputs, some outputs are read further, some
- * values are read by nobody.
+ * A small random model of floats, by seed: element-wise operators, views, convolutions,
+ * concatenations and softmax over recent values. Some operators read the model's inputs, some
+ * outputs are also read by operators, and some values have no reader.
  */
 final class RandomModel {
 

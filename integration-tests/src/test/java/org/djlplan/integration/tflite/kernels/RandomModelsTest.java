@@ -29,8 +29,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Whatever a model shares, under every strategy: the stock engine's bytes. Where the engine's own
- * plan loses a tensor, those of a stock engine that keeps them all.
+ * Tests random models under every strategy: outputs equal the stock engine's bytes. If the engine's
+ * own plan loses a tensor, the reference is a stock engine that keeps all tensors.
  */
 class RandomModelsTest {
 

@@ -23,7 +23,10 @@ import org.djlplan.integration.support.TestModels;
 import org.djlplan.memplan.report.PlanReport;
 import org.junit.jupiter.api.Test;
 
-/** Several threads on one model; and what the stock engine does there, which we document. */
+/**
+ * Tests several threads on one model, and the documented behaviour of the stock engine in that
+ * case.
+ */
 class ConcurrencyTest {
 
     private static final int THREADS = 8;

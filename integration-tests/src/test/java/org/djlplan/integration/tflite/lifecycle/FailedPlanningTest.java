@@ -27,7 +27,7 @@ import org.djlplan.memplan.testing.LogCapture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What fails while a model is planned leaves it as DJL loaded it. */
+/** Tests that a failure during planning leaves the model as DJL loaded it. */
 class FailedPlanningTest {
 
     @AfterEach

@@ -9,7 +9,10 @@ import java.nio.file.Path;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.internal.djl.SharedModels;
 
-/** An application with a translator of its own that closes nothing; its class loader is dropped. */
+/**
+ * An application that closes neither its model nor its predictor, has its own translator, and whose
+ * class loader is dropped.
+ */
 public final class Forgetful {
 
     private static Predictor<NDList, NDList> predictor;

@@ -39,7 +39,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Closing frees: in any order, twice, from any thread, however often. */
+/**
+ * Tests that closing frees resources: in any order, twice, from any thread, any number of times.
+ */
 class LifecycleTest {
 
     private static final Path FILE = TestModels.built("blaze_face");

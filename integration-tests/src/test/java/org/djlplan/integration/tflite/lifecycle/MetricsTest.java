@@ -34,7 +34,7 @@ import org.djlplan.memplan.report.PlanReport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a service sees of its models while they run. */
+/** Tests the meters of a service's models during predictions. */
 class MetricsTest {
 
     private static final Path MODEL = TestModels.built("chains");

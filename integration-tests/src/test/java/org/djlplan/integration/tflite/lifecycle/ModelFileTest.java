@@ -22,7 +22,7 @@ import org.djlplan.memplan.report.PlanReport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What may happen to a model's file while the model is loaded, and where the file may lie. */
+/** Tests changes to a model's file while the model is loaded, and unusual locations of the file. */
 class ModelFileTest {
 
     private static final Path FILE = TestModels.built("blaze_face");

@@ -44,7 +44,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** One model for all who ask for it. */
+/** Tests one model that is shared by all callers. */
 class SharedModelsTest {
 
     private static final int THREADS = 8;
@@ -250,7 +250,7 @@ class SharedModelsTest {
                 });
     }
 
-    /** Loads one class itself, and the rest as here. */
+    /** Loads one class itself, and all others from the test's class loader. */
     private static final class Application extends ClassLoader {
 
         Application() {

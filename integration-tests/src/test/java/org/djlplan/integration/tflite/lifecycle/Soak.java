@@ -22,8 +22,8 @@ import org.djlplan.integration.tflite.lifecycle.SoakCase.SoakModel;
 import org.djlplan.memplan.report.PlanReport;
 
 /**
- * Many threads predict with many models at once, each with random options, while models are closed
- * and loaded again under their hands. Every output is compared with the stock engine's.
+ * Many threads predict with many models at once, each with random options, while other threads
+ * close and reload the models. Every output is compared with the stock engine's.
  */
 final class Soak {
 
@@ -64,7 +64,7 @@ final class Soak {
     }
 
     /**
-     * What happened.
+     * The counts and problems of a run.
      *
      * @param predictions how many gave an output that was compared
      * @param loads how often a model was loaded

@@ -17,7 +17,7 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
 
 /**
- * Inputs for a model and what the stock engine makes of them.
+ * Inputs of a model, and the stock engine's outputs.
  *
  * @param shapes one per input
  * @param inputs one list per question

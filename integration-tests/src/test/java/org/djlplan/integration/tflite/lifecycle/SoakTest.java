@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@link Soak} in short with every build, and at length in the Maven profile {@code stress}. */
+/** Runs {@link Soak} briefly in every build, and at length in the Maven profile {@code stress}. */
 public class SoakTest {
 
     private static final int SHORT_PREDICTIONS = 3_000;

@@ -31,8 +31,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * A model and its one predictor in static fields, as functions of frameworks have them: loaded when
- * several threads use their classes for the first time, and used by all of them.
+ * Tests a model and its one predictor in static fields, as frameworks' functions hold them. They
+ * are loaded when several threads use the class for the first time, and used by all threads.
  */
 @Timeout(value = 5, unit = TimeUnit.MINUTES)
 class StaticFieldsTest {
@@ -42,7 +42,7 @@ class StaticFieldsTest {
     private static final int INPUTS = 16;
     private static final Path FILE = TestModels.built("chains");
 
-    /** What a class of an application has in static fields. */
+    /** The static fields of an application class. */
     private record Fields(ZooModel<NDList, NDList> model, Predictor<NDList, NDList> predictor) {
 
         static Fields loaded() {

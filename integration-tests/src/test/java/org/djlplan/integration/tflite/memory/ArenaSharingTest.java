@@ -24,7 +24,7 @@ import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Models that take turns share one arena of the largest. */
+/** Tests that models that take turns share one arena, of the largest model's size. */
 class ArenaSharingTest {
 
     private static final long PAGES_BYTES = 2 * 4096;

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The MobileNets have the intermediate tensors of Pisarchyk and Lee 2020. */
+/** Tests that the MobileNets have the intermediate tensors stated by Pisarchyk and Lee 2020. */
 class NetworkSizesTest {
 
     private static final int ALIGNMENT_BYTES = 64;

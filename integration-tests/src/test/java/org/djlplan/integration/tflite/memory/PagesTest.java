@@ -20,7 +20,7 @@ import org.djlplan.integration.support.TestModels;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The pages of a model's file that are in memory. */
+/** Tests which pages of a model's file are in memory. */
 @OnEveryDjl
 class PagesTest {
 

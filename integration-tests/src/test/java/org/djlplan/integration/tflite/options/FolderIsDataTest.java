@@ -47,7 +47,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A model's folder from anywhere: whatever is in it, it is data. */
+/** Tests that a model's folder from an untrusted source is only data, whatever files it has. */
 class FolderIsDataTest {
 
     private static final AtomicInteger INSTANCES = new AtomicInteger();
@@ -55,7 +55,7 @@ class FolderIsDataTest {
     @TempDir Path folder;
     private Path file;
 
-    /** What nobody but the application may have loaded. */
+    /** A class that a model's folder must not be able to load. */
     public static final class Evil implements DelegateFactory {
 
         /** Called by name. */

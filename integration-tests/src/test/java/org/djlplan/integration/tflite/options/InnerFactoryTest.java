@@ -31,7 +31,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** The factory that is wrapped, named in a URL: used when it is one, a clear error when not. */
+/**
+ * Tests the name of the wrapped factory in a URL: a translator factory is used, anything else is an
+ * error with the reason.
+ */
 class InnerFactoryTest {
 
     private static final Path FILE = TestModels.built("blaze_face");
@@ -56,7 +59,7 @@ class InnerFactoryTest {
                 .loadModel();
     }
 
-    /** Makes the input from a number and gives the first number of the first output. */
+    /** Makes the input from a number, and returns the first number of the first output. */
     public static final class FirstNumber
             implements TranslatorFactory, NoBatchifyTranslator<Float, Float> {
 

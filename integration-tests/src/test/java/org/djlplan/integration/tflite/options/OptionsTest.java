@@ -33,7 +33,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What options do to a loaded model, what is logged and what is reported. */
+/** Tests the effect of options on a loaded model, on the log and on the report. */
 class OptionsTest {
 
     private static final Path FILE = TestModels.built("blaze_face");

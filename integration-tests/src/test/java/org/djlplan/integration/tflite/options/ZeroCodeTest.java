@@ -31,7 +31,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Planning without a line of code: everything is said in a URL or in a model zoo's metadata. */
+/** Tests planning without code: all options are in a URL or in a model zoo's metadata. */
 class ZeroCodeTest {
 
     private static final Path FILE = TestModels.built("blaze_face");

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Constants that are unpacked beforehand are what the engine's kernel makes of them. */
+/** Tests that constants unpacked in advance have the bits that the engine's kernel computes. */
 class DequantizeBitsTest {
 
     @TempDir Path folder;

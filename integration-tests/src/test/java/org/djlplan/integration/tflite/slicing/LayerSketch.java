@@ -12,8 +12,8 @@ import org.djlplan.memplan.internal.source.tflite.FlatTable;
 import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 
 /**
- * A model of one layer with random weights between two operators that copy: {@code ABS ─► layer ─►
- * ABS}. The layer is operator {@link #LAYER}.
+ * Builds a model of one layer with random weights between two operators that copy: {@code ABS ─►
+ * layer ─► ABS}. The layer is operator {@link #LAYER}.
  *
  * @param height rows of the input, 1 for a fully connected layer
  * @param width columns of the input

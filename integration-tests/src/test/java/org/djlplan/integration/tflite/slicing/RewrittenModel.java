@@ -9,7 +9,7 @@ import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
 
-/** A model that is written as rewritten ones are, and run in the stock engine. */
+/** Writes a model in the form of rewritten ones, and runs it in the stock engine. */
 final class RewrittenModel {
 
     private RewrittenModel() {}

@@ -31,7 +31,10 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Sliced layers give the bits of whole ones, in the stock engine, where all operators run. */
+/**
+ * Tests that sliced layers compute the bits of whole ones, in the stock engine, where all operators
+ * run.
+ */
 class SlicerBitsTest {
 
     @TempDir Path folder;

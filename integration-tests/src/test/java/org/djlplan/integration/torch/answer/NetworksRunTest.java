@@ -17,7 +17,7 @@ import org.djlplan.cli.zoo.Networks.Network;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** DJL's own networks, which commands run by name, with their usual inputs. */
+/** Tests DJL's own networks, which commands run by name, with their usual inputs. */
 class NetworksRunTest {
 
     static Set<String> names() {

@@ -42,7 +42,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What users do with the block of a model works on a wrapped one, with the same results. */
+/**
+ * Tests that a wrapped block supports what users do with a model's block, with the same results.
+ */
 @OnEveryDjl
 class TorchBlocksTest {
 

@@ -35,7 +35,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The ways in which a predictor can be called. */
+/** Tests the ways to call a predictor. */
 @OnEveryDjl
 class TorchCallsTest {
 
@@ -59,7 +59,7 @@ class TorchCallsTest {
         return Torch.copy(TorchScriptModels.named(name), folder);
     }
 
-    /** Lets DJL stack the inputs and split the outputs, if asked for. */
+    /** Lets DJL stack the inputs and split the outputs, on request. */
     private record Stacking(boolean stack) implements Translator<NDList, NDList> {
 
         @Override
@@ -153,7 +153,7 @@ class TorchCallsTest {
         }
     }
 
-    /** Asks another model about its own output before and after it reads it. */
+    /** Predicts with another model inside its own pre- and post-processing. */
     private record Nesting(Predictor<NDList, NDList> other)
             implements NoBatchifyTranslator<NDList, String> {
 

@@ -28,8 +28,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A block's forward pass that is called outside a predictor keeps all its arrays. It is served as
- * without djl-plan, and says nothing about predictions.
+ * Tests calls of a block's {@code forward} outside a predictor: all arrays stay alive, as without
+ * djl-plan, and the report counts no prediction.
  */
 class TorchDirectForwardTest {
 

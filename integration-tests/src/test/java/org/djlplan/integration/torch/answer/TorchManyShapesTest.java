@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A model that is used with more input shapes than plans are kept of. */
+/** Tests a model with more input shapes than the number of plans that are kept. */
 class TorchManyShapesTest {
 
     private static final int SHAPES = 400;

@@ -27,7 +27,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A planned prediction gives the stock engine's bytes, with as many threads per operator. */
+/**
+ * Tests that planned predictions give the stock engine's bytes, with the same number of threads per
+ * operator.
+ */
 @OnEveryDjl
 class TorchSameAnswerTest {
 

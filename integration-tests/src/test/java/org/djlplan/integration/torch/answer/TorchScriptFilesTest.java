@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The TorchScript files in the stock engines: what other tests rest on. */
+/** Tests the TorchScript files in the stock engines, because other tests depend on them. */
 class TorchScriptFilesTest {
 
     private static final long LARGEST_BYTES = 200_000;

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A block that hands out what it has, layer by layer, still does. */
+/** Tests a block that streams its output, layer by layer. */
 class TorchStreamingTest {
 
     @TempDir Path folder;
@@ -34,7 +34,7 @@ class TorchStreamingTest {
         Torch.assertNoArenas();
     }
 
-    /** Returns what flows out of a sequential block, layer by layer. */
+    /** Returns the streamed output of a sequential block, layer by layer. */
     private static final class Chunks
             implements NoBatchifyTranslator<NDList, NDList>, StreamingTranslator<NDList, NDList> {
 

@@ -20,7 +20,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A file is made for the weights of a PyTorch model, and then the model is one of the other engine.
+ * Tests a model that is given a weights file for PyTorch, but turns out to belong to another
+ * engine.
  */
 class OtherEngineTest {
 

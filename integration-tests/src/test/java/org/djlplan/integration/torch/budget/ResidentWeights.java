@@ -13,8 +13,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * Looks again and again at how much of the files of weights is in this process's memory: pages of
- * the files, and of copies that lie between them.
+ * Samples how much of the weights files is in this process's memory: pages of the files, and copies
+ * mapped between them.
  */
 final class ResidentWeights implements AutoCloseable {
 

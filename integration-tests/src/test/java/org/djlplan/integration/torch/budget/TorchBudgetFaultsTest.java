@@ -24,7 +24,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A folder for the file of weights that cannot be made. */
+/** Tests a folder in which the weights file cannot be created. */
 class TorchBudgetFaultsTest {
 
     private static final int UNITS = 512;

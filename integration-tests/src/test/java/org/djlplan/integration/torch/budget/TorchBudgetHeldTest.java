@@ -19,8 +19,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * The most memory that a process had at once, as seen from outside, files' pages included: while a
- * large model is loaded, at its first prediction, when nothing is known of it, and at later ones.
+ * Measures a process's peak memory from outside, including pages of files: while a large model is
+ * loaded, at its first prediction without stored data, and at later ones.
  */
 @Tag("long")
 @NeedsModels(RealModels.LARGE_TORCHSCRIPT)

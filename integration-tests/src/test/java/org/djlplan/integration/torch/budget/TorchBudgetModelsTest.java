@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Networks of torchvision in a budget. */
+/** Tests torchvision networks in a budget. */
 @NeedsModels(RealModels.TORCHSCRIPT)
 class TorchBudgetModelsTest {
 

@@ -35,8 +35,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What may go wrong with files and threads while ResNet-18 runs in a budget, in processes of their
- * own: an error that says why, never a wrong answer, never the end of the process.
+ * Tests faults of files and threads while ResNet-18 runs in a budget, in separate processes: an
+ * error with the reason, never a wrong output or a crash.
  */
 @Tag("long")
 @NeedsModels(RealModels.TORCHSCRIPT)

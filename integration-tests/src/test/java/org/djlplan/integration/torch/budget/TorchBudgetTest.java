@@ -53,7 +53,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Small models in a budget: TorchScript files, and a block of large layers that is made here. */
+/** Tests small models in a budget: TorchScript files, and a generated block of large layers. */
 @OnEveryDjlWhenLong
 class TorchBudgetTest {
 

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Several models in one budget. */
+/** Tests several models in one budget. */
 @OnEveryDjl
 class TorchSharedBudgetTest {
 

@@ -37,7 +37,10 @@ import org.slf4j.MDC;
 import org.slf4j.helpers.BasicMDCAdapter;
 import org.slf4j.spi.MDCAdapter;
 
-/** What goes along when a caller's forward pass runs on a worker, and what comes back. */
+/**
+ * Tests which thread-local state a forward pass on a worker gets from its caller, and which it
+ * returns.
+ */
 @Timeout(240)
 @OnEveryDjl
 class CallersContextTest {

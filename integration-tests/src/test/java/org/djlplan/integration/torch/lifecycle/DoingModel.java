@@ -16,7 +16,7 @@ import java.util.Map;
 import java.util.function.UnaryOperator;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 
-/** A planned model of a block that does what a test says, on whatever thread. */
+/** A planned model whose block runs a function of the test, on any thread. */
 final class DoingModel<I, O> implements AutoCloseable {
 
     private final Model model = Model.newInstance("doing", "PyTorch");
@@ -39,7 +39,7 @@ final class DoingModel<I, O> implements AutoCloseable {
         return new DoingModel<>(work, new OneNumber(), Map.of("memplan.workers", workers));
     }
 
-    /** A block that does what a test says, on whatever thread. */
+    /** A block that runs a function of the test, on any thread. */
     private static final class Doing extends AbstractBlock {
 
         private final UnaryOperator<NDArray> work;
@@ -63,7 +63,7 @@ final class DoingModel<I, O> implements AutoCloseable {
         }
     }
 
-    /** Takes and returns a number, so that nothing outlives the call. */
+    /** Takes and returns a number, so that no array outlives the call. */
     static class OneNumber implements NoBatchifyTranslator<Float, Float> {
 
         @Override

@@ -17,7 +17,7 @@ import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** JVMs that end in the middle of a prediction. */
+/** Tests JVMs that end during a prediction. */
 @OnEveryDjlWhenLong
 class EndOfJvmTest {
 

@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.djlplan.integration.torch.Torch;
 
 /**
- * Predicts until a signal ends it, or ends itself in the middle of a prediction.
+ * Predicts until a signal ends the JVM, or calls {@code System.exit} during a prediction.
  *
  * <p>Usage: {@code stock|planned text|image MODEL THREADS}, or {@code exit forward|translator}
  */

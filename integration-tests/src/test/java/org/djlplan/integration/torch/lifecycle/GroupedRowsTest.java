@@ -39,7 +39,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Rows of different lengths, grouped by these. */
+/** Tests rows of different lengths, grouped by length. */
 @OnEveryDjl
 class GroupedRowsTest {
 
@@ -62,7 +62,7 @@ class GroupedRowsTest {
         Torch.assertNoArenas();
     }
 
-    /** Steps of a series; what is put out for a step does not depend on others. */
+    /** Translates steps of a series; a step's output does not depend on other steps. */
     private static final class Steps implements Translator<float[], float[]> {
         private int processed;
 

@@ -48,7 +48,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Rows in batches of one size. */
+/** Tests rows in batches of one size. */
 @OnEveryDjl
 class RowPredictorTest {
 
@@ -90,7 +90,7 @@ class RowPredictorTest {
         }
     }
 
-    /** The first batch's outputs wait until the second batch is pre-processed. */
+    /** Delays the first batch's outputs until the second batch is pre-processed. */
     private static final class Overlapping extends Rows {
         private final CountDownLatch second = new CountDownLatch(BATCH + 1);
         private final AtomicBoolean first = new AtomicBoolean(true);
@@ -141,7 +141,7 @@ class RowPredictorTest {
                 .toList();
     }
 
-    /** Notes by how many rows it is ahead of what was returned, and who reads it. */
+    /** Records how many rows were read ahead of the returned ones, and by which thread. */
     private static final class Watched implements Iterator<float[]> {
         private final Iterator<float[]> rows;
         private final Thread reader = Thread.currentThread();

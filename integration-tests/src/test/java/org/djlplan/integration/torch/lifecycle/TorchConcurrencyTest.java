@@ -30,7 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Predictions on several threads at once. */
+/** Tests predictions on several threads at once. */
 class TorchConcurrencyTest {
 
     private static final int THREADS = 4;
@@ -43,7 +43,7 @@ class TorchConcurrencyTest {
         Torch.assertNoArenas();
     }
 
-    /** What one of the threads does. */
+    /** The work of one thread. */
     private interface Work {
         void run(int thread) throws Exception;
     }

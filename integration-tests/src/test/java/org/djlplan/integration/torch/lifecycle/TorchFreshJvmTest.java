@@ -20,7 +20,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A plan outlives the process that made it. */
+/** Tests that a later JVM uses a stored plan. */
 @OnEveryDjlWhenLong
 class TorchFreshJvmTest {
 

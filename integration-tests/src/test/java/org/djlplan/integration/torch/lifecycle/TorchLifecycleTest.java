@@ -28,7 +28,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Closing frees: in any order, twice, and also where nobody would expect it. */
+/** Tests that closing frees resources: in any order, twice, and at unusual times. */
 class TorchLifecycleTest {
 
     private static final ModelInputs IMAGES = TorchScriptModels.named("cnn").inputSets().get(0);
@@ -117,7 +117,7 @@ class TorchLifecycleTest {
         Torch.assertNoArenas();
     }
 
-    /** Closes the model that it translates for, before the call has ended. */
+    /** Closes its model before the call has ended. */
     private static final class ClosingTranslator implements NoBatchifyTranslator<NDList, NDList> {
 
         private boolean closing;

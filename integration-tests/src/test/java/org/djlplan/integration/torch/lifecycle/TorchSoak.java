@@ -32,8 +32,8 @@ import org.djlplan.memplan.PlannedTranslatorFactory;
 
 /**
  * Many threads predict with many models at once, each with random options, while models are loaded
- * anew. Some outputs are kept for a while and closed by other threads; some predictions fail. Every
- * output is compared with the stock engine's.
+ * again. Other threads keep and close some outputs; some predictions fail. Every output is compared
+ * with the stock engine's.
  */
 final class TorchSoak {
 
@@ -56,7 +56,7 @@ final class TorchSoak {
     private final ConcurrentLinkedQueue<String> problems = new ConcurrentLinkedQueue<>();
     private final List<Long> residentBytes = new ArrayList<>();
 
-    /** A model while it is loaded. The engine itself must not be closed while it predicts. */
+    /** A loaded model. It must not be closed during a prediction. */
     private static final class Slot {
         private final ReentrantReadWriteLock lock = new ReentrantReadWriteLock();
         private final TorchSoakCase model;
@@ -74,7 +74,7 @@ final class TorchSoak {
             String name, NDManager manager, NDList outputs, List<Output> expected) {}
 
     /**
-     * What happened.
+     * The counts and problems of a run.
      *
      * @param predictions how many gave an output that was compared
      * @param failures how many failed as they should
@@ -91,7 +91,7 @@ final class TorchSoak {
             List<String> problems,
             List<Long> residentBytes) {}
 
-    /** Fails when it has the outputs. */
+    /** Fails in post-processing. */
     private static final class FailingTranslator implements NoBatchifyTranslator<NDList, NDList> {
 
         @Override

@@ -16,7 +16,7 @@ import org.djlplan.integration.torch.TorchScriptModel;
 import org.djlplan.integration.torch.TorchScriptModels;
 
 /**
- * A model of the catalogue, and what the stock engine answers with one thread per operator.
+ * A model of the catalogue, and the stock engine's outputs with one thread per operator.
  *
  * @param file in a folder of its own
  * @param questions inputs with the answers to a few seeds each
@@ -26,7 +26,7 @@ record TorchSoakCase(String name, Path file, List<Question> questions) {
     private static final int SEEDS = 4;
 
     /**
-     * Inputs and the answers.
+     * Inputs and outputs.
      *
      * @param answers by seed
      */

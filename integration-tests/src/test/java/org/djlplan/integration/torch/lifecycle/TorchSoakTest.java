@@ -20,7 +20,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@link TorchSoak} in short with every build, and at length in the Maven profile stress. */
+/**
+ * Runs {@link TorchSoak} briefly in every build, and at length in the Maven profile {@code stress}.
+ */
 class TorchSoakTest {
 
     private static final int FEW = 8;
@@ -106,7 +108,7 @@ class TorchSoakTest {
         Files.writeString(Path.of("target", "stress-pool.txt"), result.out());
     }
 
-    /** A pool of 64 threads, with the options that a user has who sets none. */
+    /** A pool of 64 threads with default options. */
     static final class ManyThreads {
 
         private ManyThreads() {}

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Models whose blocks keep state in Java, from loading to prediction. */
+/** Tests models whose blocks keep state in Java, from loading to prediction. */
 @OnEveryDjl
 class TorchStateTest {
 

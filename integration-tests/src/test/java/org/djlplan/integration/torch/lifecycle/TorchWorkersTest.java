@@ -43,7 +43,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Predictions of many threads, whose forward passes run on few. */
+/** Tests predictions of many threads, whose forward passes run on few workers. */
 @Timeout(240)
 @OnEveryDjl
 class TorchWorkersTest {
@@ -274,7 +274,7 @@ class TorchWorkersTest {
         }
     }
 
-    /** Counts how many of its calls are between their input and their output. */
+    /** Counts the calls between pre-processing and post-processing. */
     private static final class Gated implements NoBatchifyTranslator<Float, Float> {
 
         private final AtomicInteger now = new AtomicInteger();

@@ -7,10 +7,10 @@ import ai.djl.training.ParameterStore;
 import ai.djl.util.PairList;
 import java.util.Optional;
 
-/** A user's block: some code, and fields that the code may use. */
+/** A user's block: a function, and fields that the function may use. */
 final class CodeBlock extends AbstractBlock {
 
-    /** What such a block does. */
+    /** The function of a block. */
     interface Code {
         NDList forward(CodeBlock self, ParameterStore store, NDList inputs);
     }

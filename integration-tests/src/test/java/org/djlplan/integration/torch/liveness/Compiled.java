@@ -14,7 +14,7 @@ import javax.tools.JavaFileObject;
 import javax.tools.SimpleJavaFileObject;
 import javax.tools.ToolProvider;
 
-/** Compiles a class against the DJL that the tests run with, once per version of its source. */
+/** Compiles a class against the tests' DJL, once per version of its source. */
 public final class Compiled extends ClassLoader {
 
     private final Map<String, byte[]> classes;

@@ -12,9 +12,8 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * Measures how many bytes of memory arrays hold at most while an action runs on this thread. Stands
- * before DJL's scopes, so it sees each array when it comes into being, before anything that it
- * replaces is closed.
+ * Measures the peak bytes of arrays while an action runs on this thread. It is registered in front
+ * of DJL's scopes, so it sees each new array before any array that it replaces is closed.
  */
 final class LiveMeter {
 
@@ -24,7 +23,7 @@ final class LiveMeter {
 
     private LiveMeter() {}
 
-    /** What was measured; {@code outputs} are still open. */
+    /** The measured peak; {@code outputs} are still open. */
     record Reading(NDList outputs, int created, long mostBytes, int leftOpen) {}
 
     static Reading of(Supplier<NDList> action) {
@@ -62,7 +61,7 @@ final class LiveMeter {
         mostBytes = Math.max(mostBytes, TorchStorage.bytesOf(alive));
     }
 
-    /** DJL's stack of scopes, whose last one is always ours. */
+    /** A stack of DJL scopes that keeps the meter's scope last. */
     private final class Watched extends ArrayDeque<NDScope> {
 
         private static final long serialVersionUID = 1L;

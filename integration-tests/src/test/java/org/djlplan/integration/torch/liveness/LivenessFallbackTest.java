@@ -19,7 +19,7 @@ import org.djlplan.memplan.internal.config.Liveness;
 import org.djlplan.memplan.internal.djl.liveness.LivenessExecutor;
 import org.junit.jupiter.api.Test;
 
-/** Blocks that cannot be recorded, or do not keep to their recording. */
+/** Tests blocks that cannot be recorded, or that deviate from their recording. */
 @OnEveryDjl
 class LivenessFallbackTest {
 

@@ -34,7 +34,7 @@ import org.djlplan.memplan.internal.djl.purity.BlockCode;
 import org.djlplan.memplan.internal.source.block.LivenessTrace;
 import org.junit.jupiter.api.Test;
 
-/** The first pass for inputs of some shapes: what it needs, and what it must not do. */
+/** Tests the memory and the side effects of the first pass for inputs of a new shape. */
 @OnEveryDjlWhenLong
 class LivenessFirstPassTest {
 
@@ -67,7 +67,7 @@ class LivenessFirstPassTest {
         return y;
     }
 
-    /** A user's own, which only computes. */
+    /** A user's block that only computes. */
     private static final class ManySteps extends AbstractBlock {
 
         @Override

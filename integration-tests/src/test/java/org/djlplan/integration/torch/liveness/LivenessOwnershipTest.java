@@ -36,7 +36,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.EnumSource.Mode;
 
-/** Who owns which array after a pass, on one thread and on several. */
+/** Tests which manager owns which array after a pass, on one thread and on several. */
 @OnEveryDjl
 class LivenessOwnershipTest {
 

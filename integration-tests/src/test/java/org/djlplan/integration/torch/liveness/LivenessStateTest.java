@@ -27,7 +27,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Blocks that keep state in Java: what they answer, and what is known of them beforehand. */
+/**
+ * Tests blocks that keep state in Java: their outputs, and what the analysis reports about them.
+ */
 @OnEveryDjlWhenLong
 class LivenessStateTest {
 
@@ -216,7 +218,10 @@ class LivenessStateTest {
         assertEquals(1, pure);
     }
 
-    /** Functions of one type in one class are not told apart, so each is in a class of its own. */
+    /**
+     * Makes a block in a class of its own, because functions of the same type in one class cannot
+     * be distinguished.
+     */
     private static final class Fresh {
         static Block block() {
             return new SequentialBlock().addSingleton(x -> x.mul(2).addi(3));

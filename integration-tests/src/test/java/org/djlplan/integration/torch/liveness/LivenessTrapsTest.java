@@ -24,7 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.EnumSource.Mode;
 
-/** What user code may do to arrays in a forward pass, and that it gives what it gives in DJL. */
+/** Tests operations of user code on arrays during a forward pass: results equal DJL's. */
 @OnEveryDjlWhenLong
 class LivenessTrapsTest {
 

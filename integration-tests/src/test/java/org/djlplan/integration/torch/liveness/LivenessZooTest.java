@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** DJL's own networks give the same bits, in far less memory. */
+/** Tests that DJL's own networks compute the same bits in far less memory. */
 @OnEveryDjlWhenLong
 class LivenessZooTest {
 

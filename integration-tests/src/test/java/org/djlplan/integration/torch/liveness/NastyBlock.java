@@ -16,12 +16,10 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.function.IntFunction;
 
-/**
- * A block of a few steps, each of which does something that makes a forward pass unlike another.
- */
+/** A block of a few steps, each of which makes a forward pass differ from the one before. */
 final class NastyBlock extends AbstractBlock {
 
-    /** One thing that a block does. */
+    /** A step of the block. */
     interface Step {
 
         /**
@@ -134,7 +132,7 @@ final class NastyBlock extends AbstractBlock {
         }
     }
 
-    /** Uses another array from some call on; types and number of arrays stay as they are. */
+    /** Uses a different array from some call on; types and number of arrays do not change. */
     static final class SkippingLater implements Step {
 
         private final int from;
@@ -192,7 +190,7 @@ final class NastyBlock extends AbstractBlock {
         }
     }
 
-    /** Begins at some call to keep an array in a field, and to read it from there. */
+    /** From some call on keeps an array in a field, and reads it from there. */
     static final class KeepingLater implements Step {
 
         private final int from;
@@ -252,7 +250,10 @@ final class NastyBlock extends AbstractBlock {
         }
     }
 
-    /** Keeps an array where fields do not lead, and reads it in the same pass. */
+    /**
+     * Keeps an array in a thread-local variable, which is not reachable from fields, and reads it
+     * in the same pass.
+     */
     static final class KeepingPerThread implements Step {
 
         private static final ThreadLocal<NDArray> KEPT = new ThreadLocal<>();
@@ -410,7 +411,7 @@ final class NastyBlock extends AbstractBlock {
         }
     }
 
-    /** Goes by values, and counts. */
+    /** Chooses operations by the values of the input, and counts its calls. */
     static final class Looking implements Step {
 
         private final int number;

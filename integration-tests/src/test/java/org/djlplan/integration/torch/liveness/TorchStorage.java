@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Reads how much memory PyTorch arrays hold. A view shares the storage of its base, and keeps it
- * when the base is closed, so sizes of arrays do not tell.
+ * Reads how much memory PyTorch arrays hold. A view shares the storage of its base and keeps it
+ * when the base is closed, so the sizes of arrays do not show the memory in use.
  *
  * <p>A handle points to an {@code at::Tensor}, which is a pointer to a {@code TensorImpl}. That
  * begins, like a {@code StorageImpl}, with a table of functions and two reference counts, of 8

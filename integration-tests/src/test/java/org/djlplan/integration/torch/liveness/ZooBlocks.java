@@ -20,9 +20,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * DJL's own networks, and how much of what DJL keeps alive may be left. The bounds for images are
- * those measured at 224×224 and 256×256 with a margin of one half; smaller images change them
- * little, as all arrays but the last few shrink alike.
+ * DJL's own networks, with a bound on the share of DJL's live memory that may remain. Bounds for
+ * images were measured at 224×224 and 256×256, plus a margin of one half. Smaller images change
+ * them little, because all arrays but the last few shrink alike.
  */
 enum ZooBlocks {
     LENET(0.8),

@@ -21,8 +21,8 @@ import java.util.zip.ZipOutputStream;
 import org.djlplan.integration.torch.ModelInputs;
 
 /**
- * A small TorchScript model without weights, by seed. It takes inputs of any sizes: its code knows
- * each dimension by a formula of those of the inputs, such as {@code (n+m)}.
+ * A small random TorchScript model without weights, by seed. It takes inputs of any sizes; its code
+ * computes each dimension from the inputs' dimensions, for example {@code (n+m)}.
  */
 final class RandomTorchScript {
 

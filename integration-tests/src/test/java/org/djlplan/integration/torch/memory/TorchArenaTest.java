@@ -20,7 +20,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Whose arenas there are, and for how long. */
+/** Tests which models have or share arenas, and when arenas are freed. */
 @OnEveryDjl
 class TorchArenaTest {
 

@@ -31,7 +31,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Batches of many sizes of one model. */
+/** Tests batches of many sizes with one model. */
 @OnEveryDjlWhenLong
 class TorchBatchFamilyTest {
 

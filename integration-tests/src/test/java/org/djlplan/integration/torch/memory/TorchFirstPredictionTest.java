@@ -22,7 +22,7 @@ import org.djlplan.memplan.testing.MemoryGroup;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The first predictions of imperative models, before any plan is kept. */
+/** Tests the first predictions of imperative models, before a plan is stored. */
 @OnEveryDjlWhenLong
 class TorchFirstPredictionTest {
 

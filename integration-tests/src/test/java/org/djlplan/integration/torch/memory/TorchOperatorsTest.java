@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What libtorch tells of the operators of one prediction, on any platform. */
+/** Tests the operator names that libtorch reports for a prediction, on any platform. */
 @OnEveryDjl
 @Tag("aarch64")
 class TorchOperatorsTest {

@@ -26,8 +26,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Random models with inputs of random sizes, some of which come back, on several threads at once:
- * the stock engine's bits, as long as outputs are kept. {@code -Ddjlplan.random.seed=N
+ * Tests random models with inputs of random sizes, some of which recur, on several threads at once.
+ * Outputs equal the stock engine's bits as long as they are kept. {@code -Ddjlplan.random.seed=N
  * -Ddjlplan.random.models=1} repeats one model.
  */
 class TorchRandomModelsTest {
@@ -45,10 +45,10 @@ class TorchRandomModelsTest {
     private long online;
     private long escaped;
 
-    /** One prediction and what the stock engine answers. */
+    /** One prediction, and the stock engine's outputs. */
     private record Request(ModelInputs inputs, long seed, List<Output> expected, boolean kept) {}
 
-    /** The answer to a request that is kept. */
+    /** Outputs that the test keeps for a while, and their request. */
     private record Kept(Request request, NDList outputs) {}
 
     @OnEveryDjlWhenLong

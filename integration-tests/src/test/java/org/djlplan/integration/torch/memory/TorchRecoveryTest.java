@@ -37,7 +37,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What goes wrong in one prediction does no harm to those after it. */
+/** Tests that a failure in one prediction does not affect later ones. */
 @OnEveryDjl
 class TorchRecoveryTest {
 
@@ -134,7 +134,7 @@ class TorchRecoveryTest {
         }
     }
 
-    /** Allocates always the same, but frees one array early or not. */
+    /** Makes the same allocations each time, but frees one array early or late. */
     private static final class Holding extends AbstractBlock {
 
         private boolean holds;
@@ -191,7 +191,7 @@ class TorchRecoveryTest {
         }
     }
 
-    /** Fails as long as it is told so. */
+    /** Fails while the test tells it to. */
     private static final class FailingTranslator implements NoBatchifyTranslator<NDList, NDList> {
 
         private boolean failAtInput;

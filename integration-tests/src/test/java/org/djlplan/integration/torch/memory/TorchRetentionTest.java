@@ -39,7 +39,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** An array handed to the user never lies in memory that a later prediction uses. */
+/** Tests that an array returned to the user never lies in memory that a later prediction uses. */
 @OnEveryDjlWhenLong
 class TorchRetentionTest {
 

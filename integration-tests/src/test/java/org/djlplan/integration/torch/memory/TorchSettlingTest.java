@@ -17,7 +17,7 @@ import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What was freed before a model predicts, and the C library keeps. */
+/** Tests freed memory that the C library keeps from before a model's first prediction. */
 @OnEveryDjl
 class TorchSettlingTest {
 

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Inputs of another shape with nearly every prediction: most have no plan. */
+/** Tests inputs that change shape with nearly every prediction, so that most have no plan. */
 class TorchVariableShapesTest {
 
     private static final int KEPT = 60;

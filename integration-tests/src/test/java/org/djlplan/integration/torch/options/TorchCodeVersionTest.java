@@ -23,7 +23,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is kept of an imperative model, when its block's class comes in another version. */
+/** Tests the stored data of an imperative model after the class of its block has changed. */
 class TorchCodeVersionTest {
 
     private static final int PREDICTIONS = 4;

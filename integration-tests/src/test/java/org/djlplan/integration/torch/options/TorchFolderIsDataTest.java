@@ -25,7 +25,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A TorchScript model in a folder that somebody else filled. */
+/** Tests a TorchScript model in a folder from an untrusted source. */
 class TorchFolderIsDataTest {
 
     private static final int PREDICTIONS = 3;

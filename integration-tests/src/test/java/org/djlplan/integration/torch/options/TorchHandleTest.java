@@ -22,7 +22,9 @@ import org.djlplan.memplan.report.MemoryReport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A handle of a PyTorch model in service: shapes to warm up, limits of inputs, readiness. */
+/**
+ * Tests the handle of a PyTorch model in service: shapes to warm up, limits of inputs, readiness.
+ */
 @OnEveryDjl
 class TorchHandleTest {
 

@@ -29,7 +29,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The options that PyTorch models have. */
+/** Tests the options of PyTorch models. */
 class TorchOptionsTest {
 
     private static final ModelInputs IMAGES = TorchScriptModels.named("cnn").inputSets().get(0);
