@@ -2,7 +2,7 @@ package org.djlplan.cli;
 
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 
-/** The planner's benchmark problems, for the tests of pages. */
+/** The planner's benchmark problems, for tests of report pages. */
 public final class GeneratedPlans {
 
     private GeneratedPlans() {}

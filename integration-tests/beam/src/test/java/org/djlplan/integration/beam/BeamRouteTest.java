@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A pipeline of Beam's direct runner, which makes functions for several threads. */
+/** Tests a pipeline on Beam's direct runner, which creates functions for several threads. */
 @Tag("pipelines")
 class BeamRouteTest {
 

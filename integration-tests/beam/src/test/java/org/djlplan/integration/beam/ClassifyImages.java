@@ -7,7 +7,7 @@ import ai.djl.translate.TranslateException;
 import java.io.IOException;
 import org.apache.beam.sdk.transforms.DoFn;
 
-/** The class of each image. */
+/** Maps each image to its class. */
 public class ClassifyImages extends DoFn<byte[], Integer> {
 
     private static final long serialVersionUID = 1;

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import org.djlplan.memplan.PlannedModels;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 
-/** The model of this JVM. */
+/** Holds the one model of this JVM. */
 final class SharedClassifier {
 
     private SharedClassifier() {}

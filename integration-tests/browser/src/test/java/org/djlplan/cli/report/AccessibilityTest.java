@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The rules of WCAG A and AA that axe can check, on every view with all its tables open. */
+/** Checks the WCAG A and AA rules that axe can check, on every view with all tables open. */
 @Tag("browser")
 class AccessibilityTest {
 

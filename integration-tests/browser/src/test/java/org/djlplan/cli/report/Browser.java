@@ -29,12 +29,12 @@ import org.openqa.selenium.logging.LoggingPreferences;
 import org.openqa.selenium.support.ui.WebDriverWait;
 
 /**
- * A headless Chromium that shows pages of reports from files: one for all tests of a class, none of
- * which may leave anything to complain about in its console.
+ * A headless Chromium that opens report pages from files. All tests of a class share one, and none
+ * may leave errors in its console.
  */
 final class Browser implements BeforeAllCallback, AfterEachCallback, AfterAllCallback {
 
-    /** What a page is looked at with. */
+    /** The settings that a page is viewed with. */
     enum Look {
         WIDE_LIGHT(1280, 800, "light"),
         WIDE_DARK(1280, 800, "dark"),

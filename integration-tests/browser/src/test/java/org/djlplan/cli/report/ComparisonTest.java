@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.openqa.selenium.Keys;
 
-/** Two reports on one page. */
+/** Tests a page that compares two reports. */
 @Tag("browser")
 class ComparisonTest {
 

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.openqa.selenium.Keys;
 
-/** Names that attack the page, and data that somebody has edited. */
+/** Tests names that attack the page, and data that was edited by hand. */
 @Tag("browser")
 class HostileDataTest {
 

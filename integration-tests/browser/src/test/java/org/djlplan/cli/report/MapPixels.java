@@ -8,8 +8,9 @@ import org.openqa.selenium.WebElement;
 import org.openqa.selenium.interactions.WheelInput;
 
 /**
- * Where a map must have drawn a tensor, from the data alone: all steps across, and up the bytes of
- * all plans that are at most 15 % larger than the best, until it is zoomed.
+ * Computes where the memory map must draw a tensor, from the data alone. Unzoomed, the map shows
+ * all steps across, and up it shows the bytes of every plan that is at most 15 % larger than the
+ * best.
  */
 final class MapPixels {
 

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.openqa.selenium.Keys;
 
-/** What people do with the memory map. */
+/** Tests user actions on the memory map. */
 @Tag("browser")
 class MemoryMapTest {
 

@@ -25,8 +25,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import picocli.CommandLine;
 
 /**
- * Pages that {@code djlplan report} makes of models, beside what {@code djlplan plan} prints: one
- * that is built here, and real ones where they are.
+ * Compares pages of {@code djlplan report} with the output of {@code djlplan plan}, for a generated
+ * model and for real models if they are present.
  */
 @Tag("browser")
 class ModelPageTest {

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import org.djlplan.cli.GeneratedPlans;
 
-/** Every part that a report can have, with made-up measurements. */
+/** Reports with every possible part, from invented measurements. */
 final class Parts {
 
     private static final long MIB = 1 << 20;

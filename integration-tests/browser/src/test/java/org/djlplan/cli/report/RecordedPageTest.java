@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Pages of recorded allocations: sizes, times, and which operator made each, but no shapes. */
+/** Tests pages of recorded allocations, which have sizes, times and operators but no shapes. */
 @Tag("browser")
 class RecordedPageTest {
 

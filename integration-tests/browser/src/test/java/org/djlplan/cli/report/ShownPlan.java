@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** What people read of a plan in the page that is open. */
+/** Reads the plan that the open page shows. */
 final class ShownPlan {
 
     private final Browser browser;

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** How quick pages are, rendered without a graphics processor. */
+/** Measures how fast pages are, rendered without a graphics processor. */
 @Tag("browser")
 class SpeedTest {
 
@@ -37,7 +37,7 @@ class SpeedTest {
                                 + ".startTime"));
     }
 
-    /** What was seen in one round. */
+    /** The measurements of one round. */
     private record Round(
             double firstMillis, double medianMillis, double lateMillis, double longestMillis) {
 

@@ -25,8 +25,8 @@ import org.openqa.selenium.By;
 import org.openqa.selenium.Keys;
 
 /**
- * Pages that {@code djlplan report} makes of TorchScript models, whose allocations are recorded,
- * beside what other commands print: one of the tests' own, and a real one where it is.
+ * Compares pages of {@code djlplan report} for TorchScript models, whose allocations are recorded,
+ * with other commands' output. One model is a test resource; a real one is tested if it is present.
  */
 @Tag("browser")
 class TorchScriptPageTest {

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.openqa.selenium.Keys;
 
-/** The views beside the memory map. */
+/** Tests all views except the memory map. */
 @Tag("browser")
 class ViewsTest {
 

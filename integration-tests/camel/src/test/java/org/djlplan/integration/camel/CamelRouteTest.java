@@ -6,7 +6,7 @@ import java.util.Map;
 import org.djlplan.cli.demo.MobileNetV2;
 import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
 
-/** A model of TensorFlow Lite. */
+/** Tests Camel routes with a TensorFlow Lite model. */
 class CamelRouteTest extends RouteTests {
 
     CamelRouteTest() {

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
 
-/** A network of PyTorch, whose blocks are the application's. */
+/** Tests Camel routes with a PyTorch network whose blocks are classes of the application. */
 @Tag("pytorch")
 class CamelTorchTest extends RouteTests {
 

@@ -2,7 +2,7 @@ package org.djlplan.integration.camel;
 
 import org.apache.camel.builder.RouteBuilder;
 
-/** Classifies the image in a message's body. */
+/** A route that classifies the image in a message's body. */
 public class ClassifyRoutes extends RouteBuilder {
 
     @Override

@@ -16,7 +16,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.IntStream;
 
-/** Translators of an application: images of any size to 1001 classes. */
+/** An application's translator factory: it translates images of any size to one of 1001 classes. */
 public class LabelsFactory implements TranslatorFactory {
 
     /** What the route has loaded. */

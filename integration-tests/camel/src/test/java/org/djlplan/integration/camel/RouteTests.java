@@ -38,8 +38,8 @@ import org.junit.jupiter.api.TestInstance.Lifecycle;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Camel makes a predictor for each exchange; several threads send at once. Outputs are those of
- * stock predictors, bit by bit.
+ * Base of the route tests: Camel makes a predictor for each exchange, and several threads send at
+ * once. Outputs must equal those of stock predictors, bit by bit.
  */
 @Tag("pipelines")
 @TestInstance(Lifecycle.PER_CLASS)
@@ -192,7 +192,7 @@ abstract class RouteTests {
         }
     }
 
-    /** What a route may leave behind, once for each time that it is started. */
+    /** The resources that a route may leave behind, once per start. */
     private record Left(PoolReport.Arenas arenas, PoolReport.Workspaces workspaces, long bytes) {
 
         static Left now() throws IOException {

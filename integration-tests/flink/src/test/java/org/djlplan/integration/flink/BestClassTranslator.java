@@ -6,7 +6,7 @@ import ai.djl.translate.Batchifier;
 import ai.djl.translate.Translator;
 import ai.djl.translate.TranslatorContext;
 
-/** From the values of an image to its best class. */
+/** Translates the values of an image to its most probable class. */
 public class BestClassTranslator implements Translator<float[], Integer> {
 
     @Override

@@ -12,7 +12,7 @@ import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.streaming.api.functions.async.ResultFuture;
 import org.apache.flink.streaming.api.functions.async.RichAsyncFunction;
 
-/** Images with a number: several of a slot at once. */
+/** A Flink function that classifies numbered images, several at once in each slot. */
 public class ClassifyAsync extends RichAsyncFunction<Tuple2<Long, float[]>, Tuple2<Long, Integer>> {
 
     private static final long serialVersionUID = 1;

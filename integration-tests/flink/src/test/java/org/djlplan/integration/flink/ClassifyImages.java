@@ -8,7 +8,7 @@ import org.apache.flink.api.common.functions.OpenContext;
 import org.apache.flink.api.common.functions.RichMapFunction;
 import org.apache.flink.api.java.tuple.Tuple2;
 
-/** Images with a number: one after the other in each slot. */
+/** A Flink function that classifies numbered images, one at a time in each slot. */
 public class ClassifyImages extends RichMapFunction<Tuple2<Long, float[]>, Tuple2<Long, Integer>> {
 
     private static final long serialVersionUID = 1;

@@ -12,8 +12,8 @@ import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.PlanReport;
 
 /**
- * Classifies, tells what the model ran with, and fails a number of times, each time after a
- * checkpoint and some rows more.
+ * A Flink function that classifies rows and returns the configuration of the model. It fails a
+ * given number of times, each time some rows after a checkpoint.
  */
 public class Examination extends RichMapFunction<Tuple2<Long, float[]>, Examined>
         implements CheckpointListener {

@@ -1,6 +1,8 @@
 package org.djlplan.integration.flink;
 
-/** A row and what its model ran with; a class that Flink can serialize. */
+/**
+ * A row and the configuration of the model that classified it, as a class that Flink can serialize.
+ */
 public class Examined {
 
     public long number;

@@ -32,7 +32,7 @@ import org.djlplan.memplan.report.PlanReport;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** A classifier of TensorFlow Lite, in jobs of thin and of fat jars. */
+/** Tests a TensorFlow Lite classifier in jobs with thin and with fat jars. */
 class FlinkRouteTest extends JobTests {
 
     private static final String STORED = "planned, 0 unplanned, delegated, STORED";

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A network of PyTorch, with DJL and the engine in the cluster's class path. */
+/** Tests a PyTorch network, with DJL and the engine in the cluster's class path. */
 @Tag("pytorch")
 class FlinkTorchTest extends JobTests {
 

@@ -4,7 +4,7 @@ import java.util.Random;
 import org.apache.flink.api.common.functions.MapFunction;
 import org.apache.flink.api.java.tuple.Tuple2;
 
-/** Makes the image of a number. */
+/** Generates the image for a number. */
 public class Image implements MapFunction<Long, Tuple2<Long, float[]>> {
 
     private static final long serialVersionUID = 1;
@@ -25,7 +25,7 @@ public class Image implements MapFunction<Long, Tuple2<Long, float[]>> {
         return image;
     }
 
-    /** Takes the number back. */
+    /** Recovers the number from an image. */
     public static class NumberOf implements MapFunction<Tuple2<Long, float[]>, Long> {
 
         private static final long serialVersionUID = 1;

@@ -13,8 +13,8 @@ import org.apache.flink.runtime.minicluster.MiniClusterConfiguration;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 
 /**
- * A cluster with one task manager of two slots, to which jars are submitted. A job's classes are
- * looked for in its jar first, as is Flink's default; a test's class path is the cluster's.
+ * A Flink cluster with one task manager of two slots, to which jars are submitted. Classes are
+ * loaded from the job's jar first, as is Flink's default; the cluster's class path is the test's.
  */
 final class JobCluster implements AutoCloseable {
 

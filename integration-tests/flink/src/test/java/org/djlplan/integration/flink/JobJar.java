@@ -17,7 +17,7 @@ import java.util.jar.JarOutputStream;
 import java.util.stream.Stream;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 
-/** Makes jars of jobs: with the job's classes, and with all that they need. */
+/** Makes job jars: thin ones with the job's classes, and fat ones with all dependencies. */
 final class JobJar {
 
     private static final String SERVICES = "META-INF/services/";

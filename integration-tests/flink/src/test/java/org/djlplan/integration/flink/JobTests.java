@@ -13,7 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A cluster to which jobs are submitted, and a folder for their model. */
+/** Base of the job tests: a cluster, and a folder for the jobs' model. */
 @Tag("pipelines")
 abstract class JobTests {
 

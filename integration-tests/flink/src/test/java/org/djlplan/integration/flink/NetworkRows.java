@@ -23,8 +23,8 @@ import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.report.PlanReport;
 
 /**
- * Runs a network of PyTorch whose first block is a class of the job, and returns of each number the
- * bits of the outputs and how many predictions of the model were planned.
+ * Runs a PyTorch network whose first block is a class of the job. For each number it returns the
+ * bits of the outputs, and how many predictions of the model were planned.
  */
 public class NetworkRows extends RichMapFunction<Long, Tuple3<Long, Integer, Long>> {
 
@@ -46,7 +46,7 @@ public class NetworkRows extends RichMapFunction<Long, Tuple3<Long, Integer, Lon
         this.planned = planned;
     }
 
-    /** Values in, bits out. */
+    /** Translates values to an input array, and an output array to its bits. */
     private static final class Bits implements NoBatchifyTranslator<float[], Integer> {
         @Override
         public NDList processInput(TranslatorContext context, float[] image) {

@@ -11,14 +11,14 @@ import org.apache.flink.metrics.reporter.MetricReporter;
 import org.apache.flink.metrics.reporter.MetricReporterFactory;
 import org.apache.flink.metrics.reporter.Scheduled;
 
-/** Reads gauges of djl-plan as a cluster's reporter does, and keeps their largest values. */
+/** Reads djl-plan's gauges as a cluster's reporter does, and keeps the largest values. */
 public final class SeenMetrics implements MetricReporter, Scheduled {
 
     private static final Map<String, Long> LARGEST = new ConcurrentHashMap<>();
 
     private final Map<Gauge<?>, String> gauges = new ConcurrentHashMap<>();
 
-    /** Made by the cluster. */
+    /** The factory through which the cluster creates the reporter. */
     public static final class Factory implements MetricReporterFactory {
         @Override
         public MetricReporter createMetricReporter(Properties properties) {

@@ -10,7 +10,7 @@ import org.djlplan.memplan.PlannedModels;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.report.PlanReport;
 
-/** The model of a job, for all of its operators. */
+/** Holds the one model of a job, for all its operators. */
 final class SharedClassifier {
 
     private SharedClassifier() {}

@@ -9,7 +9,10 @@ import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 
-/** The class loaders of jobs; itself it is the cluster's. */
+/**
+ * Counts the class loaders of jobs, and lists those that are not collected. The cluster's own class
+ * loader loads this class.
+ */
 public final class UserCode {
 
     /** The class loaders of a JVM's first jobs stay for minutes. */

@@ -6,7 +6,7 @@ import ai.djl.translate.Batchifier;
 import ai.djl.translate.Translator;
 import ai.djl.translate.TranslatorContext;
 
-/** From the bytes of an image, 224 × 224 × 3 of them, to its best class. */
+/** Translates the bytes of an image (224 × 224 × 3) to its most probable class. */
 public class BestClassTranslator implements Translator<byte[], Integer> {
 
     @Override

@@ -10,7 +10,7 @@ import org.apache.kafka.streams.processor.api.FixedKeyProcessor;
 import org.apache.kafka.streams.processor.api.FixedKeyProcessorContext;
 import org.apache.kafka.streams.processor.api.FixedKeyRecord;
 
-/** The class of each image. */
+/** Maps each image to its class. */
 public class ClassifyImages implements FixedKeyProcessor<String, byte[], Integer> {
 
     private final String file;

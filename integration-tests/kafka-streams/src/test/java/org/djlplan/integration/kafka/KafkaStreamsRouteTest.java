@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A topology in Kafka's test driver, which needs no broker. */
+/** Tests a topology in Kafka's test driver, which needs no broker. */
 @Tag("pipelines")
 class KafkaStreamsRouteTest {
 

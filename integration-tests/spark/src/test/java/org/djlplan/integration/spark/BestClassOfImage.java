@@ -9,7 +9,7 @@ import ai.djl.translate.Translator;
 import ai.djl.translate.TranslatorContext;
 import java.io.Serializable;
 
-/** From a photograph of any size to the number of its class. */
+/** Translates a photograph of any size to the number of its most probable class. */
 public class BestClassOfImage implements Translator<Image, Integer>, Serializable {
 
     private static final long serialVersionUID = 1;

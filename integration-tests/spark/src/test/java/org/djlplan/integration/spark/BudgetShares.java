@@ -10,7 +10,10 @@ import java.util.List;
 import org.apache.spark.api.java.function.FlatMapFunction;
 import org.djlplan.memplan.report.PlanReport;
 
-/** Runs rows through two models of an executor, and tells what of its budget each of them has. */
+/**
+ * Runs rows through two models of an executor, and returns each model's share of the executor's
+ * budget.
+ */
 final class BudgetShares implements FlatMapFunction<Iterator<Integer>, BudgetShares.Share> {
 
     private static final long serialVersionUID = 1;
@@ -24,7 +27,7 @@ final class BudgetShares implements FlatMapFunction<Iterator<Integer>, BudgetSha
     }
 
     /**
-     * A row, by both models.
+     * The result of one row in both models.
      *
      * @param firstBytes what the first may take
      */

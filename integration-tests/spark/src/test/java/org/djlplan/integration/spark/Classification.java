@@ -12,7 +12,7 @@ import org.apache.spark.api.java.function.FlatMapFunction;
 import org.djlplan.memplan.PlannedModels;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 
-/** Classifies a partition's images, with one model for all tasks of an executor. */
+/** Classifies the images of a partition with one model for all tasks of an executor. */
 public class Classification implements FlatMapFunction<Iterator<float[]>, Integer> {
 
     private static final long serialVersionUID = 1;

@@ -23,7 +23,7 @@ import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.PlanReport;
 
-/** Runs images of which rows give the seeds, and tells all bits of the outputs. */
+/** Runs images generated from the rows' seeds, and returns all bits of the outputs. */
 final class Examination implements FlatMapFunction<Iterator<Integer>, Examined> {
 
     private static final long serialVersionUID = 1;

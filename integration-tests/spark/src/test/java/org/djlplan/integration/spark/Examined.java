@@ -4,7 +4,7 @@ import java.io.Serializable;
 import java.util.Objects;
 
 /**
- * A row, and what computed it.
+ * A row and the process, task and choice that computed it.
  *
  * @param seed of the row's image
  * @param bits hash of all bits of the outputs

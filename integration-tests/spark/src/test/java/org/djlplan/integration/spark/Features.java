@@ -23,7 +23,7 @@ import org.djlplan.memplan.PlannedModels;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.rows.RowPredictor;
 
-/** Runs a network of PyTorch, of blocks of DJL. */
+/** Runs a PyTorch network of DJL blocks. */
 public class Features implements FlatMapFunction<Iterator<float[]>, float[]> {
 
     private static final long serialVersionUID = 1;

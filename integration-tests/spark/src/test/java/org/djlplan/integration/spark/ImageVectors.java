@@ -6,7 +6,7 @@ import ai.djl.translate.Translator;
 import ai.djl.translate.TranslatorContext;
 import java.io.Serializable;
 
-/** Images of 64 times 64 in, vectors out; DJL stacks those of a batch. */
+/** Translates images of 64 × 64 pixels to vectors; DJL stacks the images of a batch. */
 public class ImageVectors implements Translator<float[], float[]>, Serializable {
 
     private static final long serialVersionUID = 1;

@@ -28,8 +28,8 @@ import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.PlanReport;
 
 /**
- * Predicts rows by one model per executor, as stock or planned, and tells how long it took and what
- * memory the executor has.
+ * Predicts rows with one model per executor, stock or planned, and returns the time taken and the
+ * executor's memory.
  *
  * @param engine of DJL
  * @param file of the model; for one of DJL's own networks the folder that {@link #save} made
@@ -42,7 +42,7 @@ record Load(String engine, String file, long[] shape, Map<String, String> option
     private static final long serialVersionUID = 1;
 
     /**
-     * What one task did.
+     * The figures of one task.
      *
      * @param process its executor's
      * @param rows it predicted
@@ -65,7 +65,7 @@ record Load(String engine, String file, long[] shape, Map<String, String> option
             String choice)
             implements Serializable {}
 
-    /** Of this executor. */
+    /** State of one executor: its idle memory and random input values. */
     private static final class Executor {
         private static final long IDLE_BYTES = residentBytes();
         private static final float[] NOISE = noise();

@@ -14,7 +14,10 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 import org.apache.spark.SparkConf;
 
-/** Executors in JVMs of their own on this machine, and archives that Spark brings to them. */
+/**
+ * A Spark cluster whose executors are separate JVMs on this machine. Spark distributes archives to
+ * them.
+ */
 final class LocalCluster {
 
     /** An executor's cache is in its own folder, as on a machine of its own. */

@@ -16,7 +16,7 @@ import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.PlanReport;
 
 /**
- * A model of TensorFlow Lite, and what was measured for it here.
+ * A TensorFlow Lite model, and the delegation that was measured for it on this machine.
  *
  * @param archive of the model's folder, which is {@code model}
  * @param choiceId of what was measured

@@ -19,7 +19,7 @@ import org.djlplan.memplan.PlannedModels;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.rows.RowPredictor;
 
-/** The class of each file of a data frame that Spark read as {@code binaryFile}. */
+/** Returns the class of each file in a data frame that Spark read as {@code binaryFile}. */
 public class Photographs implements MapPartitionsFunction<Row, Integer> {
 
     private static final long serialVersionUID = 1;

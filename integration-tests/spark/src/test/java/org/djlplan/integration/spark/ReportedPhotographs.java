@@ -8,7 +8,7 @@ import org.apache.spark.util.CollectionAccumulator;
 import org.djlplan.memplan.PlannedModels;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 
-/** The same, and how the model of each task's executor runs. */
+/** Returns the class of each file, and the configuration of the model in each task's executor. */
 final class ReportedPhotographs extends Photographs {
 
     private static final long serialVersionUID = 1;

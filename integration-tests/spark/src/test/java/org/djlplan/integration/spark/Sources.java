@@ -7,7 +7,7 @@ import java.util.List;
 import org.apache.spark.api.java.function.FlatMapFunction;
 import org.djlplan.memplan.PlannedModels;
 
-/** Tells from which jars an executor has djl-plan and Guava. */
+/** Reports from which jars an executor loaded djl-plan and Guava. */
 final class Sources implements FlatMapFunction<Iterator<Integer>, String> {
 
     private static final long serialVersionUID = 1;

@@ -26,11 +26,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Rows per second and memory of executors, as stock and planned, in turns, each time in new
- * executors with one thread a prediction, as each has one core, but for DJL 0.27.0 as it comes;
- * asserts only that all have the same outputs where they should. What is to be delegated was
- * measured before, as {@code djlplan tune} does. Needs the distribution, and the class path of DJL
- * 0.27.0 that the integration tests write.
+ * Compares rows per second and memory of executors, stock and planned, in turns. Each run has new
+ * executors with one core; a prediction uses one thread, but with DJL 0.27.0 the engine's default.
+ * The delegation is measured beforehand, as {@code djlplan tune} does. Asserts only that equal
+ * outputs are equal. Needs the distribution, and DJL 0.27.0's class path, which the integration
+ * tests write.
  */
 @Tag("bench")
 class SparkBench {
@@ -57,7 +57,7 @@ class SparkBench {
     private record Way(
             String name, boolean oldDjl, Map<String, String> options, int rows, int cores) {}
 
-    /** Of one run. */
+    /** The result of one run. */
     private record Outcome(
             List<Double> rowsPerSecond,
             double coldSeconds,

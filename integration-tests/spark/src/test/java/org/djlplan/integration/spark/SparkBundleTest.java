@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Executors that have what Spark has, with an old Guava, and what a job brings: the bundle, DJL and
- * an engine.
+ * Tests executors with Spark's own jars, which include an old Guava. The job brings the bundle, DJL
+ * and an engine.
  */
 @Tag("pipelines")
 class SparkBundleTest {

@@ -24,7 +24,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** An executor in a memory cgroup that leaves a model twice what stock takes of it. */
+/**
+ * Tests an executor in a memory cgroup, which leaves a model twice the memory that stock takes for
+ * it.
+ */
 @Tag("pipelines")
 class SparkGroupTest {
 
@@ -35,7 +38,7 @@ class SparkGroupTest {
 
     @TempDir static Path folder;
 
-    /** Puts the executor into a group. */
+    /** Moves the executor into a control group. */
     private record Joining(String procs) implements FlatMapFunction<Iterator<Integer>, Long> {
 
         private static final long serialVersionUID = 1;

@@ -49,8 +49,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Spark with two executors, in JVMs of their own, and a model that an archive brings them: the
- * driver measured what to delegate.
+ * Tests Spark with two executor JVMs. An archive brings them the model, whose delegation the driver
+ * has measured.
  */
 @Tag("pipelines")
 class SparkRouteTest {

@@ -26,8 +26,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * A network of PyTorch that an archive brings to two executors, in JVMs of their own; djl-plan and
- * the engine are there, or the job brings them, too.
+ * Tests a PyTorch network that an archive brings to two executor JVMs. djl-plan and the engine are
+ * installed there, or the job brings them.
  */
 @Tag("pipelines")
 @Tag("pytorch")
@@ -44,7 +44,7 @@ class SparkTorchTest {
 
     private JavaSparkContext spark;
 
-    /** How executors have djl-plan and the engine. */
+    /** Where executors get djl-plan and the engine from. */
     private enum Way {
         CLASS_PATH,
         JARS_OF_THE_JOB
@@ -90,7 +90,7 @@ class SparkTorchTest {
         return spark.parallelize(images(), PARTITIONS).mapPartitions(function).collect();
     }
 
-    /** The same without a plan. */
+    /** Runs the network without a plan. */
     private static final class StockFeatures extends Features {
 
         private static final long serialVersionUID = 1;
@@ -105,7 +105,7 @@ class SparkTorchTest {
         }
     }
 
-    /** The same, which tells the processes of its tasks. */
+    /** Runs the planned network, and returns the process of each task. */
     private static final class TracedFeatures extends Features {
 
         private static final long serialVersionUID = 1;

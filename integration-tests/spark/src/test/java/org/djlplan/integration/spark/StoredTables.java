@@ -14,8 +14,8 @@ import org.apache.spark.SparkFiles;
 import org.apache.spark.api.java.function.FlatMapFunction;
 
 /**
- * Lists the tables of measurements that an executor has, each by its file's name and hash, and the
- * marks and partial results of measurements: an executor that measures adds one.
+ * Lists an executor's tables of measurements by file name and hash, and the marks and partial
+ * results of measurements. A measurement in the executor would add one.
  */
 final class StoredTables implements FlatMapFunction<Iterator<Integer>, String> {
 

@@ -7,7 +7,7 @@ import java.util.TreeMap;
 import java.util.stream.IntStream;
 import org.djlplan.memplan.internal.child.ParentConnection;
 
-/** What an executor does in tasks, asked for by lines of JSON: for {@link TurnsBench}. */
+/** Runs the tasks of an executor as lines of JSON request them, for {@link TurnsBench}. */
 final class TaskProgram {
 
     private TaskProgram() {}

@@ -23,9 +23,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The tasks of {@link SparkBench} with nothing delegated, without Spark: two JVMs of stock and two
- * that plan, as two executors have them, which take turns every few seconds. So a neighbour that
- * comes for half a minute disturbs both.
+ * Runs the tasks of {@link SparkBench} without Spark and without delegation, in two stock and two
+ * planned JVMs that take turns every few seconds. So a disturbance of half a minute affects both.
  */
 @Tag("bench")
 class TurnsBench {
@@ -38,7 +37,7 @@ class TurnsBench {
 
     @TempDir Path folder;
 
-    /** Two executors. */
+    /** Two JVMs, as two executors. */
     private static final class Pair implements AutoCloseable {
 
         private final List<ChildProcess> both = new ArrayList<>();

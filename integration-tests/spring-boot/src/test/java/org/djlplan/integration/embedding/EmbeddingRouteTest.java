@@ -28,7 +28,7 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /**
- * Texts of many lengths, posted at once: one by one, and in batches that gather while others run.
+ * Posts texts of many lengths at once: one by one, and in batches that collect while others run.
  */
 @Tag("pipelines")
 @Tag("pytorch")

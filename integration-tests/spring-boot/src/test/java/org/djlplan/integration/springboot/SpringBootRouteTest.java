@@ -49,8 +49,8 @@ import org.springframework.boot.loader.tools.LibraryScope;
 import org.springframework.boot.loader.tools.Repackager;
 
 /**
- * The application's one jar, started by {@code java -jar}: jars lie within it. Its properties say
- * that the first start measures what to delegate.
+ * Starts the application's single jar, which contains other jars, with {@code java -jar}. Its
+ * properties make the first start measure the delegation.
  */
 @Tag("pipelines")
 class SpringBootRouteTest {
@@ -114,7 +114,7 @@ class SpringBootRouteTest {
         return Arrays.asList(path.split(Pattern.quote(File.pathSeparator)));
     }
 
-    /** The application in a process of its own. */
+    /** The application in a separate process. */
     private static final class Application implements AutoCloseable {
 
         private final Process process;
