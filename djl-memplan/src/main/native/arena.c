@@ -1,14 +1,14 @@
 /*
- * Arenas, and whose a block is by its address alone.
+ * Arenas, and a table that maps the address of a block to its arena.
  *
  *   address   47 … 34 | 33 … 21 | 20 … 0
  *             table   | entry   | in a chunk of 2 MiB
  *
- * An arena is a mapping of whole chunks. One that may grow has addresses for what it may become, which
- * are inaccessible until it does; where addresses are limited (RLIMIT_AS) it reserves fewer.
+ * An arena is a mapping of whole chunks. An arena that may grow reserves addresses for its maximum
+ * size, which are inaccessible until it grows; if addresses are limited (RLIMIT_AS) it reserves fewer.
  *
- * Entries are read without a lock: one changes only while its chunk holds no block. Tables are made
- * when the first arena comes to lie there, and stay.
+ * Entries are read without a lock, because an entry changes only while its chunk holds no block.
+ * Tables are created when the first arena lies in their range, and stay.
  */
 #define _GNU_SOURCE
 #include "arena.h"
@@ -24,11 +24,14 @@
 #define ENTRIES ((size_t)1 << 13)
 _Static_assert((TABLES * ENTRIES * CHUNK) == (size_t)1 << 48, "not all addresses have an entry");
 
-/* By how much an arena grows at least; how much is given back at once. */
+/* The smallest step by which an arena grows, and the largest range that is returned at once. */
 #define STEP ((size_t)256 << 10)
 #define SLICE ((size_t)1 << 20)
 
-/* A growing arena leaves so much to the rest of the process, as the JVM ends without memory. */
+/*
+ * A growing arena leaves this much memory to the rest of the process, because the JVM dies without
+ * memory.
+ */
 #define LEFT_TO_OTHERS ((size_t)16 << 20)
 
 struct table {
@@ -61,7 +64,9 @@ static size_t page_bytes(void) { return (size_t)sysconf(_SC_PAGESIZE); }
 
 static size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
-/* Maps whole chunks that cannot be touched yet: one more than needed, which is cut off again. */
+/*
+ * Maps whole chunks without access: one more than needed, for the alignment; then unmaps the rest.
+ */
 static char *map_chunks(size_t bytes) {
     char *mapped =
         mmap(NULL, bytes + CHUNK, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -72,7 +77,7 @@ static char *map_chunks(size_t bytes) {
     return mapped + before;
 }
 
-/* Reserves as many addresses as wanted; where they are limited, fewer, but as many as needed. */
+/* Reserves the wanted addresses; if addresses are limited, fewer, but at least the needed ones. */
 static bool reserve(struct djlplan_arena *arena, size_t needed, size_t wanted) {
     for (;;) {
         arena->reserved_bytes = round_up(wanted, CHUNK);
@@ -84,7 +89,7 @@ static bool reserve(struct djlplan_arena *arena, size_t needed, size_t wanted) {
 }
 
 /*
- * Makes a range readable and writable. When an arena grows, it does so only if the system would give
+ * Makes a range readable and writable. A growing arena may do so only if the system would give
  * LEFT_TO_OTHERS more.
  */
 static bool allow(struct djlplan_arena *arena, size_t from, size_t to) {
@@ -186,7 +191,10 @@ bool djlplan_arena_fit(struct djlplan_arena *arena, int64_t bytes, struct djlpla
     block->end = block->offset + djlplan_align(bytes);
     size_t needed = (size_t)block->end + DJLPLAN_SPARE_BYTES;
     if (needed > arena->bytes) {
-        /* What grows once will do so again; what is not touched takes no memory. */
+        /*
+         * Grows by a sixteenth more, because an arena that grows once will grow again, and
+         * untouched pages take no memory.
+         */
         size_t ample = round_up(needed + arena->bytes / 16, STEP);
         if (!grow(arena, ample < arena->most_bytes ? ample : arena->most_bytes) &&
             !grow(arena, round_up(needed, page_bytes())))
@@ -203,8 +211,8 @@ bool djlplan_arena_leave(struct djlplan_arena *arena) {
 }
 
 /*
- * Takes the highest free range of whole pages that lies between two offsets, no more of it than a
- * slice, as a block of its own. The caller holds the lock.
+ * Occupies the highest free range of whole pages between two offsets, at most a slice of it, as a
+ * block of its own. The caller holds the lock.
  */
 static bool claim_slice(struct djlplan_arena *arena, int64_t from, int64_t to,
                         struct djlplan_block *slice) {
@@ -224,7 +232,7 @@ static bool claim_slice(struct djlplan_arena *arena, int64_t from, int64_t to,
     return false;
 }
 
-/* Gives pages without a block back to the system, from `keep` on. Gives the lock back. */
+/* Returns pages without blocks to the system, from `keep` on. Releases the lock. */
 static void give_back(struct djlplan_arena *arena, int64_t keep) {
     struct djlplan_block slice;
     int64_t end = (int64_t)round_up(arena->touched_bytes, page_bytes());

@@ -1,4 +1,4 @@
-/* Arenas and places in them: what arena.c hands out, and where sessions and runs lay things. */
+/* Arenas and places in them, shared by arena.c, sessions and runs. */
 #ifndef DJLPLAN_ARENA_H
 #define DJLPLAN_ARENA_H
 
@@ -17,7 +17,7 @@ struct place {
     int64_t bytes;
 };
 
-/* Kernels that read past the end of a block read no further than this, in bytes. */
+/* Kernels read at most this many bytes past the end of a block. */
 enum { DJLPLAN_SPARE_BYTES = 4096 };
 
 static inline int64_t djlplan_align(int64_t bytes) {
@@ -28,7 +28,7 @@ static inline bool djlplan_place_aligned(struct place place) {
     return place.offset >= 0 && place.offset % DJLPLAN_ALIGNMENT == 0;
 }
 
-/* Whether an aligned place ends within an arena of this size. */
+/* Returns whether an aligned place ends within an arena of this size. */
 static inline bool djlplan_place_within(struct place place, int64_t arena_bytes) {
     return place.bytes >= 0 && place.bytes <= arena_bytes &&
            place.offset <= arena_bytes - place.bytes;
@@ -37,35 +37,35 @@ static inline bool djlplan_place_within(struct place place, int64_t arena_bytes)
 struct djlplan_torch_run;
 struct djlplan_weights;
 
-/* What lies in an arena, and how far it reaches: guarded by its lock, but for what says otherwise. */
+/* The content and size of an arena. Its lock guards all fields that are not marked otherwise. */
 struct djlplan_arena {
     char *base;            /* does not change */
-    size_t reserved_bytes; /* of addresses, whole chunks; does not change */
-    size_t most_bytes;     /* that it may grow to; does not change */
+    size_t reserved_bytes; /* reserved addresses, in whole chunks; does not change */
+    size_t most_bytes;     /* the size to which it may grow; does not change */
     pthread_mutex_t lock;
-    size_t bytes;         /* that can be touched: whole pages */
-    size_t touched_bytes; /* up to where anything was since memory was given back */
+    size_t bytes;         /* accessible, in whole pages */
+    size_t touched_bytes; /* the highest end of a block since memory was last returned */
     struct djlplan_blocks blocks;
-    struct djlplan_torch_run *runs;  /* that place blocks here, the latest one first */
-    bool given_up;                   /* it is freed with its last block and keeper */
-    int keepers;                     /* who may still place blocks here without a run of its own */
-    struct djlplan_weights *weights; /* that lie here, NULL for none; set before a block does */
+    struct djlplan_torch_run *runs;  /* runs with blocks here, the latest one first */
+    bool given_up;                   /* it is freed when its last block and keeper are gone */
+    int keepers;                     /* callers that may place blocks here without a run */
+    struct djlplan_weights *weights; /* weights in this arena, or NULL; set before the first block */
 };
 
-/* The arena that an address lies in, NULL for any other memory. Thread-safe. */
+/* Returns the arena that contains an address, NULL for other memory. Thread-safe. */
 struct djlplan_arena *djlplan_arena_of(const void *address);
-/* Takes a place, if all of it is free and can be touched. The caller holds the arena's lock. */
+/* Occupies a place if it is free and accessible. The caller holds the arena's lock. */
 bool djlplan_arena_claim(struct djlplan_arena *arena, struct djlplan_block block);
 /*
- * Takes the lowest place with room for so many bytes, which it writes to the block; the arena grows
- * for it if it can. Returns false if there is no room. The caller holds the arena's lock.
+ * Occupies the lowest free place of this size, growing the arena if necessary and possible, and
+ * writes it to the block. Returns false if there is no room. The caller holds the arena's lock.
  */
 bool djlplan_arena_fit(struct djlplan_arena *arena, int64_t bytes, struct djlplan_block *block);
-/* Makes it as large, if it can. The caller holds the arena's lock. */
+/* Grows the arena to this size if possible. The caller holds the arena's lock. */
 bool djlplan_arena_ensure(struct djlplan_arena *arena, int64_t bytes);
 /*
- * Gives the lock back. Frees the arena if it was given up, nobody keeps it, and no block is in use
- * any more; and says so.
+ * Releases the lock. Frees the arena, and returns true, if it was given up and has no keepers and
+ * no blocks.
  */
 bool djlplan_arena_leave(struct djlplan_arena *arena);
 

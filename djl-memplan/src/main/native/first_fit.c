@@ -1,9 +1,10 @@
 /*
  * First fit by address (Knuth, The Art of Computer Programming, vol. 1, 2.5, method "first fit").
  *
- * Blocks in use are a treap (Seidel and Aragon 1996) by offset. Free ranges are not listed: they are
- * the gaps between neighbours, so that none has to be joined when a block is freed. Each node keeps,
- * of its subtree, where the first block begins, where the last one ends, and the largest gap.
+ * Blocks in use form a treap (Seidel and Aragon 1996) by offset. Free ranges are not stored: they
+ * are the gaps between neighbours, so no ranges have to be merged when a block is freed. Each node
+ * stores for its subtree where the first block begins, where the last one ends, and the largest
+ * gap.
  */
 #include "first_fit.h"
 
@@ -12,12 +13,12 @@
 
 enum { NONE = 0, FIRST_CAPACITY = 256 };
 
-/* One line of the cache. */
+/* A node fills one cache line. */
 struct djlplan_block_node {
     struct djlplan_block block;
     int64_t first, last, gap; /* of the subtree */
     int32_t left, right;      /* `right` is the next one in the list of unused entries */
-    uint32_t priority;        /* no child's is higher */
+    uint32_t priority;        /* at least as high as its children's */
 };
 
 typedef struct djlplan_block_node node;
@@ -28,7 +29,7 @@ static node *at(const struct djlplan_blocks *blocks, int32_t index) {
 
 static int64_t largest(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* Computes the values that a node keeps of its subtree from those of its children. */
+/* Computes a node's values for its subtree from those of its children. */
 static void update(const struct djlplan_blocks *blocks, node *top) {
     top->first = top->block.offset;
     top->last = top->block.end;

@@ -1,4 +1,4 @@
-/* Read-only file mappings, what the C library keeps, and what this library is. */
+/* Read-only file mappings, and functions about the C library and this library. */
 #define _GNU_SOURCE
 #include "djlplan.h"
 
@@ -80,7 +80,7 @@ void djlplan_trim(void) {
 #endif
 }
 
-/* As glibc has it: in 64 bits since version 2.33, in 32 before. */
+/* glibc's mallinfo2, with 64-bit fields, exists since 2.33; before, mallinfo has 32-bit fields. */
 struct heap_info {
     size_t heap, free_blocks, fast_blocks, mappings, mapped, unused, fast, used, free, top;
 };

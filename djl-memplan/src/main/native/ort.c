@@ -1,9 +1,9 @@
 /*
- * An allocator for ONNX Runtime. Sessions use it that ask for the allocators of their environment.
+ * An allocator for ONNX Runtime. Sessions use it if they ask for their environment's allocators.
  *
- * Allocations of a run get places in its arena, as those of libtorch do (torch_run.h). All others
- * come from the engine's default allocator: weights, outputs, and what the application's own
- * sessions allocate. These blocks have a header, which counts them.
+ * Allocations of a run get places in its arena, like libtorch's (torch_run.h). All others come from
+ * the engine's default allocator: weights, outputs, and allocations of the application's other
+ * sessions. A header in front of these blocks has their size, for the figures.
  */
 #define _GNU_SOURCE
 #include "ort_abi.h"
@@ -15,9 +15,12 @@
 #include <string.h>
 #include <time.h>
 
-/* Before each block of the engine's, and behind it for kernels that read past its end. */
+/*
+ * The header before each block of the engine, and spare bytes behind it for kernels that read past
+ * its end.
+ */
 enum { HEADER_BYTES = 64, SPARE_BYTES = 64 };
-/* Nobody has so many. */
+/* More bytes than any machine has. */
 static const size_t TOO_MANY_BYTES = (size_t)1 << 62;
 _Static_assert(HEADER_BYTES % DJLPLAN_ALIGNMENT == 0, "a header misaligns its block");
 
@@ -31,31 +34,31 @@ _Static_assert(sizeof(struct header) <= HEADER_BYTES, "a header has not enough r
 static pthread_mutex_t attach_lock = PTHREAD_MUTEX_INITIALIZER;
 static void *environment; /* NULL: not registered */
 
-/* Written under attach_lock before the first registration, and never changed after it. */
+/* Written under attach_lock before the first registration; constant afterwards. */
 static const void *const *table;
 static struct ort_allocator *engine;
 static void *memory_info;
 
-/* More than a table has in any release: 414 in 1.29. */
+/* More entries than the table of any release; 1.29 has 414. */
 enum { MOST_ENTRIES = 2048 };
-/* Guarded by attach_lock until `copied` is set, and never changed after it. */
+/* Guarded by attach_lock until `copied` is set; constant afterwards. */
 static const void *copy[MOST_ENTRIES];
 static bool copied;
 
 static _Atomic int64_t figures[DJLPLAN_ORT_FIGURES];
 
 static _Thread_local struct djlplan_torch_run *current;
-static _Thread_local int64_t run_bytes; /* that the current run has asked for */
-static _Thread_local int64_t run_limit; /* how far it may reach in its arena */
-static _Thread_local int64_t refused;   /* how far it would have reached; 0: no further */
+static _Thread_local int64_t run_bytes; /* requested by the current run */
+static _Thread_local int64_t run_limit; /* the end of the arena's part that it may use */
+static _Thread_local int64_t refused;   /* the end of the first refused allocation; 0: none */
 static _Thread_local bool loading;      /* this thread creates a session */
 static _Thread_local int64_t
-    loaded_bytes; /* weights that it allocated and did not free meanwhile */
+    loaded_bytes; /* weights that it allocated and has not freed */
 
-/* A later session is not the one that was expected. */
+/* A session created later than this is not the expected one. */
 enum { LONGEST_LOAD_SECONDS = 600 };
 static _Thread_local time_t expected_until; /* 0: no session is expected */
-static _Thread_local void *arrived;         /* the session that was */
+static _Thread_local void *arrived;         /* the session that was created */
 static _Thread_local int64_t arrived_bytes;
 
 static void *allocate_outside(size_t bytes, enum djlplan_ort_figure kind) {
@@ -79,7 +82,7 @@ static void *allocate(struct ort_allocator *self, size_t bytes) {
         if (place != NULL && place + bytes - current->arena->base > run_limit) {
             if (refused == 0) refused = place + bytes - current->arena->base;
             (void)djlplan_run_free(place);
-            /* Fails, in the way that the engine expects. */
+            /* Fails as the engine does without memory, with the engine's own error. */
             return engine->allocate(engine, TOO_MANY_BYTES);
         }
         if (place != NULL) return place;
@@ -87,7 +90,7 @@ static void *allocate(struct ort_allocator *self, size_t bytes) {
     return allocate_outside(bytes, DJLPLAN_ORT_OUTSIDE_BYTES);
 }
 
-/* For what a session keeps as long as it lives. */
+/* Allocates memory that a session keeps until it is released. */
 static void *reserve(struct ort_allocator *self, size_t bytes) {
     (void)self;
     if (bytes == 0) return NULL;
@@ -116,7 +119,7 @@ static struct ort_allocator ours = {ORT_ALLOCATOR_VERSION, allocate, deallocate,
 
 static uintptr_t entry(enum ort_entry index) { return (uintptr_t)table[index]; }
 
-/* Whether a call succeeded. If it did not, its message is written. */
+/* Returns whether a call succeeded. If not, writes its message. */
 static bool succeeded(void *status, char *message, int64_t message_bytes) {
     if (status == NULL) return true;
     if (message_bytes > 0) {
@@ -127,7 +130,10 @@ static bool succeeded(void *status, char *message, int64_t message_bytes) {
     return false;
 }
 
-/* Whether the engine's library itself calls this its table. */
+/*
+ * Checks that the table is the one that the engine's library itself returns. Returns NULL or the
+ * problem.
+ */
 static const char *check_table(const void *const *api) {
     Dl_info library;
     if (api == NULL || dladdr(api[ORT_REGISTER_ALLOCATOR], &library) == 0) {
@@ -188,7 +194,7 @@ void djlplan_ort_detach(void) {
     pthread_mutex_unlock(&attach_lock);
 }
 
-/* Bytes between an address and the end of the loaded segment that it is in. */
+/* A loaded segment's bytes from an address to its end. */
 struct segment {
     uintptr_t address;
     size_t bytes;

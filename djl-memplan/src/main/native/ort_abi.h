@@ -1,6 +1,6 @@
 /*
- * What we know of ONNX Runtime's C interface. Its table of functions is append-only: these entries
- * are in the same places in the headers of 1.14 and of 1.18 to 1.29.
+ * The used part of ONNX Runtime's C interface. Its table of functions is append-only: these entries
+ * have the same index in the headers of 1.14 and of 1.18 to 1.29.
  */
 #ifndef DJLPLAN_ORT_ABI_H
 #define DJLPLAN_ORT_ABI_H
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The library's one function, and the version of the table that we ask it for. */
+/* The library's one function, and the version of the table that is requested. */
 #define ORT_GET_API_BASE "OrtGetApiBase"
 enum { ORT_API_VERSION = 18 };
 
@@ -45,7 +45,7 @@ typedef void *(*ort_set_mem_pattern)(void *options);
 typedef void *(*ort_add_session_config_entry)(void *options, const char *key, const char *value);
 #define ORT_USE_ENV_ALLOCATORS "session.use_env_allocators"
 
-/* OrtAllocator. The version says which members there are; newer engines have more. */
+/* OrtAllocator. The version determines its members; newer engines have more. */
 struct ort_allocator {
     uint32_t version;
     void *(*allocate)(struct ort_allocator *self, size_t bytes);

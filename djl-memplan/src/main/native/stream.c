@@ -1,10 +1,10 @@
 /*
- * Weights that are loaded into an arena while a model runs.
+ * Loads weights into an arena during an inference.
  *
- * One thread of the stream carries out the loads of the schedule, in their order; the thread that
- * runs the model says which steps have finished, and waits for what the next one reads. Nothing is
- * ever unloaded: the next load to a place replaces what is there, and so the resident memory is at
- * most the arena. Mapped pieces are private copies: what the model writes over one is its own.
+ * A loader thread executes the loads of the schedule in order. The thread that runs the model
+ * reports finished steps, and waits for the loads that its next step needs. Nothing is unloaded:
+ * the next load to a place replaces its content, so the resident memory is at most the arena.
+ * Mapped pieces are private copies, so writes of the model do not reach the file.
  */
 #define _GNU_SOURCE
 #include "stream.h"
@@ -44,12 +44,12 @@ struct djlplan_stream {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     pthread_t loader;
-    bool started;       /* guarded by lock, as are the others below */
+    bool started;       /* guarded by lock, like the following fields */
     bool stopping;      /* the stream is about to be deleted */
     bool running;       /* between begin and end */
-    bool loading;       /* the loader is outside of the lock */
-    int loaded;         /* loads that are done */
-    int finished;       /* steps that are */
+    bool loading;       /* the loader runs a load, without the lock */
+    int loaded;         /* finished loads */
+    int finished;       /* finished steps */
     int64_t delay_nanos; /* for tests: before each load */
     char error[256];
     int64_t counters[DJLPLAN_LOADS_COUNTERS];
@@ -67,7 +67,7 @@ static void say(struct djlplan_stream *stream, const char *what, int error) {
 
 /* ---- one load -------------------------------------------------------------------------- */
 
-/* Reads what MADV_POPULATE_READ, of newer kernels, maps at once. */
+/* Touches each page, as MADV_POPULATE_READ of newer kernels does in one call. */
 static void touch(const volatile char *place, int64_t bytes) {
     for (int64_t at = 0; at < bytes; at += PAGE) (void)place[at];
 }
@@ -111,7 +111,7 @@ static int carry_out(const struct djlplan_stream *stream, const struct djlplan_l
 
 /* ---- the loader ------------------------------------------------------------------------ */
 
-/* The next load to carry out, NULL if there is none now. Called with the lock held. */
+/* Returns the next load to execute, NULL if there is none now. The caller holds the lock. */
 static const struct djlplan_load *due(const struct djlplan_stream *stream) {
     if (!stream->running || stream->error[0] != '\0' || stream->loaded == stream->load_count) {
         return NULL;
@@ -171,7 +171,7 @@ struct djlplan_stream *djlplan_stream_open(const char *path, int io, char *messa
     stream->step_count = -1;
     stream->file = open(path, O_RDONLY | O_CLOEXEC | (io == DJLPLAN_IO_DIRECT ? O_DIRECT : 0));
     if (stream->file < 0 && io == DJLPLAN_IO_DIRECT && errno == EINVAL) {
-        /* File systems in memory, and some that lie over others, have no direct I/O. */
+        /* In-memory and some overlay file systems have no direct I/O. */
         stream->io = DJLPLAN_IO_DROPPED;
         stream->file = open(path, O_RDONLY | O_CLOEXEC);
     }
@@ -223,7 +223,10 @@ static bool load_holds(const struct djlplan_stream *stream, const struct djlplan
            load->file_offset <= stream->file_bytes - load->bytes && load->after >= 0;
 }
 
-/* No step waits for a load that waits for that step, or a later one, to finish. */
+/*
+ * Returns whether the schedule cannot deadlock: no step waits for a load that waits for this step
+ * or a later one.
+ */
 static bool no_deadlock(const struct djlplan_load *loads, int load_count, const int32_t *needs,
                         int step_count) {
     for (int step = 0; step < step_count; step++) {
@@ -240,7 +243,7 @@ static int install(struct djlplan_stream *stream, const struct djlplan_load *loa
                    const int32_t *needs, int step_count, int64_t arena_bytes) {
     struct djlplan_load *own_loads = calloc((size_t)load_count + 1, sizeof *own_loads);
     int32_t *own_needs = calloc((size_t)step_count + 1, sizeof *own_needs);
-    /* One page more: kernels that use vectors may read a little past a tensor's end. */
+    /* One page more, because vector kernels may read a little beyond a tensor's end. */
     char *arena = mmap(NULL, (size_t)arena_bytes + PAGE, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (own_loads == NULL || own_needs == NULL || arena == MAP_FAILED) {
@@ -250,7 +253,7 @@ static int install(struct djlplan_stream *stream, const struct djlplan_load *loa
         say(stream, "no memory for an arena", ENOMEM);
         return DJLPLAN_ENGINE_ERROR;
     }
-    /* Huge pages would be resident beyond what is used of them. */
+    /* Huge pages would make more memory resident than is used. */
     madvise(arena, (size_t)arena_bytes + PAGE, MADV_NOHUGEPAGE);
     memcpy(own_loads, loads, (size_t)load_count * sizeof *loads);
     memcpy(own_needs, needs, (size_t)step_count * sizeof *needs);
@@ -288,7 +291,7 @@ int djlplan_stream_steps(const struct djlplan_stream *stream) { return stream->s
 
 void djlplan_stream_release(struct djlplan_stream *stream) {
     if (stream->arena == NULL) return;
-    /* Not MADV_DONTNEED: where a piece is mapped, its pages would come back from the file. */
+    /* Not MADV_DONTNEED, because pages of a mapped piece would come back from the file. */
     void *fresh = mmap(stream->arena, (size_t)stream->arena_bytes + PAGE, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
     if (fresh != MAP_FAILED) madvise(fresh, (size_t)stream->arena_bytes + PAGE, MADV_NOHUGEPAGE);

@@ -1,4 +1,4 @@
-/* A stream of weights as those who run steps see it: tflite_*.c. */
+/* A stream of weights, for the files that run steps (tflite_*.c). */
 #ifndef DJLPLAN_STREAM_H
 #define DJLPLAN_STREAM_H
 
@@ -6,24 +6,24 @@
 
 #include <stdbool.h>
 
-/* The time of a clock that only goes forward. */
+/* Returns the time of a monotonic clock. */
 int64_t djlplan_now_nanos(void);
 
-/* The arena that the schedule asked for. */
+/* Returns the arena of the schedule. */
 char *djlplan_stream_arena(const struct djlplan_stream *stream);
 int64_t djlplan_stream_arena_bytes(const struct djlplan_stream *stream);
-/* The number of steps in the schedule; −1 for none. */
+/* Returns the number of steps in the schedule; −1 without a schedule. */
 int djlplan_stream_steps(const struct djlplan_stream *stream);
 
-/* An inference begins, with no step finished. Returns the problem, NULL when there is none. */
+/* Begins an inference. Returns the problem, or NULL. */
 const char *djlplan_stream_begin(struct djlplan_stream *stream);
-/* Waits until all that a step reads is in its place; false if it cannot be. */
+/* Waits until everything that a step reads is loaded; false if that fails. */
 bool djlplan_stream_await(struct djlplan_stream *stream, int step);
-/* A step will read nothing any more. */
+/* Reports that a step has finished reading. */
 void djlplan_stream_finished(struct djlplan_stream *stream, int step);
 /*
- * The inference ended, perhaps before its last step. Waits until nothing is loaded any more.
- * Returns why something could not be, NULL if all could.
+ * Ends an inference, possibly before its last step, and waits until no load is running. Returns why
+ * a load failed, or NULL.
  */
 const char *djlplan_stream_end(struct djlplan_stream *stream);
 

@@ -1,11 +1,11 @@
 /*
  * The part of TensorFlow Lite's tensorflow/lite/c/common.h that djl-plan reads or writes.
  *
- * Foreign layouts are declared here and nowhere else: what the releases that are admitted have in
- * common, which is 2.6's, as later ones only append. Offsets are asserted at compile time against
- * the values known for 64-bit builds; at run time tflite_engine.c admits the releases of its table,
- * tflite_prepare.c looks how far nodes are from each other, and tflite_session.c compares what it
- * reads through these structs with what the library's own accessors say.
+ * Foreign layouts are declared only here. The structs are those of 2.6, which all admitted releases
+ * share because later ones only append fields. Offsets are asserted at compile time against the
+ * values known for 64-bit builds. At run time tflite_engine.c admits the releases of its table,
+ * tflite_prepare.c checks the distance between nodes, and tflite_session.c compares fields read
+ * through these structs with the results of the library's own accessors.
  */
 #ifndef DJLPLAN_TFLITE_ABI_H
 #define DJLPLAN_TFLITE_ABI_H
@@ -15,7 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The last one is no failure: kernels of 2.20 tell it in place of making a tensor dynamic. */
+/*
+ * kTfLiteOutputShapeNotKnown is not a failure: kernels of 2.20 return it instead of making a tensor
+ * dynamic.
+ */
 enum { kTfLiteOk = 0, kTfLiteError = 1, kTfLiteOutputShapeNotKnown = 9 };
 
 /* TfLiteAllocationType */
@@ -84,7 +87,7 @@ typedef struct TfLiteRegistration {
     int version;
 } TfLiteRegistration;
 
-/* As later releases have it; it is passed by value. */
+/* The registration of later releases; it is passed by value. */
 typedef struct TfLiteLaterRegistration {
     TfLiteRegistration common;
     void *registration_external;
@@ -106,7 +109,7 @@ typedef TfLiteStatus (*TfLiteReplaceFunction)(struct TfLiteContext *, TfLiteRegi
 typedef TfLiteStatus (*TfLiteLaterReplaceFunction)(struct TfLiteContext *, TfLiteLaterRegistration,
                                                    const TfLiteIntArray *, struct TfLiteDelegate *);
 
-/* Only what is used; the members between are padding by name. */
+/* Only members that are used; padding members replace the others. */
 typedef struct TfLiteContext {
     size_t tensors_size;
     TfLiteStatus (*GetExecutionPlan)(struct TfLiteContext *, TfLiteIntArray **);
@@ -132,7 +135,7 @@ typedef struct TfLiteDelegate {
     void *CopyToBufferHandle;
     void *FreeBufferHandle;
     int64_t flags;
-    void *opaque_delegate_builder; /* of later releases: NULL for a delegate with a Prepare */
+    void *opaque_delegate_builder; /* later releases only; NULL for a delegate with a Prepare */
 } TfLiteDelegate;
 
 #define DJLPLAN_AT(type, member, offset)                                                           \

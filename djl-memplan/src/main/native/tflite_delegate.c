@@ -1,4 +1,4 @@
-/* Native delegates of TensorFlow Lite: where they come from and where they go. */
+/* Creates and deletes native delegates of TensorFlow Lite. */
 #define _GNU_SOURCE
 #include "tflite_session.h"
 
@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* TfLiteXNNPackDelegateOptions: the number of threads comes first in any release, flags where there
- * are defaults. */
+/*
+ * TfLiteXNNPackDelegateOptions. In every release the number of threads comes first; releases with
+ * default options also have flags.
+ */
 struct xnnpack_options {
     int32_t num_threads;
     uint32_t runtime_flags;
@@ -23,17 +25,20 @@ DJLPLAN_AT(struct xnnpack_options, packed_weights, 16);
 #define TRANSIENT_INDIRECTION_BUFFER 0x20u
 
 typedef TfLiteDelegate *(*xnnpack_create)(const struct xnnpack_options *);
-/* Returned in memory, of which a release writes what it has. */
+/* Returned by value; a release writes as many bytes as its own struct has. */
 typedef struct xnnpack_options (*xnnpack_defaults)(void);
 typedef void (*delegate_destroy)(TfLiteDelegate *);
 /* The interface of TensorFlow Lite's external delegates. */
 typedef TfLiteDelegate *(*plugin_create)(char **keys, char **values, size_t count,
                                          void (*report)(const char *));
 
-/* The function by which XNNPACK's delegates are known, NULL until there was one. */
+/* The Prepare function that identifies XNNPACK's delegates; NULL before the first one. */
 static _Atomic(TfLiteStatus (*)(TfLiteContext *, TfLiteDelegate *)) xnnpack_prepare;
 
-/* Why the last delegate of this thread was not created; the interface passes nothing else along. */
+/*
+ * The error of this thread's last failed creation. It is thread-local because the external-delegate
+ * interface passes only the message.
+ */
 static _Thread_local char complaint[512];
 
 static void complain(const char *text) { snprintf(complaint, sizeof complaint, "%s", text); }
@@ -48,7 +53,10 @@ static struct djlplan_delegate *keep(TfLiteDelegate *delegate, delegate_destroy 
     return kept;
 }
 
-/* ISO C has no conversion from data pointers to functions; their representations are the same. */
+/*
+ * Copied, because ISO C cannot cast data pointers to function pointers; both have the same
+ * representation.
+ */
 static bool find(void *symbol, void *function) {
     memcpy(function, &symbol, sizeof symbol);
     return symbol != NULL;
@@ -89,7 +97,7 @@ bool djlplan_tflite_rebinds(const TfLiteDelegate *delegate) {
            delegate->Prepare == atomic_load(&xnnpack_prepare);
 }
 
-/* The library stays loaded: its code may be on a stack, or registered somewhere, for good. */
+/* The library is never unloaded, because its code may be on a stack or registered elsewhere. */
 static struct djlplan_delegate *external(const char *file) {
     void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) {

@@ -1,4 +1,4 @@
-/* The engine's library: found among those of the process, and only used in releases we know. */
+/* Finds the engine's library among the loaded ones, and admits supported releases only. */
 #define _GNU_SOURCE
 #include "tflite_session.h"
 
@@ -17,7 +17,10 @@ static const struct tflite_release releases[] = {
     {"2.21.0", 88, true, true, true},
 };
 
-/* The engine's library in DJL and in bytedeco's presets. The first that is loaded is used. */
+/*
+ * File names of the engine's library in DJL and in bytedeco's presets. The first loaded one is
+ * used.
+ */
 static const char *const file_names[] = {"libtensorflowlite_jni.so", "libjnitensorflowlite.so"};
 enum { FILE_NAMES = sizeof file_names / sizeof file_names[0] };
 
@@ -52,20 +55,21 @@ static const struct {
 #undef FUNCTION
 };
 
-/* Until we are attached. Then the engine and its functions do not change. */
+/* Guards attaching; afterwards the engine and its functions do not change. */
 static pthread_mutex_t attach_lock = PTHREAD_MUTEX_INITIALIZER;
 static char attach_problem[256]; /* guarded by attach_lock */
 static void *engine;             /* guarded by attach_lock; NULL until attached */
 
-/* A file that is looked for, and its path once it is found. */
+/* A file name to look for, and the path once it is found. */
 struct search {
     const char *name;
     char *path;
 };
 
 /*
- * Copies the path of the engine's library. It is not opened here: the loader holds a lock meanwhile
- * that others wait for inside of dlopen, with another lock that dlopen here would wait for.
+ * Copies the path of the engine's library. It does not call dlopen, because dl_iterate_phdr holds
+ * one of the loader's locks here, and a concurrent dlopen takes the loader's locks in another
+ * order, so both would deadlock.
  */
 static int find_library(struct dl_phdr_info *info, size_t size, void *found) {
     (void)size;
@@ -91,7 +95,7 @@ static void *open_library(void) {
     return library;
 }
 
-/* The release of the library; what it is not, the message tells. */
+/* Returns the release of the library, or NULL with the reason in attach_problem. */
 static const struct tflite_release *admitted(const char *version) {
     int count = sizeof releases / sizeof releases[0];
     for (int i = 0; i < count; i++) {

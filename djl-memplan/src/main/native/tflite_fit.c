@@ -1,7 +1,7 @@
 /*
- * Places for inputs of shapes that nobody has planned for, in less time than the engine needs to look
- * at them: the largest tensor first, each in the lowest gap between those that are alive with it. An
- * operator's output takes over the place of an input where the engine says that it may.
+ * Places tensors for input shapes without a plan, faster than the engine prepares them: the largest
+ * tensor first, each in the lowest gap between tensors that are alive with it. An operator's output
+ * takes over an input's place if the engine allows it.
  */
 #include "tflite_session.h"
 
@@ -10,7 +10,7 @@
 /* TfLiteInPlaceOp */
 enum { DATA_UNMODIFIED = 1, INPUT_0_SHARED = 4, MOST_INPUTS_SHARED = 3 };
 
-/* Tensors that have a place one after the other, and from which step to which they do. */
+/* Tensors that use the same place in turn, with their first and last step. */
 struct unit {
     int64_t bytes;
     int64_t offset;
@@ -18,7 +18,7 @@ struct unit {
     int last;
 };
 
-/* A tensor of ours: the steps that use it, and its unit. */
+/* A tensor that the caller places: the steps that use it, and its unit. */
 struct use {
     int first; /* -1 for a tensor that gets no place */
     int last;
@@ -47,7 +47,7 @@ static void note_all(struct fit *fit, const TfLiteContext *context, const TfLite
     for (int i = 0; ids != NULL && i < ids->size; i++) note(fit, context, ids->data[i], step);
 }
 
-/* Whether a size is one that a kernel only tells as it runs. */
+/* Returns whether the size of a tensor becomes known only when a kernel runs. */
 static bool has_unknown(const TfLiteContext *context, const TfLiteIntArray *ids) {
     for (int i = 0; i < ids->size; i++) {
         int32_t id = ids->data[i];
@@ -64,7 +64,7 @@ static bool same_shape(const TfLiteTensor *one, const TfLiteTensor *other) {
     return true;
 }
 
-/* The input whose place the output of a node takes over, -1 for none. */
+/* Returns the input whose place a node's output takes over, −1 for none. */
 static int32_t input_to_take(const struct fit *fit, const TfLiteContext *context,
                              const struct node *known, int step) {
     const TfLiteNode *node = known->node;
@@ -97,7 +97,7 @@ static bool overlap(const struct unit *one, const struct unit *other) {
     return one->first <= other->last && other->first <= one->last;
 }
 
-/* Gives a unit the lowest place that is free; those placed before are kept in order. */
+/* Puts a unit into the lowest free place. Placed units are sorted by offset. */
 static void place_unit(struct fit *fit, struct unit *unit, int placed) {
     int64_t offset = 0;
     for (int i = 0; i < placed; i++) {
@@ -115,7 +115,7 @@ static void place_unit(struct fit *fit, struct unit *unit, int placed) {
     fit->placed[at] = unit;
 }
 
-/* Whether no two units that are alive at once have bytes in common: looked at pair by pair. */
+/* Returns whether no two units that are alive at once overlap. Compares all pairs. */
 static bool is_sound(const struct fit *fit) {
     for (int i = 0; i < fit->unit_count; i++) {
         const struct unit *one = &fit->units[i];
@@ -134,7 +134,7 @@ static int refuse(struct djlplan_tflite_session *session, const char *why) {
     return DJLPLAN_MISMATCH;
 }
 
-/* Finds the uses of all tensors. NULL, or why there can be no places. */
+/* Finds the uses of all tensors. Returns NULL, or why no plan is possible. */
 static const char *find_uses(struct djlplan_tflite_session *session, struct fit *fit) {
     const TfLiteContext *context = session->context;
     for (size_t i = 0; i < context->tensors_size; i++) {
@@ -156,7 +156,10 @@ static const char *find_uses(struct djlplan_tflite_session *session, struct fit 
     return NULL;
 }
 
-/* A unit for each tensor that begins at a step, but for an output that takes an input's over. */
+/*
+ * Creates a unit for each tensor that begins at a step, unless the tensor takes over an input's
+ * place.
+ */
 static void begin_units(struct fit *fit, const TfLiteContext *context, const struct node *known,
                         int step) {
     const TfLiteIntArray *lists[] = {known->node->inputs, known->node->outputs,
@@ -185,7 +188,7 @@ static void place_units(struct fit *fit) {
     for (int i = 0; i < fit->unit_count; i++) place_unit(fit, fit->by_size[i], i);
 }
 
-/* Hands the places to the session as if they were a plan of somebody else's. */
+/* Sets the places as the session's plan. */
 static int take(struct djlplan_tflite_session *session, const struct fit *fit, int32_t *ids,
                 int64_t *offsets) {
     int count = 0;

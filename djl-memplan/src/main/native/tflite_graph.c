@@ -1,4 +1,4 @@
-/* The live graph of a TensorFlow Lite session as numbers. */
+/* Writes the live graph of a TensorFlow Lite session as numbers. */
 #include "tflite_session.h"
 
 /* Counts every element and stores those that fit. */

@@ -1,7 +1,8 @@
 /*
- * Checks that the engine's kernels leave out. Before a kernel prepares: sizes of what it reads;
- * afterwards: sizes of what it will write. Before it prepares or, where they are computed, before
- * it runs: operands that are sizes, positions or indices, for kernels that use them unchecked.
+ * Checks that the engine's kernels omit. Before a kernel prepares, it checks the sizes of inputs;
+ * afterwards, the sizes of outputs. It checks operands that are sizes, positions or indices, if
+ * kernels use them unchecked: before the kernel prepares, or before it runs if the operands are
+ * computed.
  */
 #include "tflite_session.h"
 
@@ -86,16 +87,16 @@ static _Atomic int64_t memory_bytes = INT64_MAX;
 
 void djlplan_tflite_memory(int64_t bytes) { atomic_store(&memory_bytes, bytes); }
 
-/* An operator that is looked at. */
+/* An operator under check. */
 struct look {
     struct djlplan_tflite_session *session;
     const TfLiteContext *context;
     const TfLiteNode *node;
     int32_t code;
-    bool prepared; /* so that results have their sizes */
+    bool prepared; /* outputs have their sizes */
 };
 
-/* Says why the engine must not go on; false. */
+/* Stores the reason why the engine must stop, and returns false. */
 __attribute__((format(printf, 2, 3))) static bool refuse(const struct look *look,
                                                          const char *format, ...) {
     struct djlplan_tflite_session *session = look->session;
@@ -127,12 +128,12 @@ static int rank(const TfLiteTensor *tensor) { return tensor->dims->size; }
 static int64_t dimension(const TfLiteTensor *tensor, int axis) { return tensor->dims->data[axis]; }
 
 static int element_bytes(const TfLiteTensor *tensor) {
-    /* By TfLiteType; 0 where elements have no size in whole bytes. */
+    /* Bytes of an element by TfLiteType; 0 if an element does not have a whole number of bytes. */
     static const char bytes[] = {0, 4, 4, 1, 8, 0, 1, 2, 8, 1, 2, 8, 16, 8, 0, 0, 4, 2};
     return tensor->type >= 0 && (size_t)tensor->type < sizeof bytes ? bytes[tensor->type] : 0;
 }
 
-/* A product of sizes, of which none is negative; never more than what is out of any reach. */
+/* Multiplies sizes that are not negative, and saturates at a value above every limit. */
 static int64_t times(int64_t a, int64_t b) {
     int64_t product;
     return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
@@ -179,7 +180,7 @@ static bool slides(int32_t code) {
     }
 }
 
-/* Kernels that divide by sizes of what they read, or look at a first element. */
+/* Kernels that divide by the sizes of inputs, or read a first element without checking. */
 static bool needs_elements(int32_t code) {
     switch (code) {
         case ARG_MAX:
@@ -201,8 +202,8 @@ static bool has_elements(const struct look *look, const TfLiteTensor *tensor) {
 }
 
 /*
- * A convolution whose filter has fewer channels than the image is one of groups of channels; the
- * kernel leaves out the results that are in none of them.
+ * A convolution is grouped if its filter has fewer channels than the image. The kernel does not
+ * write output channels that belong to no group.
  */
 static bool has_sound_groups(const struct look *look) {
     const TfLiteTensor *image = input(look, 0), *filter = input(look, 1);
@@ -217,7 +218,7 @@ static bool has_sound_groups(const struct look *look) {
                            (long long)of_filter);
 }
 
-/* Kernels before 2.20 write no result of nothing where there should be one. */
+/* Before 2.20, kernels leave the output unwritten if they reduce over no elements. */
 static bool reduces_nothing(const struct look *look, const TfLiteTensor *result) {
     switch (look->code) {
         case MEAN:
@@ -236,14 +237,14 @@ static bool reduces_nothing(const struct look *look, const TfLiteTensor *result)
     }
 }
 
-/* Kernels that begin with the first element along the last dimension. */
+/* Kernels that read the first element along the last dimension without checking. */
 static bool has_depth(const struct look *look, const TfLiteTensor *tensor) {
     bool starts = look->code == SOFTMAX || look->code == LOG_SOFTMAX;
     return !starts || rank(tensor) == 0 || dimension(tensor, rank(tensor) - 1) > 0 ||
            has_elements(look, tensor);
 }
 
-/* Kernels before 2.20 abort the process if they compare integers of such a scale. */
+/* Before 2.20, kernels that compare integers with such a scale abort the process. */
 static bool has_sound_scale(const struct look *look, const TfLiteTensor *tensor) {
     switch (look->code) {
         case LESS:
@@ -262,7 +263,7 @@ static bool has_sound_scale(const struct look *look, const TfLiteTensor *tensor)
 
 /* ---- operands that are numbers --------------------------------------------------------- */
 
-/* Whether the content of a tensor is known, and as long as its shape says. */
+/* Returns whether a tensor has data of the size that its shape requires. */
 static bool is_there(const TfLiteTensor *tensor) {
     bool numbers = tensor != NULL && tensor->data != NULL &&
                    (tensor->type == INT32 || tensor->type == INT64 || tensor->type == FLOAT32);
@@ -301,7 +302,7 @@ static bool check_slice(const struct look *look) {
         }
         count = times(count, size < 0 ? all - begin : size);
     }
-    /* The kernel may have left the result as large as the file says, and does not look at that. */
+    /* The kernel may keep the output size of the file without checking it. */
     const TfLiteTensor *result = tensor_at(look, look->node->outputs, 0);
     bool fits = result == NULL || result->allocation_type == kTfLiteDynamic ||
                 !look->prepared || elements(result) == count;
@@ -329,7 +330,9 @@ static bool check_strides(const struct look *look) {
     }
     for (int64_t i = 0; i < elements(strides); i++) {
         int64_t stride = number(strides, i), length = stride < 0 ? -stride : stride;
-        /* Kernels multiply it by what one position of its dimension has of elements. */
+        /*
+         * Kernels multiply the stride by the number of elements of one position of its dimension.
+         */
         bool sound = stride != 0 && stride > INT32_MIN &&
                      (length <= longest || times(length, elements(data) + longest) <= INT32_MAX);
         if (!sound) return refuse(look, "a stride of %lld", (long long)stride);
@@ -337,7 +340,7 @@ static bool check_strides(const struct look *look) {
     return true;
 }
 
-/* TfLiteMirrorPaddingMode, all that the kernel's parameters begin with */
+/* TfLiteMirrorPaddingMode, the only field of the kernel's parameters */
 enum { REFLECT = 1 };
 
 static bool check_padding(const struct look *look) {
@@ -379,7 +382,7 @@ static bool check_blocks(const struct look *look) {
             return refuse(look, "a block of %lld with edges of %lld and %lld", (long long)block,
                           (long long)before, (long long)after);
         }
-        /* The edges are added before, or cut off afterwards. */
+        /* Borders are added before, or removed afterwards. */
         int64_t padded = look->code == SPACE_TO_BATCH_ND ? before + after : 0;
         if (dimension(data, i) > 0) {
             count = times(count / dimension(data, i), dimension(data, i) + padded);
@@ -388,7 +391,7 @@ static bool check_blocks(const struct look *look) {
     return affordable(look, count, data);
 }
 
-/* What a convolution would make the image from that this one is to be turned back into. */
+/* The parameters of a transposed convolution. */
 struct transposition {
     int32_t padding; /* TfLitePadding */
     int32_t stride_width;
@@ -417,7 +420,7 @@ static bool check_transposed(const struct look *look) {
                       (long long)number(sizes, 0), (long long)number(sizes, 1),
                       (long long)number(sizes, 2), (long long)number(sizes, 3));
     }
-    /* The kernel has the filter's windows of all of the image side by side. */
+    /* The kernel stores the filter's windows of the whole image side by side. */
     int64_t window = times(times(dimension(filter, 0), dimension(filter, 1)), dimension(filter, 2));
     int64_t columns = times(times(dimension(image, 1), dimension(image, 2)), window);
     return affordable(look, times(count, dimension(filter, 0)), image) &&
@@ -425,7 +428,10 @@ static bool check_transposed(const struct look *look) {
             refuse(look, "%lld elements of windows", (long long)columns));
 }
 
-/* Sizes of a result: none negative but for one −1, which stands for what the others leave. */
+/*
+ * Checks the sizes of an output: none is negative, except one −1, which the kernel computes from
+ * the others.
+ */
 static bool check_sizes(const struct look *look, const TfLiteTensor *sizes, int64_t count,
                         int64_t least, const TfLiteTensor *like) {
     for (int64_t i = 0; i < elements(sizes); i++) {
@@ -454,7 +460,9 @@ static bool check_shape(const struct look *look) {
     return check_sizes(look, sizes, 1, -1, input(look, 0));
 }
 
-/* Of results that have a shape of their own; `data` says what they are made of. */
+/*
+ * Checks an output whose shape is an operand; `data` is the index of the input with its elements.
+ */
 static bool check_result(const struct look *look, int sizes, int data) {
     const TfLiteTensor *like = input(look, data);
     return like == NULL || check_sizes(look, input(look, sizes), 1, 0, like);
@@ -462,7 +470,7 @@ static bool check_result(const struct look *look, int sizes, int data) {
 
 static bool check_broadcast(const struct look *look) { return check_result(look, 1, 0); }
 
-/* Indices of as many dimensions of a result as they have in their last one. */
+/* Checks index vectors, whose last dimension says how many dimensions of the output they index. */
 static bool check_indices(const struct look *look, const TfLiteTensor *indices,
                           const TfLiteTensor *sizes, int64_t depth) {
     if (depth > elements(sizes)) {
@@ -519,7 +527,7 @@ static bool check_lengths(const struct look *look) {
 }
 
 static bool check_tiles(const struct look *look) {
-    /* The kernel before 2.20 writes the first tile even if there is to be none. */
+    /* Before 2.20, the kernel writes the first tile even if there should be none. */
     int least = djlplan_tflite_tells_in_place() ? 0 : 1;
     return check_sizes(look, input(look, 1), elements(input(look, 0)), least, input(look, 0));
 }
@@ -571,7 +579,7 @@ static bool check_range(const struct look *look) {
         return refuse(look, "a range without an end");
     }
     double count = (real_number(limit) - real_number(start)) / real_number(delta);
-    /* Not a number, too, is none of these. */
+    /* NaN also fails this comparison. */
     if (count >= 0 && count < (double)INT32_MAX) return affordable(look, (int64_t)count, start);
     return refuse(look, "a range of %g numbers", count);
 }
@@ -587,7 +595,7 @@ static bool contains(const TfLiteTensor *tensor, int64_t wanted) {
     return false;
 }
 
-/* The one quotient of integers that processors have no number for. */
+/* Checks for the one integer quotient that overflows. */
 static bool check_division(const struct look *look) {
     const TfLiteTensor *dividend = input(look, 0), *divisor = input(look, 1);
     bool integers = dividend->type != FLOAT32 && divisor->type == dividend->type;
@@ -595,7 +603,7 @@ static bool check_division(const struct look *look) {
            refuse(look, "%lld divided by -1", (long long)least(dividend));
 }
 
-/* Indices of one dimension. */
+/* Checks indices into one dimension. */
 static bool check_range_of(const struct look *look, const TfLiteTensor *indices, int64_t size) {
     for (int64_t i = 0; i < elements(indices); i++) {
         int64_t index = number(indices, i);
@@ -606,7 +614,7 @@ static bool check_range_of(const struct look *look, const TfLiteTensor *indices,
     return true;
 }
 
-/* TfLiteGatherParams, as far as any release has it */
+/* TfLiteGatherParams, with all fields of any release */
 struct gathering {
     int32_t axis;
 };
@@ -656,11 +664,11 @@ static bool check_looked_up(const struct look *look) {
            check_range_of(look, input(look, 0), dimension(table, 0));
 }
 
-/* What is checked of an operator: `operands` has a bit for each that is a number. */
+/* The checks of an operator: `operands` has a bit for each operand that is a number. */
 struct rule {
     unsigned operands;
     bool (*check)(const struct look *);
-    bool later_check; /* kernels of 2.20 and later do it themselves */
+    bool later_check; /* kernels of 2.20 and later check this themselves */
 };
 
 static const struct rule rules[CODES] = {
@@ -716,7 +724,7 @@ static bool is_constant(const TfLiteTensor *tensor) {
            tensor->allocation_type == kTfLitePersistentRo;
 }
 
-/* Checks the operands if all of them are there and known. */
+/* Checks the operands if the content of all of them is known. */
 static bool check_operands(const struct look *look, bool computed) {
     const struct rule *rule = rule_of(look->code);
     if (rule == NULL || input(look, 0) == NULL) return true;

@@ -1,6 +1,6 @@
 /*
- * The wrapping delegate. It lets another delegate take the chosen operators, takes the memory of
- * tensors from the engine, and stands in for the functions of nodes where that is asked for.
+ * The wrapping delegate. It lets another delegate take the chosen operators, takes over the memory
+ * of tensors from the engine, and replaces functions of nodes where a session needs it.
  */
 #define _GNU_SOURCE
 #include "tflite_session.h"
@@ -29,7 +29,10 @@ static bool contains(const struct ids *ids, int32_t id) {
 
 /* ---- memory of tensors ----------------------------------------------------------------- */
 
-/* Takes a tensor from the engine's arena planner; what it keeps for other reasons stays its own. */
+/*
+ * Takes a tensor over from the engine's arena planner, unless the engine allocates it in another
+ * way.
+ */
 static void take(TfLiteTensor *tensor) {
     if (tensor->allocation_type == kTfLiteArenaRw && !tensor->is_variable) {
         tensor->allocation_type = kTfLiteCustom;
@@ -59,7 +62,7 @@ static void give_back(const struct djlplan_tflite_session *session, const TfLite
     }
 }
 
-/* Gives the tensors of the engine's arena the shapes that they have in another session. */
+/* Resizes the tensors of the engine's arena to their shapes in another session. */
 static TfLiteStatus take_shapes(const struct djlplan_tflite_session *session,
                                 TfLiteContext *context) {
     if (session->shapes_of == NULL) return kTfLiteOk;
@@ -92,14 +95,14 @@ static struct node *find(struct node **nodes, int count, TfLiteNode *node) {
     return found == NULL ? NULL : *found;
 }
 
-/* What the session knows of one of the model's nodes. */
+/* Returns the session's record of a node of the model. */
 static struct node *node_of(const TfLiteContext *context, TfLiteNode *node) {
     const struct djlplan_tflite_session *session = djlplan_tflite_current;
     if (session == NULL || session->context != context) return NULL;
     return find(session->by_address, session->node_count, node);
 }
 
-/* What it knows of a node of a graph that the model calls. */
+/* Returns the session's record of a node of a graph that the model calls. */
 static struct node *called_node_of(const TfLiteContext *context, TfLiteNode *node) {
     const struct djlplan_tflite_session *session = djlplan_tflite_current;
     const struct called_graph *graph = session == NULL ? NULL : session->called;
@@ -107,7 +110,7 @@ static struct node *called_node_of(const TfLiteContext *context, TfLiteNode *nod
     return graph == NULL ? NULL : find(graph->by_address, graph->node_count, node);
 }
 
-/* Lets a kernel prepare between the checks of what it reads and of what it will write. */
+/* Prepares a kernel, and checks the inputs before it and the outputs after it. */
 static TfLiteStatus prepare_kernel(TfLiteContext *context, const struct node *known) {
     struct djlplan_tflite_session *session = djlplan_tflite_current;
     if (!djlplan_guard_before(session, context, known->node, known->builtin_code)) {
@@ -121,7 +124,7 @@ static TfLiteStatus prepare_kernel(TfLiteContext *context, const struct node *kn
     return sound ? kTfLiteOk : kTfLiteError;
 }
 
-/* Stands in for the functions of kernels in graphs that the model calls. */
+/* Replaces the prepare function of kernels in graphs that the model calls. */
 static TfLiteStatus prepare_called(TfLiteContext *context, TfLiteNode *node) {
     const struct node *known = called_node_of(context, node);
     return known == NULL ? kTfLiteError : prepare_kernel(context, known);
@@ -135,10 +138,10 @@ static TfLiteStatus invoke_called(TfLiteContext *context, TfLiteNode *node) {
 }
 
 /*
- * Stands in for a kernel's prepare. Kernels choose their algorithm by the allocation type of their
- * inputs (a convolution whose filter lies in the engine's arena is not run on several threads), so
- * the kernel sees the tensors as a stock interpreter would show them; then we take them, and the
- * temporaries that it asked for.
+ * Replaces a kernel's prepare function. Kernels choose their algorithm by the allocation type of
+ * their inputs; for example, a convolution whose filter is in the engine's arena uses one thread.
+ * So the kernel first sees the tensors as in a stock interpreter; then the session takes over the
+ * tensors, and the temporaries that the kernel requested.
  */
 static TfLiteStatus prepare_node(TfLiteContext *context, TfLiteNode *node) {
     const struct node *known = node_of(context, node);
@@ -160,8 +163,8 @@ static TfLiteStatus prepare_node(TfLiteContext *context, TfLiteNode *node) {
 }
 
 /*
- * Stands in for a node's invoke in a timed or a streamed session, and where operands are to be
- * checked that are computed.
+ * Replaces a node's invoke function in a timed or streamed session, and if computed operands must
+ * be checked.
  */
 static TfLiteStatus invoke_node(TfLiteContext *context, TfLiteNode *node) {
     struct node *known = node_of(context, node);
@@ -206,8 +209,8 @@ static TfLiteStatus note_partitions(struct djlplan_tflite_session *session, TfLi
 }
 
 /*
- * What the other delegate gets of the nodes that it would take: the chosen ones, or nothing when it
- * is only asked. The caller frees them; NULL for an error.
+ * Returns which of the requested nodes the other delegate gets: the chosen ones, or none in a
+ * preview. The caller frees the list. Returns NULL on error.
  */
 static TfLiteIntArray *granted(TfLiteContext *context, const TfLiteIntArray *nodes) {
     struct djlplan_tflite_session *session = djlplan_tflite_current;
@@ -228,7 +231,7 @@ static TfLiteIntArray *granted(TfLiteContext *context, const TfLiteIntArray *nod
     return chosen;
 }
 
-/* Stands in for ReplaceNodeSubsetsWithDelegateKernels while the other delegate prepares. */
+/* Replaces ReplaceNodeSubsetsWithDelegateKernels while the other delegate prepares. */
 static TfLiteStatus replace_chosen(TfLiteContext *context, TfLiteRegistration kernel,
                                    const TfLiteIntArray *nodes, TfLiteDelegate *delegate) {
     TfLiteIntArray *chosen = granted(context, nodes);
@@ -240,7 +243,7 @@ static TfLiteStatus replace_chosen(TfLiteContext *context, TfLiteRegistration ke
     return status;
 }
 
-/* The same in releases whose registrations are larger. */
+/* Like replace_chosen, for releases with larger registrations. */
 static TfLiteStatus later_replace_chosen(TfLiteContext *context, TfLiteLaterRegistration kernel,
                                          const TfLiteIntArray *nodes, TfLiteDelegate *delegate) {
     TfLiteIntArray *chosen = granted(context, nodes);
@@ -257,8 +260,9 @@ static bool unpacks(const TfLiteRegistration *registration) {
 }
 
 /*
- * Whether a node is shown: a chosen one, or one that unpacks what such a node reads. Nodes come in
- * reverse order; `read` marks the tensors that those shown so far read.
+ * Returns whether the delegate sees a node: a chosen one, or one that unpacks a constant for a
+ * visible node. Nodes come in reverse order; `read` marks the tensors that visible nodes read so
+ * far.
  */
 static bool is_shown(const struct ids *chosen, TfLiteContext *context, int id, bool *read) {
     TfLiteNode *node;
@@ -275,7 +279,7 @@ static bool is_shown(const struct ids *chosen, TfLiteContext *context, int id, b
     return shown;
 }
 
-/* Picks what is shown of the execution plan; `read` and `show` are zeroed room to work in. */
+/* Selects the visible part of the execution plan; `read` and `show` are zeroed scratch memory. */
 static void pick_shown(const struct delegation *delegation, TfLiteContext *context,
                        const TfLiteIntArray *all, bool *read, bool *show) {
     for (int i = all->size - 1; i >= 0; i--) {
@@ -288,7 +292,7 @@ static void pick_shown(const struct delegation *delegation, TfLiteContext *conte
     }
 }
 
-/* Stands in for GetExecutionPlan: the execution plan as the other delegate sees it. */
+/* Replaces GetExecutionPlan: returns the execution plan that the other delegate sees. */
 static TfLiteStatus shown_plan(TfLiteContext *context, TfLiteIntArray **plan) {
     struct delegation *delegation = &djlplan_tflite_current->delegation;
     TfLiteIntArray *all;
@@ -309,7 +313,7 @@ static TfLiteStatus shown_plan(TfLiteContext *context, TfLiteIntArray **plan) {
     return status;
 }
 
-/* Exchanges where constants lie with where they lie for the other delegate. */
+/* Swaps the addresses of constants with those that they have for the other delegate. */
 static bool exchange_constants(struct delegation *delegation, TfLiteContext *context) {
     for (int i = 0; i < delegation->constant_count; i++) {
         struct constant *constant = &delegation->constants[i];
@@ -328,8 +332,8 @@ static bool exchange_constants(struct delegation *delegation, TfLiteContext *con
 }
 
 /*
- * Lets the other delegate see the chosen operators only, and what unpacks their constants: XNNPACK
- * keeps unpacked what all operators that it sees read.
+ * Prepares the other delegate, which sees only the chosen operators and those that unpack their
+ * constants, because XNNPACK keeps an unpacked copy of every constant that visible operators read.
  */
 static TfLiteStatus delegate_chosen(struct delegation *delegation, TfLiteContext *context) {
     if (delegation->kind == DELEGATES_NOTHING) return kTfLiteOk;
@@ -351,7 +355,7 @@ static TfLiteStatus delegate_chosen(struct delegation *delegation, TfLiteContext
     return status;
 }
 
-/* Takes the ids that the engine keeps off a list. */
+/* Removes the ids that the engine keeps from a list. */
 static void leave(struct ids *ids, const TfLiteIntArray *to_engine) {
     for (int i = 0; i < to_engine->size; i++) {
         if (!contains(ids, to_engine->data[i])) continue;
@@ -367,7 +371,7 @@ static void leave(struct ids *ids, const TfLiteIntArray *to_engine) {
 
 static void stand_in(const struct djlplan_tflite_session *session, const struct node *known,
                      TfLiteRegistration *registration) {
-    /* Of an operator that it does not have, the engine tells by its lack of functions. */
+    /* An operator that the engine does not have lacks both functions. */
     bool prepared = session->temporaries || registration->prepare != NULL;
     if (prepared && known->node->delegate == NULL) registration->prepare = prepare_node;
     if (session->timed || session->streaming.wanted || known->computed) {
@@ -381,14 +385,16 @@ static bool make_room(struct djlplan_tflite_session *session, int nodes) {
     return session->nodes != NULL && session->by_address != NULL;
 }
 
-/* What a release tells of where a kernel's output may lie, −1 for one that tells nothing. */
+/*
+ * Returns where a kernel's output may lie (inplace_operator), −1 if the release does not report it.
+ */
 static int32_t in_place(const TfLiteRegistration *registration) {
     if (!djlplan_tflite_tells_in_place()) return -1;
     const TfLiteLaterRegistration *later = (const TfLiteLaterRegistration *)registration;
     return (int32_t)(later->inplace_operator & INT32_MAX);
 }
 
-/* The engine keeps its nodes in a row, each with its registration behind it. */
+/* Checks that nodes lie in a row, each followed by its registration. */
 static bool lies_as_declared(TfLiteContext *context, int id, const TfLiteNode *node,
                              const TfLiteRegistration *registration) {
     int64_t distance = (int64_t)sizeof *node + djlplan_tflite_release->registration_bytes;
@@ -405,7 +411,9 @@ static bool is_computed(const TfLiteContext *context, const TfLiteNode *node,
            djlplan_guard_computed(context, node, registration->builtin_code);
 }
 
-/* Hooks the nodes of a graph that the model calls: they are checked, and otherwise the engine's. */
+/*
+ * Hooks the nodes of a graph that the model calls, for checks only; its memory stays the engine's.
+ */
 static TfLiteStatus guard_called(struct djlplan_tflite_session *session, TfLiteContext *context) {
     TfLiteIntArray *plan;
     TfLiteStatus status = context->GetExecutionPlan(context, &plan);
@@ -439,8 +447,8 @@ static TfLiteStatus guard_called(struct djlplan_tflite_session *session, TfLiteC
 }
 
 /*
- * Reads the execution plan, of which delegate kernels are part now, and hooks its nodes. Tensors of
- * delegate kernels stay the engine's where these ask for their addresses once: arenas move.
+ * Reads the execution plan, which now has delegate kernels, and hooks its nodes. Tensors of
+ * delegate kernels that read addresses only once stay in the engine's memory, because arenas move.
  */
 static TfLiteStatus read_plan(struct djlplan_tflite_session *session, TfLiteContext *context) {
     TfLiteIntArray *plan;
@@ -478,8 +486,8 @@ static TfLiteStatus read_plan(struct djlplan_tflite_session *session, TfLiteCont
 }
 
 /*
- * The engine offers its subgraphs one by one, the model itself first; those that operators call are
- * checked, and otherwise left to the engine.
+ * The engine calls this for each subgraph, the model's main graph first. Subgraphs that operators
+ * call are only checked.
  */
 TfLiteStatus djlplan_tflite_prepare(TfLiteContext *context, TfLiteDelegate *wrapper) {
     struct djlplan_tflite_session *session = wrapper->data;

@@ -1,4 +1,4 @@
-/* TensorFlow Lite interpreters whose intermediate tensors live where the caller says. */
+/* Sessions: TensorFlow Lite interpreters whose intermediate tensors are placed by the caller. */
 #include "tflite_session.h"
 
 #include <stdio.h>
@@ -12,13 +12,16 @@ static void report(void *user_data, const char *format, va_list arguments) {
         used += 2;
     }
     vsnprintf(session->error + used, sizeof session->error - used, format, arguments);
-    /* Messages that end their line would make two of one. */
+    /* Removes final line breaks, so that the message stays on one line. */
     for (size_t end = strlen(session->error); end > 0 && session->error[end - 1] == '\n'; end--) {
         session->error[end - 1] = '\0';
     }
 }
 
-/* Compares a tensor, read by the declared layout, with the results of the engine's accessors. */
+/*
+ * Compares a tensor, read by the layout of tflite_abi.h, with the results of the engine's
+ * accessors.
+ */
 static bool layout_holds(const TfLiteTensor *tensor, const TfLiteContext *context) {
     ptrdiff_t index = tensor - context->tensors;
     return index >= 0 && (size_t)index < context->tensors_size &&
@@ -144,7 +147,10 @@ void djlplan_tflite_session_preview(struct djlplan_tflite_session *session, void
 
 void djlplan_tflite_session_time(struct djlplan_tflite_session *session) { session->timed = true; }
 
-/* Tells a failure of the engine from one that our checks found. */
+/*
+ * Returns the status of a failure: DJLPLAN_UNSOUND if this library's checks caused it, otherwise
+ * the engine's.
+ */
 static int failure(const struct djlplan_tflite_session *session) {
     return session->unsound ? DJLPLAN_UNSOUND : DJLPLAN_ENGINE_ERROR;
 }
@@ -158,7 +164,10 @@ int djlplan_tflite_session_build(struct djlplan_tflite_session *session, const v
 }
 
 void djlplan_tflite_session_delete(struct djlplan_tflite_session *session) {
-    /* First: kernels are deleted by functions of theirs that may look at their delegate. */
+    /*
+     * The interpreter goes first, because its kernels may access their delegate when they are
+     * deleted.
+     */
     if (session->interpreter != NULL) djlplan_tflite.InterpreterDelete(session->interpreter);
     forget_delegation(&session->delegation);
     free(session->wanted.values);
@@ -180,7 +189,7 @@ const char *djlplan_tflite_error(const struct djlplan_tflite_session *session) {
     return session->error;
 }
 
-/* Runs one of the engine's functions with this session as the thread's current one. */
+/* Calls a function of the engine with this session as the thread's current one. */
 static int enter(struct djlplan_tflite_session *session, TfLiteStatus (*function)(void *)) {
     session->error[0] = '\0';
     session->unsound = false;
@@ -190,7 +199,7 @@ static int enter(struct djlplan_tflite_session *session, TfLiteStatus (*function
     return status == kTfLiteOk ? DJLPLAN_OK : failure(session);
 }
 
-/* The engine does not check indices of inputs and outputs. */
+/* Checks an index, because the engine does not check indices of inputs and outputs. */
 static bool has(int count, int index) { return index >= 0 && index < count; }
 
 int djlplan_tflite_resize(struct djlplan_tflite_session *session, int input, const int32_t *shape,
@@ -236,7 +245,7 @@ int djlplan_tflite_allocate(struct djlplan_tflite_session *session) {
 
 /* ---- the plan -------------------------------------------------------------------------- */
 
-/* Those that a plan places. */
+/* Counts the tensors that a plan must place. */
 static int64_t count_ours(const struct djlplan_tflite_session *session) {
     const TfLiteContext *context = session->context;
     int64_t count = 0;
@@ -253,14 +262,14 @@ static int refuse(struct djlplan_tflite_session *session, const char *why, int32
 }
 
 /*
- * What offsets are multiples of: where tensors may lie inside of others, what the engine asks of
- * constants.
+ * Returns the alignment of offsets. Tensors that may lie inside others need only the alignment that
+ * the engine requires of constants.
  */
 static int64_t alignment(const struct djlplan_tflite_session *session) {
     return session->streaming.wanted ? 16 : DJLPLAN_ALIGNMENT;
 }
 
-/* Why a tensor may not have a place, NULL if it may. */
+/* Returns why a tensor may not have a place, NULL if it may. */
 static const char *objection(const struct djlplan_tflite_session *session, int32_t id,
                              int64_t offset, int64_t arena_bytes) {
     const TfLiteContext *context = session->context;

@@ -1,6 +1,6 @@
 /*
- * A session with TensorFlow Lite: what tflite_engine.c (its library), tflite_session.c,
- * tflite_prepare.c (the wrapping delegate) and tflite_graph.c share.
+ * A session with TensorFlow Lite, shared by tflite_engine.c (the library), tflite_session.c,
+ * tflite_prepare.c (the wrapping delegate) and tflite_graph.c.
  */
 #ifndef DJLPLAN_TFLITE_SESSION_H
 #define DJLPLAN_TFLITE_SESSION_H
@@ -16,7 +16,7 @@
 
 typedef void (*tflite_reporter)(void *, const char *, va_list);
 
-/* The engine's C API, found by name. Does not change once attached. */
+/* The engine's C API, found by name. It does not change once attached. */
 struct tflite_api {
     const char *(*Version)(void);
     void *(*ModelCreate)(const void *, size_t);
@@ -45,16 +45,16 @@ struct tflite_api {
 
 extern struct tflite_api djlplan_tflite;
 
-/* What releases of the engine differ in. */
+/* The differences between the engine's releases. */
 struct tflite_release {
     const char *version;
     int64_t registration_bytes; /* of a TfLiteRegistration */
-    bool xnnpack_defaults;      /* there are more options of XNNPACK's delegate, with defaults */
-    bool kernels_rebind;        /* XNNPACK looks in each inference where its kernels' tensors lie */
-    bool shares_workspaces;     /* XNNPACK's allocator and workspaces are as we know them */
+    bool xnnpack_defaults;      /* XNNPACK's delegate has more options, with defaults */
+    bool kernels_rebind;        /* XNNPACK's kernels read their tensors' addresses in each inference */
+    bool shares_workspaces;     /* the layout of XNNPACK's allocator and workspaces is known */
 };
 
-/* The one that we are attached to. */
+/* The release of the attached library. */
 extern const struct tflite_release *djlplan_tflite_release;
 
 /* Writes the address of a function of the engine's library to `function`. Only when attached. */
@@ -68,7 +68,7 @@ struct ids {
     int count;
 };
 
-/* A node of the execution plan, and its functions, for which we may stand in. */
+/* A node of the execution plan, and its original functions. */
 struct node {
     TfLiteNode *node;
     int32_t id;
@@ -76,7 +76,7 @@ struct node {
     int32_t in_place; /* as djlplan_tflite_nodes says */
     TfLiteNodeFunction prepare;
     TfLiteNodeFunction invoke;
-    bool computed; /* operands that are checked are known only as it runs */
+    bool computed; /* some checked operands are known only when it runs */
     int64_t nanos; /* in the last inference, when timed */
 };
 
@@ -89,17 +89,17 @@ struct called_graph {
     struct called_graph *next;
 };
 
-/* A constant of which the model's memory has no content, and where that is. */
+/* A constant whose content is outside the model's memory, and its address. */
 struct constant {
     int32_t tensor;
     void *data;
 };
 
-/* What another delegate is to do, and what the engine's functions are while it prepares. */
+/* The task of another delegate, and the engine's original functions while it prepares. */
 struct delegation {
     enum { DELEGATES_NOTHING, DELEGATES_CHOSEN, DELEGATES_PREVIEW } kind;
     TfLiteDelegate *real; /* NULL for nothing */
-    struct constant *constants; /* that lie elsewhere meanwhile */
+    struct constant *constants; /* constants with another address meanwhile */
     int constant_count;
     union {
         TfLiteReplaceFunction replace;
@@ -120,30 +120,30 @@ struct placed_tensor {
     struct place place;
 };
 
-/* The plan that was taken, if one was. */
+/* The current plan, if there is one. */
 struct tensor_plan {
     bool taken;
     struct placed_tensor *tensors; /* by ascending id */
     int count;
     int64_t arena_bytes;
-    char *bound; /* the arena that the tensors point into, NULL for none yet */
+    char *bound; /* the arena that the tensors point into, or NULL */
 };
 
-/* A copy of a constant that a kernel makes in its first inference, and reads in its place. */
+/* A copy of a constant that a kernel makes in its first inference, and reads from then on. */
 struct derived {
     int32_t step;
     int32_t tensor;
     int32_t constant;
 };
 
-/* Constants that are loaded while the model runs. */
+/* Constants that are loaded during an inference. */
 struct streaming {
     bool wanted;
     struct derived *derived;
     int derived_count;
-    struct djlplan_stream *stream; /* NULL until it is given, with what follows */
+    struct djlplan_stream *stream; /* NULL until it is set with the following fields */
     struct djlplan_binding *bindings; /* by ascending step */
-    void **original;                  /* where each one's tensor lies without them */
+    void **original;                  /* original address of each tensor */
     int count;
     int *first;   /* by step: its first binding; one more than there are steps */
     bool *elided; /* by step */
@@ -156,7 +156,7 @@ struct djlplan_tflite_session {
     void *interpreter;
     TfLiteContext *context;
     char error[512];
-    /* what was asked for */
+    /* what the caller requested */
     struct ids wanted; /* the tensors to place, ascending */
     bool temporaries;  /* and the kernels' temporaries */
     bool timed;
@@ -167,12 +167,15 @@ struct djlplan_tflite_session {
     struct node **by_address; /* in the order of the engine's nodes in memory */
     int node_count;
     struct called_graph *called;
-    bool unsound; /* the last failure is one that our own checks found */
+    bool unsound; /* this library's checks caused the last failure */
     struct tensor_plan plan;
     struct streaming streaming;
 };
 
-/* The session for which this thread is inside the engine. Kernels' functions get only the node. */
+/*
+ * The session for which this thread is inside the engine, because kernels' functions get only the
+ * node.
+ */
 extern _Thread_local struct djlplan_tflite_session *djlplan_tflite_current;
 
 /* tflite_prepare.c: the wrapping delegate's Prepare. */
@@ -180,19 +183,22 @@ TfLiteStatus djlplan_tflite_prepare(TfLiteContext *context, TfLiteDelegate *wrap
 
 /* ---- tflite_guard.c -------------------------------------------------------------------- */
 
-/* Before and after a kernel prepares. False, with the session's error, if the engine must stop. */
+/*
+ * Check a kernel before and after it prepares. Return false, with the session's error, if the
+ * engine must stop.
+ */
 bool djlplan_guard_before(struct djlplan_tflite_session *session, const TfLiteContext *context,
                           const TfLiteNode *node, int32_t code);
 bool djlplan_guard_after(struct djlplan_tflite_session *session, const TfLiteContext *context,
                          const TfLiteNode *node, int32_t code);
 /*
- * Makes results dynamic, as earlier releases do, whose sizes are known only as the model runs.
- * Whoever places a tensor, or looks where it lies, has to know that before.
+ * Marks outputs as dynamic, as earlier releases do, if their sizes are known only at run time. Must
+ * be called before a tensor is placed or its address read.
  */
 void djlplan_guard_unknown(const TfLiteContext *context, const TfLiteNode *node);
-/* Whether an operator has operands to check that are not constants of the file. */
+/* Returns whether an operator has checked operands that are not constants of the file. */
 bool djlplan_guard_computed(const TfLiteContext *context, const TfLiteNode *node, int32_t code);
-/* Before such an operator runs. */
+/* Checks computed operands before the operator runs. */
 bool djlplan_guard_operands(struct djlplan_tflite_session *session, const TfLiteContext *context,
                             const TfLiteNode *node, int32_t code);
 
@@ -202,24 +208,30 @@ bool djlplan_guard_operands(struct djlplan_tflite_session *session, const TfLite
 struct djlplan_delegate {
     TfLiteDelegate *delegate;
     void (*destroy)(TfLiteDelegate *);
-    struct workspace workspace; /* of one of XNNPACK's, where workspaces can be shared */
+    struct workspace workspace; /* XNNPACK only, if workspaces can be shared */
 };
 
-/* Whether the delegate's kernels look in each inference where their tensors lie. */
+/* Returns whether the delegate's kernels read their tensors' addresses in each inference. */
 bool djlplan_tflite_rebinds(const TfLiteDelegate *delegate);
 
 /* ---- xnnpack_weights.c ----------------------------------------------------------------- */
 
-/* Between the two this thread builds an interpreter: whether weights of it were not found. */
+/*
+ * Enclose the building of an interpreter on this thread; the second returns whether packed weights
+ * were missing.
+ */
 void djlplan_packed_expect(void);
 bool djlplan_packed_missed(void);
 
 /* ---- tflite_stream.c ------------------------------------------------------------------- */
 
-/* After a node's prepare: takes what it derives from constants. False without memory. */
+/*
+ * Called after a node's prepare: records the tensors that it derives from constants. False if there
+ * is no memory.
+ */
 bool djlplan_tflite_take_derived(struct djlplan_tflite_session *session, const struct node *known);
 bool djlplan_tflite_is_derived(const struct djlplan_tflite_session *session, int32_t tensor);
-/* Runs a node once what it reads is there. */
+/* Waits until a node's constants are loaded, and runs it. */
 TfLiteStatus djlplan_tflite_invoke_step(struct djlplan_tflite_session *session, struct node *known);
 void djlplan_tflite_forget_streaming(struct djlplan_tflite_session *session);
 

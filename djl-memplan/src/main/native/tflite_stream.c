@@ -1,4 +1,4 @@
-/* Constants of a session that are loaded while it runs: where they go, and what waits for them. */
+/* Loads the constants of a session during an inference: binds their places, and waits for loads. */
 #define _GNU_SOURCE
 #include "tflite_session.h"
 
@@ -18,8 +18,8 @@ void djlplan_tflite_session_stream(struct djlplan_tflite_session *session) {
 /* ---- what kernels derive from constants ------------------------------------------------ */
 
 /*
- * A convolution on several threads keeps its filter transposed, in memory of its own that it fills
- * in its first inference; afterwards it does not read the filter any more.
+ * A convolution on several threads makes a transposed copy of its filter in its first inference,
+ * and no longer reads the filter afterwards.
  */
 static bool is_derived(const TfLiteContext *context, const TfLiteNode *node, int32_t code,
                        int32_t id) {
@@ -169,7 +169,7 @@ static bool write_fully(int file, const char *bytes, int64_t count, int64_t offs
     return true;
 }
 
-/* Writes what the kernel of a step derived from its constants. */
+/* Writes the tensor that a step's kernel derived from its constants. */
 static bool capture(struct djlplan_tflite_session *session, int step) {
     const struct streaming *streaming = &session->streaming;
     for (int i = 0; i < streaming->derived_count; i++) {
@@ -181,7 +181,7 @@ static bool capture(struct djlplan_tflite_session *session, int step) {
                      strerror(errno));
             return false;
         }
-        /* Written back early, so that not all of it is in memory until it is. */
+        /* Starts the write to disk early, to limit the dirty pages in memory. */
         sync_file_range(streaming->capture_file, offset, bytes, SYNC_FILE_RANGE_WRITE);
     }
     return true;

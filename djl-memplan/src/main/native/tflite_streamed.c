@@ -1,4 +1,4 @@
-/* Inferences of sessions whose constants are loaded while they run. */
+/* Runs inferences of sessions that load their constants during the inference. */
 #define _GNU_SOURCE
 #include "tflite_session.h"
 
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The engine may look at its constants between inferences. */
+/* Restores the constants' addresses, because the engine may read constants between inferences. */
 static void restore(struct djlplan_tflite_session *session) {
     const struct streaming *streaming = &session->streaming;
     for (int i = streaming->count - 1; i >= 0; i--) {

@@ -1,4 +1,4 @@
-/* Takes libtorch's CPU allocator over and hands allocations to the run that is current. */
+/* Intercepts libtorch's CPU allocator, and passes allocations to the current run. */
 #define _GNU_SOURCE
 #include "torch_engine.h"
 #include "torch_run.h"
@@ -7,12 +7,12 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-/* Above the allocators that libtorch and its libraries set. */
+/* A higher priority than the allocators that libtorch and its libraries set. */
 enum { PRIORITY = 127 };
 
 /*
- * Guarded by attach_lock until we are attached. Then none of it changes, and the engine's threads
- * read it without the lock, behind a fence.
+ * Guarded by attach_lock until attached; constant afterwards, when the engine's threads read it
+ * without the lock, behind a fence.
  */
 static pthread_mutex_t attach_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool attached;
@@ -21,7 +21,7 @@ static torch_allocator ours = {vtable + TORCH_BEFORE};
 
 static _Thread_local struct djlplan_torch_run *current;
 
-/* The place of an allocation among the weights of this thread; NULL if it is none of them. */
+/* Returns the place of an allocation among this thread's weights, NULL if it is not a weight. */
 static void *place_among_weights(size_t bytes) {
     struct djlplan_weights *weights = djlplan_weights_current;
     if (weights == NULL || djlplan_stream_notice(weights, bytes)) return NULL;
@@ -30,7 +30,7 @@ static void *place_among_weights(size_t bytes) {
 
 static torch_data_ptr allocate(const torch_allocator *self, size_t bytes) {
     (void)self;
-    atomic_thread_fence(memory_order_acquire); /* to what attach() has written */
+    atomic_thread_fence(memory_order_acquire); /* pairs with the release fence of attach() */
     void *weight = place_among_weights(bytes);
     if (weight != NULL) return djlplan_torch_block(weight);
     struct djlplan_torch_run *run = current;
@@ -42,7 +42,7 @@ static torch_data_ptr allocate(const torch_allocator *self, size_t bytes) {
     return block;
 }
 
-/* For blocks that were allocated raw, by the engine's allocator or by ours. */
+/* Frees raw blocks of the engine's allocator or of this one. */
 static torch_deleter raw_deleter(const torch_allocator *self) {
     (void)self;
     atomic_thread_fence(memory_order_acquire);

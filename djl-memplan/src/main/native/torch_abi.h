@@ -1,6 +1,6 @@
 /*
- * The part of libtorch's C++ ABI (libstdc++, 64 bits) that djl-plan reads or writes. Read in the
- * versions 2.1.1, 2.2.2, 2.5.1 and 2.7.1; checked against the live library by torch.c before use.
+ * The part of libtorch's C++ ABI (libstdc++, 64 bits) that djl-plan reads or writes, taken from the
+ * versions 2.1.1, 2.2.2, 2.5.1 and 2.7.1. torch.c checks it against the loaded library before use.
  */
 #ifndef DJLPLAN_TORCH_ABI_H
 #define DJLPLAN_TORCH_ABI_H
@@ -12,9 +12,9 @@
 typedef void (*torch_deleter)(void *);
 
 /*
- * c10::DataPtr: a unique_ptr<void, torch_deleter> beside its data, and c10::Device. Returned by
- * value in memory that the caller provides, for it has a destructor; C returns a struct of this
- * size in the same way.
+ * c10::DataPtr: a unique_ptr<void, torch_deleter> with its data, and c10::Device. It has a
+ * destructor, so C++ returns it in memory that the caller provides; C returns a struct of this size
+ * in the same way.
  */
 typedef struct {
     void *data;
@@ -42,8 +42,8 @@ typedef void (*torch_set_allocator)(int8_t device_type, torch_allocator *, uint8
 typedef torch_allocator *(*torch_get_allocator)(const int8_t *device_type);
 
 /*
- * Entries of the virtual table. Before the first come two more, offset to top and RTTI. Since 2.3
- * is_simple_data_ptr comes before raw_deleter, and copy_data after it.
+ * Entries of the virtual table, which is preceded by two more: offset to top and RTTI. Since 2.3,
+ * is_simple_data_ptr is before raw_deleter, and copy_data is after it.
  */
 enum {
     TORCH_BEFORE = 2,
@@ -57,9 +57,9 @@ enum {
 };
 
 /*
- * at::RecordFunctionCallback: what observes operators. It is copied as it is, and passed by value.
- * After the probability of being called come the kinds of functions, of which operators are the
- * first, and what is wanted beside the name, off but for what an operator returns.
+ * at::RecordFunctionCallback, an observer of operators, which is passed by value and copied. The
+ * probability of a call is followed by flags for the kinds of functions, of which operators are the
+ * first, and flags for optional data, all off except for an operator's outputs.
  */
 typedef struct {
     void **(*begins)(void **context, const void *function);
@@ -72,7 +72,7 @@ _Static_assert(sizeof(torch_record_callback) == 40, "at::RecordFunctionCallback 
 
 enum { TORCH_OPERATORS = 0, TORCH_OUTPUTS = 11 };
 
-/* c10::IValue, of which only tensors are read. */
+/* c10::IValue; only its tensors are read. */
 typedef struct {
     const void *payload;
     uint32_t tag;
@@ -88,14 +88,14 @@ typedef struct {
 } torch_values;
 
 /*
- * Where at::RecordFunction, an operator that runs, has the vector of what it returns: there when it
- * ends. Seen so in 2.1.1, and in 2.7.1, where arguments by name come before.
+ * The offset in at::RecordFunction, a running operator, of the vector of its outputs, which exists
+ * when the operator ends. Observed in 2.1.1, and in 2.7.1, where named arguments come before.
  */
 enum { TORCH_OUTPUTS_OLD = 224, TORCH_OUTPUTS_NEW = 280 };
 
 /*
- * c10::StorageImpl and c10::TensorImpl, as words: the virtual table, two counts of references, and
- * then the address of the block or of the storage. The counts have 64 bits in 2.1.1, 32 in 2.7.1.
+ * c10::StorageImpl and c10::TensorImpl as words: the virtual table, two reference counts, then the
+ * address of the block or of the storage. A count has 64 bits in 2.1.1 and 32 in 2.7.1.
  */
 typedef const void *const *torch_object;
 
@@ -113,7 +113,7 @@ typedef struct {
     void *not_written[3];
 } torch_returned_tensor;
 
-/* c10::TensorOptions: with nothing said, numbers are floats in the CPU's memory. */
+/* c10::TensorOptions. The defaults are floats in CPU memory. */
 typedef struct {
     uint64_t nothing[4];
 } torch_options;
@@ -135,7 +135,7 @@ typedef struct {
 #define TORCH_EMPTY "_ZN2at6detail9empty_cpuEN3c108ArrayRefIlEERKNS1_13TensorOptionsE"
 #define TORCH_ZERO "_ZN2at4_ops5zero_4callERNS_6TensorE"
 
-/* Of the thread that calls them. */
+/* Settings of the calling thread. */
 #define TORCH_GET_NUM_THREADS "_ZN2at15get_num_threadsEv"
 #define TORCH_SET_NUM_THREADS "_ZN2at15set_num_threadsEi"
 #define TORCH_GET_GRAD_MODE "_ZN3c108GradMode10is_enabledEv"

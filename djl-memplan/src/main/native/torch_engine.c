@@ -1,4 +1,4 @@
-/* Finds libtorch's CPU allocator, and allocates and frees by it. */
+/* Finds libtorch's CPU allocator, and allocates and frees with it. */
 #define _GNU_SOURCE
 #include "torch_engine.h"
 
@@ -24,7 +24,10 @@ static bool same_library(const void *a, const void *b) {
            first.dli_fbase == second.dli_fbase;
 }
 
-/* Whether the library has a symbol for just this table: then nothing was added to it since. */
+/*
+ * Returns whether the library has a symbol for a table of exactly this size, so that no entry was
+ * added to it.
+ */
 static bool has_entries(void **table, int entries) {
     Dl_info info;
     const ElfW(Sym) *symbol = NULL;
@@ -33,10 +36,13 @@ static bool has_entries(void **table, int entries) {
            symbol->st_size == (size_t)(TORCH_BEFORE + entries) * sizeof *table;
 }
 
-/* Whether a small and an empty allocation look as torch_abi.h says. */
+/*
+ * Checks that a small and an empty allocation look as torch_abi.h says. Returns NULL or the
+ * problem.
+ */
 static const char *check_allocations(torch_raw_deleter raw) {
     torch_data_ptr block = engine_allocate(engine, 100);
-    /* What is not as it should be cannot be freed either. */
+    /* A block with an unexpected layout cannot be freed, either. */
     if (block.data == NULL || block.context != block.data ||
         block.device_type != TORCH_DEVICE_CPU || block.device_index != TORCH_NO_INDEX) {
         return "its DataPtr has another layout";

@@ -1,4 +1,4 @@
-/* libtorch's own CPU allocator, below ours. */
+/* libtorch's own CPU allocator, to which the intercepting one delegates. */
 #ifndef DJLPLAN_TORCH_ENGINE_H
 #define DJLPLAN_TORCH_ENGINE_H
 
@@ -6,12 +6,12 @@
 #include "torch_abi.h"
 
 /*
- * Checks that libc10's allocator is as torch_abi.h says. Returns NULL, or why it is not. Called
- * once; then the functions below may be called from any thread, behind a fence.
+ * Checks that libc10's allocator has the layout of torch_abi.h. Returns NULL or the problem. Called
+ * once; then any thread may call the functions below, behind a fence.
  */
 const char *djlplan_torch_engine_find(void *library, torch_allocator *allocator);
 
-/* Copies its virtual table, of which the given functions replace two. */
+/* Copies the allocator's virtual table and replaces two of its functions by the given ones. */
 void djlplan_torch_engine_copy_table(void **to, torch_allocate allocate,
                                      torch_raw_deleter raw_deleter);
 

@@ -1,10 +1,10 @@
 /*
- * Which allocations outlive predictions: hashes of what was allocated and freed before, in a table
- * that is read without a lock. It has room for the outputs of many structures; what finds none there
- * stays in arenas, where it is in nobody's way but takes room.
+ * Records which allocations outlive predictions, as hashes of the allocations and frees before
+ * them, in a table that is read without a lock. It has room for the outputs of many structures. If
+ * it is full, further outputs stay in arenas, which is correct but takes memory.
  *
- * Those of many bytes lie in an arena of their own. The C library would give the pages of such a
- * block back to the system when it is freed, as nothing that predictions allocate lies behind it.
+ * Large ones get an arena of their own. The C library would return the pages of such a block to the
+ * system when it is freed, because no block of a prediction lies behind it.
  */
 #include "torch_run.h"
 
@@ -12,7 +12,7 @@
 
 enum { ENTRIES = 1024, MOST = 512 };
 
-/* The C library has blocks of fewer bytes at hand. */
+/* The C library keeps smaller blocks for reuse. */
 enum { MANY_BYTES = 64 << 10 };
 
 struct djlplan_torch_escapes {
@@ -51,7 +51,7 @@ void djlplan_escapes_hold(struct djlplan_torch_escapes *escapes) {
     atomic_fetch_add(&escapes->holders, 1);
 }
 
-/* Where the structure is, or would be. */
+/* Returns the structure's index, or the free one where it would be. */
 static int find(const struct djlplan_torch_escapes *escapes, uint32_t structure) {
     int index = (int)(structure % ENTRIES);
     for (;;) {

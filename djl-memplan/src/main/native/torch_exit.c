@@ -1,4 +1,7 @@
-/* Counts passes through libtorch, and ends the process without destructors in the middle of one. */
+/*
+ * Counts passes through libtorch, and ends the process without destructors if exit() is called
+ * during a pass.
+ */
 #define _GNU_SOURCE /* on_exit */
 #include "torch_run.h"
 
@@ -7,11 +10,11 @@
 #include <unistd.h>
 
 static atomic_int passes;
-static atomic_bool ending; /* exit() found no pass under way */
+static atomic_bool ending; /* exit() found no running pass */
 
 void djlplan_torch_pass_begin(void) {
     atomic_fetch_add(&passes, 1);
-    /* What it would use is being destroyed: the process ends before it would. */
+    /* Destructors run now, so a new pass waits for the end of the process. */
     while (atomic_load(&ending)) pause();
 }
 
@@ -21,7 +24,7 @@ int djlplan_torch_passes(void) { return atomic_load(&passes); }
 
 static void end_in_mid_pass(int status, void *unused) {
     (void)unused;
-    atomic_store(&ending, true); /* before passes are counted: none begins unseen */
+    atomic_store(&ending, true); /* set before passes are counted, so that none begins unnoticed */
     if (atomic_load(&passes) == 0) return;
     fflush(NULL);
     _exit(status);

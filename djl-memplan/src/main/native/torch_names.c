@@ -1,6 +1,6 @@
 /*
- * Which operator makes each allocation of a run, and of what shape, as libtorch tells those who
- * observe its operators. For reports: nothing is observed but while somebody asks.
+ * Records which operator makes each allocation of a run, and its tensor's shape, from libtorch's
+ * observers of operators. For reports; operators are observed only on request.
  */
 #define _GNU_SOURCE
 #include "torch_run.h"
@@ -15,7 +15,7 @@ enum { MOST_NAME_BYTES = 200, MOST_DIMENSIONS = 8, NO_SHAPE = -1, MOST_NUMBER_BY
 struct noted {
     size_t bytes;
     const void *block;
-    int dimensions; /* of the last tensor in it that its operator returned, or NO_SHAPE */
+    int dimensions; /* of the last tensor in this block that its operator returned, or NO_SHAPE */
     int64_t sizes[MOST_DIMENSIONS];
     char operator[MOST_NAME_BYTES + 1];
 };
@@ -23,18 +23,23 @@ struct noted {
 atomic_bool djlplan_names_kept;
 
 static pthread_mutex_t names_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct noted *notes; /* guarded by names_lock, as what follows */
+static struct noted *notes; /* guarded by names_lock, like the following variables */
 static int count, capacity;
 static bool incomplete;
 
-/* Operators call one another: what a model asked for is the outermost, which names the others. */
+/*
+ * Operators call one another; the outermost one is the model's, and names all allocations below it.
+ */
 static _Thread_local struct {
     int depth;
-    const char *outermost; /* the engine's, until that operator ends */
-    int first;             /* how many allocations were noted before it began */
+    const char *outermost; /* the engine's string, until that operator ends */
+    int first;             /* number of records before it began */
 } running;
 
-/* Written under observers_lock, and the name's function before any operator is observed. */
+/*
+ * Written under observers_lock. The function that reads names is written before any operator is
+ * observed.
+ */
 static pthread_mutex_t observers_lock = PTHREAD_MUTEX_INITIALIZER;
 static const char *(*name_of)(const void *);
 static void (*remove_observer)(uint64_t);
@@ -51,8 +56,8 @@ void djlplan_operator_begins(const void *function) {
 }
 
 /*
- * Libtorch's observers return a unique_ptr, ours an empty one. C++ wants it written where the
- * caller says: on x86-64 in a hidden, first argument, on 64-bit ARM in a register that C cannot
+ * libtorch's observers return a unique_ptr; ours is empty. C++ expects it at an address that the
+ * caller passes: on x86-64 in a hidden first argument, on 64-bit ARM in a register that C cannot
  * name.
  */
 #ifdef __x86_64__
@@ -68,7 +73,7 @@ __asm__(".pushsection .text\n"
         ".hidden djlplan_observer_begins\n"
         ".type djlplan_observer_begins, %function\n"
         "djlplan_observer_begins:\n"
-        "    hint #34\n" /* a place to jump to, where that is checked */
+        "    hint #34\n" /* a valid branch target (BTI) */
         "    str xzr, [x8]\n"
         "    b djlplan_operator_begins\n"
         ".size djlplan_observer_begins, . - djlplan_observer_begins\n"
@@ -91,7 +96,7 @@ static bool is_shape_of(const struct noted *note, torch_sizes sizes) {
     return each * elements == note->bytes && each <= 16 && (each & (each - 1)) == 0;
 }
 
-/* Of a tensor that fills a block which the outermost operator has allocated. */
+/* Records the shape of a tensor whose block the outermost operator allocated. */
 static void note_shape(const void *block, torch_sizes sizes) {
     pthread_mutex_lock(&names_lock);
     int i = count - 1;
@@ -177,7 +182,7 @@ void djlplan_torch_names_end(void) {
     pthread_mutex_unlock(&observers_lock);
 }
 
-/* Writes a line of at most this many bytes, and returns how many they are. */
+/* The longest line of a record. */
 enum { MOST_LINE_BYTES = MOST_NAME_BYTES + MOST_NUMBER_BYTES * (MOST_DIMENSIONS + 3) };
 static int write_line(char *line, const struct noted *note) {
     int length = snprintf(line, MOST_LINE_BYTES, "%zu ", note->bytes);

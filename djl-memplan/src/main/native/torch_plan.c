@@ -1,4 +1,4 @@
-/* Where the allocations of a prediction shall lie. */
+/* Plans: the places of a prediction's allocations. */
 #include "torch_run.h"
 
 #include <stdlib.h>
@@ -33,7 +33,7 @@ struct djlplan_torch_plan *djlplan_torch_plan_create(const int64_t *bytes, const
     plan->holders = 1;
     plan->count = count;
     plan->arena_bytes = arena_bytes;
-    plan->allocations = malloc(((size_t)count + 1) * sizeof *plan->allocations); /* never none */
+    plan->allocations = malloc(((size_t)count + 1) * sizeof *plan->allocations); /* never 0 bytes */
     bool valid = plan->allocations != NULL;
     for (int i = 0; valid && i < count; i++) {
         plan->allocations[i] = (struct place){offsets[i], bytes[i]};

@@ -1,9 +1,8 @@
 /*
- * Gives the allocations of a run their places.
+ * Places the allocations of a run.
  *
- * A planned place is used only when the allocation is as large as planned and no block in use
- * overlaps it: the arena's own record of what is in use decides, not the plan. Everything else gets
- * the lowest place that is free.
+ * A planned place is used only if the allocation has the planned size and no block in use overlaps
+ * the place; the arena's record of blocks decides. All other allocations get the lowest free place.
  */
 #include "torch_engine.h"
 #include "torch_run.h"
@@ -12,10 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Outputs that together have no more bytes are the engine's: then arenas are free again sooner. */
+/*
+ * If a run's outputs have no more bytes than this in total, the engine allocates them, so that
+ * arenas are free earlier.
+ */
 enum { FEW_BYTES = 64 << 10, FIRST_EVENTS = 512 };
 
-/* What a structure consists of: an allocation, one of no bytes, or the free of a numbered one. */
+/* The elements of a structure: an allocation, an empty one, or the free of a numbered one. */
 enum { STEP_ALLOCATION = 1, STEP_EMPTY = 2, STEP_FREE = 3 };
 
 static atomic_uint runs;
@@ -26,7 +28,7 @@ static void step(struct djlplan_torch_run *run, uint32_t what) {
     run->structure = hash == 0 ? 1 : hash;
 }
 
-/* After it is no run of the arena any more. */
+/* Frees a run that the arena no longer lists. */
 static void free_run(struct djlplan_torch_run *run) {
     if (run->plan != NULL) djlplan_torch_plan_delete(run->plan);
     if (run->escapes != NULL) djlplan_torch_escapes_delete(run->escapes);
@@ -41,7 +43,7 @@ static bool may_enter(const struct djlplan_torch_run *run) {
     return arena->runs == NULL || (run->plan == NULL && arena->runs->plan == NULL);
 }
 
-/* Makes it a run of the arena, if that is free for it and there is room for its plan. */
+/* Adds a run to its arena, if the arena is free for it and has room for its plan. */
 static bool enter(struct djlplan_torch_run *run) {
     struct djlplan_arena *arena = run->arena;
     pthread_mutex_lock(&arena->lock);
@@ -101,7 +103,7 @@ static bool is_as_planned(const struct djlplan_torch_run *run, int number, size_
     return bytes == (size_t)run->plan->allocations[number].bytes;
 }
 
-/* The lowest place that is free; NULL if there is none, or the allocation outlives predictions. */
+/* Returns the lowest free place, NULL if there is none or the allocation outlives predictions. */
 static char *fit(struct djlplan_torch_run *run, struct djlplan_block *block, size_t bytes) {
     if (bytes == 0) return NULL;
     if (bytes > INT64_MAX / 2 || !djlplan_arena_fit(run->arena, (int64_t)bytes, block)) {
@@ -116,7 +118,10 @@ static void raise_to(int64_t *most, int64_t value) {
     if (value > *most) *most = value;
 }
 
-/* Whether an allocation is known to outlive predictions: by its plan, or by what came before it. */
+/*
+ * Returns whether an allocation is known to outlive predictions, by its plan or by the structure
+ * before it.
+ */
 static bool escapes(const struct djlplan_torch_run *run, const struct djlplan_block *block,
                     bool planned) {
     if (run->escapes == NULL) return false;
@@ -124,7 +129,10 @@ static bool escapes(const struct djlplan_torch_run *run, const struct djlplan_bl
                    : djlplan_escapes_has(run->escapes, block->structure);
 }
 
-/* The place of the next allocation, NULL if it is the engine's. The caller holds the lock. */
+/*
+ * Returns the place of the next allocation, NULL if the engine must allocate it. The caller holds
+ * the lock.
+ */
 static char *take_place(struct djlplan_torch_run *run, size_t bytes) {
     struct djlplan_block block = {.number = run->next, .run = run->id};
     if (run->next < INT_MAX) run->next++;
@@ -133,7 +141,7 @@ static char *take_place(struct djlplan_torch_run *run, size_t bytes) {
     note_allocation(run, block.number, bytes);
     bool planned = run->plan != NULL && !run->diverged && is_as_planned(run, block.number, bytes);
     if (escapes(run, &block, planned)) {
-        /* A block of no run: its free is none of this prediction's. */
+        /* A block without a run; its free is not part of the prediction. */
         struct djlplan_block kept = {.number = -1};
         char *there = djlplan_escapes_place(run->escapes, bytes, &kept);
         if (there != NULL) raise_to(&run->counters[DJLPLAN_KEPT_REACHED], kept.end);
@@ -145,7 +153,7 @@ static char *take_place(struct djlplan_torch_run *run, size_t bytes) {
     } else if (!planned) {
         run->diverged = true;
         run->counters[DJLPLAN_DIVERGED]++;
-        block.number = -1; /* none of the planned ones */
+        block.number = -1; /* not a planned one */
         place = fit(run, &block, bytes);
     } else if (run->plan->allocations[block.number].offset >= 0) {
         block.offset = run->plan->allocations[block.number].offset;
@@ -188,13 +196,13 @@ static void note_free(struct djlplan_torch_run *run, const struct djlplan_block 
     if (!run->logged || run->incomplete || block->number < 0) return;
     int64_t now = run->clock++;
     /*
-     * When another thread frees is left to chance: such a block is not to be planned. After the
-     * pause it does not matter, as there are no more allocations.
+     * The time of a free on another thread varies, so such a block is not planned. After the pause
+     * the time does not matter, because there are no more allocations.
      */
     if (run->paused || own) run->events[block->number].freed = now;
 }
 
-/* The run of an arena that a block belongs to, NULL if it is over. The caller holds the lock. */
+/* Returns the run of a block in an arena, NULL if the run has ended. The caller holds the lock. */
 static struct djlplan_torch_run *run_of(const struct djlplan_arena *arena,
                                         const struct djlplan_block *block) {
     struct djlplan_torch_run *run = arena->runs;
@@ -222,7 +230,10 @@ void djlplan_torch_free(void *block) {
     if (block != NULL && !djlplan_run_free(block)) djlplan_torch_engine_free(block);
 }
 
-/* In predictions to come, allocations of a run that are in use now lie in no arena of a run. */
+/*
+ * Marks the run's blocks in use as escaping, so that later predictions do not place them in an
+ * arena of a run.
+ */
 static void add_escapes(struct djlplan_torch_run *run) {
     struct djlplan_block block = {0};
     if (run->escapes == NULL || run->plan != NULL) return;

@@ -1,4 +1,4 @@
-/* Schedules: which pieces of weights are loaded or dropped when. They do not change. */
+/* Schedules: which pieces of weights are loaded or dropped at which step. They are immutable. */
 #include "torch_weights.h"
 
 #include <stdlib.h>
@@ -23,7 +23,10 @@ void djlplan_schedule_hold(struct djlplan_schedule *schedule) {
     pthread_mutex_unlock(&schedules_lock);
 }
 
-/* Whether no step waits for an action that waits for the step or a later one. */
+/*
+ * Returns whether the schedule cannot deadlock: no step waits for an action that waits for this
+ * step or a later one.
+ */
 static bool ends(const struct djlplan_schedule *schedule) {
     int done = 0, latest = 0;
     for (int step = 0; step < schedule->steps; step++) {

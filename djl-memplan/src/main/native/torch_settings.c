@@ -1,4 +1,4 @@
-/* Settings that libtorch has for each thread: threads of operators, gradients, optimizations. */
+/* Reads and sets libtorch's per-thread settings: threads of operators, gradients, optimizations. */
 #define _GNU_SOURCE
 #include "djlplan.h"
 #include "torch_abi.h"
@@ -10,8 +10,8 @@
 static pthread_mutex_t settings_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /*
- * Functions for what libtorch keeps for each thread; all NULL where one is missing, or libtorch is
- * not loaded. Written once, by has_settings.
+ * libtorch's functions for per-thread settings; all NULL if one is missing, or libtorch is not
+ * loaded. Written once, by has_settings.
  */
 static struct {
     int (*threads)(void);
@@ -27,7 +27,7 @@ static void *function(const char *file, const char *symbol) {
     return library == NULL ? NULL : dlsym(library, symbol);
 }
 
-/* Casts by way of uintptr_t: C has none from data to functions. */
+/* Casts via uintptr_t, because C cannot cast data pointers to function pointers. */
 static void find_settings(void) {
     void *found[] = {
         function(TORCH_CPU, TORCH_GET_NUM_THREADS), function(TORCH_CPU, TORCH_SET_NUM_THREADS),
@@ -44,7 +44,7 @@ static void find_settings(void) {
     settings.set_optimize = (void (*)(bool))(uintptr_t)found[5];
 }
 
-/* Looks for them once libtorch is loaded; no more, if it lacks one. */
+/* Finds the functions once libtorch is loaded; it looks only once if libtorch lacks one. */
 static bool has_settings(void) {
     static atomic_bool looked;
     if (!atomic_load(&looked)) {
@@ -67,7 +67,7 @@ int64_t djlplan_torch_settings(void) {
 void djlplan_torch_set_settings(int64_t wanted) {
     if (wanted < 0 || !has_settings()) return;
     int threads = (int)(wanted & DJLPLAN_TORCH_THREADS);
-    /* Also sets what threads to come begin with: only where it differs. */
+    /* This also sets the value for future threads, so it is called only if the value differs. */
     if (threads > 0 && threads != settings.threads()) settings.set_threads(threads);
     settings.set_grad_mode((wanted & DJLPLAN_TORCH_GRAD) != 0);
     settings.set_optimize((wanted & DJLPLAN_TORCH_OPTIMIZE) != 0);

@@ -1,7 +1,7 @@
 /*
- * Shapes of the tensors that operators return, for reports. libtorch exports how to ask a tensor for
- * its sizes, but neither what an operator returned nor where a tensor's numbers lie: that is read
- * where torch_abi.h says, and only if a tensor that we make is seen to be just so.
+ * Reads the shapes of tensors that operators return, for reports. libtorch exports a function for a
+ * tensor's sizes, but neither an operator's outputs nor a tensor's address. These are read at the
+ * offsets of torch_abi.h, and only after a tensor made here has confirmed them.
  */
 #define _GNU_SOURCE
 #include "torch_run.h"
@@ -13,16 +13,16 @@
 enum { BEFORE_TABLE = 2, LEAST_ADDRESS = 1 << 16 };
 
 /*
- * Written once, before djlplan_names_kept is first true: the virtual table of tensors that are
- * nothing but sizes, strides and a storage, how they tell their sizes, in how many words references
- * are counted, and where what an operator returns lies in it, 0 if any of that is not known.
+ * Written once, before djlplan_names_kept is first true: the virtual table of plain tensors (sizes,
+ * strides and a storage), the function that returns their sizes, the words of a reference count,
+ * and the offset of an operator's outputs. 0 if any of them is unknown.
  */
 static const void *plain;
 static torch_sizes (*sizes_of)(torch_object tensor);
 static int count_words;
 static size_t outputs_at;
 
-/* The tensor that is known, while an operator returns it on this thread. */
+/* The known tensor, while an operator returns it on this thread. */
 static _Thread_local torch_object sample;
 
 static const torch_values *values_at(const void *function, size_t at) {
@@ -41,7 +41,7 @@ static void find_outputs(const void *function) {
     }
 }
 
-/* Each library may have a table of its own, under the same name. */
+/* Compares names, because each library may have its own table under the same name. */
 static bool is_table(const void *table, const char *symbol) {
     Dl_info info;
     return dladdr(table, &info) != 0 && info.dli_sname != NULL &&
@@ -49,13 +49,15 @@ static bool is_table(const void *table, const char *symbol) {
            info.dli_saddr == (const void *)((const void *const *)table - BEFORE_TABLE);
 }
 
-/* What follows the counts of references. */
+/* Returns the word after the reference counts. */
 static const void *first_of(torch_object object, int words) { return object[1 + words]; }
 
-/* In how many words the tensor, whose numbers are at an address, counts references; 0: unknown. */
+/* Returns how many words a tensor with known data uses for each reference count; 0 if unknown. */
 static int find_count_words(torch_object tensor, const void *numbers) {
-    /* Where the old layout has an address the new one has another, or none; the new one's is a
-     * small count in the old layout, and no address. */
+    /*
+     * The offset of the old layout's address holds another address or none in the new one. The
+     * offset of the new layout's address holds a small count in the old one.
+     */
     static const int words[] = {TORCH_COUNT_WORDS_OLD, TORCH_COUNT_WORDS_NEW};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         torch_object storage = first_of(tensor, words[i]);
@@ -67,7 +69,7 @@ static int find_count_words(torch_object tensor, const void *numbers) {
     return 0;
 }
 
-/* The tensor is small, made once, and kept. */
+/* Makes a small tensor once, and never frees it. */
 void djlplan_shapes_find(void) {
     static const int64_t known[] = {2, 3, 5, 7};
     const torch_sizes sizes = {known, sizeof known / sizeof *known};

@@ -1,9 +1,9 @@
 /*
- * Keeps a few pieces of the weights in memory while a prediction runs. An allocation of the thread
- * that predicts begins a step; one loader thread carries the actions of a schedule out in their
- * order, each when enough steps have finished, and a step waits until those that it needs are done.
- * A prediction without a schedule drops all pieces at each allocation; so does the rest of one that
- * allocates otherwise than its schedule says.
+ * Keeps a few pieces of the weights in memory during a prediction. An allocation of the predicting
+ * thread begins a step. A loader thread executes the schedule's actions in order, each when enough
+ * steps have finished; a step waits until its actions are done. A prediction without a schedule
+ * drops all pieces at each allocation. So does the rest of a prediction after an allocation that
+ * deviates from the schedule.
  */
 #define _GNU_SOURCE
 #include "torch_weights.h"
@@ -30,7 +30,7 @@ static int64_t now(void) {
     return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
-/* Whether all pieces of a schedule are pieces of the weights. The caller holds the lock. */
+/* Returns whether the weights have all pieces of a schedule. The caller holds the lock. */
 static bool fits(const struct djlplan_weights *weights, const struct djlplan_schedule *schedule) {
     for (int i = 0; i < schedule->actions; i++) {
         int piece = schedule->action[i].piece;
@@ -55,7 +55,7 @@ static uint64_t checksum(const char *bytes, int64_t count) {
     return sum;
 }
 
-/* Reads past the page cache; where the file system refuses, through it. */
+/* Reads with direct I/O, or through the page cache if the file system refuses that. */
 static bool read_piece(const struct djlplan_weights *weights, const struct piece *piece, char *to) {
     int file = weights->direct_file >= 0 ? weights->direct_file : weights->file;
     for (int64_t done = 0; done < piece->bytes;) {
@@ -76,7 +76,8 @@ static bool read_piece(const struct djlplan_weights *weights, const struct piece
 }
 
 /*
- * Puts a copy over the pages of the file: whoever touches them before reads the file, never zeros.
+ * Maps a copy over the pages of the file. A thread that touches them earlier reads the file, never
+ * zeros.
  */
 static bool copy_piece(struct djlplan_weights *weights, struct piece *piece) {
     size_t bytes = (size_t)piece->bytes;
@@ -94,7 +95,7 @@ static bool copy_piece(struct djlplan_weights *weights, struct piece *piece) {
     return false;
 }
 
-/* A piece that cannot be loaded is read when it is touched. */
+/* Loads a piece; if that fails, its pages are read when they are touched. */
 static int load_piece(struct djlplan_weights *weights, struct piece *piece, bool direct) {
     if (piece->copied || (direct && copy_piece(weights, piece))) return 0;
     return madvise(weights->base + piece->offset, (size_t)piece->bytes, MADV_POPULATE_READ) == 0
@@ -113,7 +114,10 @@ static bool write_back(const struct djlplan_weights *weights, const struct piece
     return true;
 }
 
-/* A copy that the model wrote to goes back to the file; while that is not possible, it stays. */
+/*
+ * Drops a piece. A copy that the model changed is first written to the file; if that fails, it
+ * stays.
+ */
 static void drop_piece(struct djlplan_weights *weights, struct piece *piece) {
     char *address = weights->base + piece->offset;
     if (!piece->copied) {
@@ -126,7 +130,7 @@ static void drop_piece(struct djlplan_weights *weights, struct piece *piece) {
     if (!piece->copied) madvise(address, (size_t)piece->bytes, MADV_NOHUGEPAGE);
 }
 
-/* Drops all but what is pinned. The loader is not busy; the caller holds the lock. */
+/* Drops all pieces that are not pinned. The loader must be idle; the caller holds the lock. */
 static void drop_all(struct djlplan_weights *weights) {
     bool same = true;
     for (int i = 0; i < weights->piece_count; i++) {
@@ -196,7 +200,7 @@ static bool ensure_loader(struct djlplan_weights *weights) {
     return stream->runs;
 }
 
-/* Has the loader do nothing more, and drops what is there. The caller holds the lock. */
+/* Stops the loader, and drops all pieces. The caller holds the lock. */
 static void stand_back(struct djlplan_weights *weights) {
     struct stream *stream = &weights->stream;
     if (stream->schedule != NULL) stream->next = stream->schedule->actions;
@@ -243,7 +247,10 @@ static bool note_touch(struct stream *stream, int piece, int pages) {
     return true;
 }
 
-/* How many units of WEIGHTS_PAGE bytes are in memory; no page is smaller. All, if nobody knows. */
+/*
+ * Returns how many units of WEIGHTS_PAGE bytes (the smallest page) are in memory, or all if that is
+ * unknown.
+ */
 static int present(int pagemap, const char *address, int64_t bytes) {
     const int64_t page = sysconf(_SC_PAGESIZE);
     uint64_t entries[PAGEMAP_ENTRIES];
@@ -266,7 +273,7 @@ static int present(int pagemap, const char *address, int64_t bytes) {
     return (int)((found * page < bytes ? found * page : bytes) / WEIGHTS_PAGE);
 }
 
-/* Notes the pieces that the step touched, and how long it took. The caller holds the lock. */
+/* Records the pieces that the step touched, and its time. The caller holds the lock. */
 static void note_touches(struct djlplan_weights *weights, int pagemap) {
     struct stream *stream = &weights->stream;
     stream->steps[2 * stream->step_count - 1] = now() - stream->since;
@@ -297,7 +304,7 @@ static void watched_step(struct djlplan_weights *weights, int64_t bytes) {
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
-/* Waits until all is there that the step needs. The caller holds the lock. */
+/* Waits until all pieces that the step needs are loaded. The caller holds the lock. */
 static void await(struct djlplan_weights *weights) {
     struct stream *stream = &weights->stream;
     int needed = stream->schedule->needs[stream->step];
@@ -334,8 +341,8 @@ bool djlplan_stream_notice(struct djlplan_weights *weights, size_t bytes) {
 }
 
 /*
- * Has a touch bring little into memory: a mapping that is cut into parts, of which one is unlike the
- * next, cannot have the large pages in which a file may be in the page cache.
+ * Makes a touch read few pages: it splits the mapping into parts with alternating attributes, which
+ * cannot use the large pages that a file may have in the page cache.
  */
 static void cut_mapping(struct djlplan_weights *weights, int64_t offset, int64_t bytes) {
     for (int64_t part = 0; part < bytes; part += 2 * LOOKED_UP_BYTES) {
@@ -349,7 +356,7 @@ static void join_mapping(struct djlplan_weights *weights) {
     if (weights->used > 0) madvise(weights->base, (size_t)weights->used, MADV_NORMAL);
 }
 
-/* Takes a schedule for this run and those after it. The caller holds the lock. */
+/* Sets the schedule of this run and later ones. The caller holds the lock. */
 static void take_schedule(struct djlplan_weights *weights, struct djlplan_schedule *schedule) {
     struct stream *stream = &weights->stream;
     if (stream->schedule == schedule) return;
@@ -423,7 +430,7 @@ void djlplan_weights_end(struct djlplan_weights *weights, int64_t *figures) {
     stand_back(weights);
     stream->mode = STREAM_IDLE;
     stream->step = stream->next = 0;
-    /* The first loads of the next run. */
+    /* Wakes the loader for the first loads of the next run. */
     if (has_work(stream)) pthread_cond_signal(&stream->wake);
     djlplan_weights_release(weights);
 }

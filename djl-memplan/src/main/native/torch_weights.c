@@ -1,7 +1,7 @@
 /*
- * Weights in a file: while a model is loaded, its large blocks come to lie in a shared mapping of a
- * file without a name, one behind the other. What is written to them is in the file, so pages may
- * leave memory at any time and are read again when they are touched: late, never wrong.
+ * Weights in a file. While a model is loaded, its large blocks are placed one after another in a
+ * shared mapping of an unnamed file. Writes to them go to the file, so pages may leave memory at
+ * any time; they are read again when they are touched, which is slow but correct.
  */
 #define _GNU_SOURCE
 #include "arena.h"
@@ -24,7 +24,7 @@ _Thread_local struct djlplan_weights *djlplan_weights_current;
 
 static int64_t round_up(int64_t bytes, int64_t to) { return (bytes + to - 1) / to * to; }
 
-/* A file of which nobody but this process knows, or −1. */
+/* Creates a file without a name, which only this process can access; −1 on failure. */
 static int open_file(const char *folder) {
     int file = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (file >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) return file;
@@ -38,14 +38,14 @@ static int open_file(const char *folder) {
     return file;
 }
 
-/* The same file, read past the page cache; −1 where that is not possible. */
+/* Opens the same file for direct I/O; −1 if that is not possible. */
 static int open_direct(int file) {
     char path[64];
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
     return open(path, O_RDONLY | O_DIRECT | O_CLOEXEC);
 }
 
-/* Maps the file over addresses of an arena's, by which a free finds the weights. */
+/* Maps the file over addresses of an arena, by which a free finds the weights. */
 static int map_file(struct djlplan_weights *weights) {
     if (ftruncate(weights->file, weights->capacity) != 0) return errno;
     void *base = djlplan_arena_create(weights->capacity, 0);
@@ -56,8 +56,9 @@ static int map_file(struct djlplan_weights *weights) {
         djlplan_arena_free(base);
         return problem;
     }
-    /* Else the system maps 2 MB at once where the page cache has them together: pieces beside the
-       one that is loaded. */
+    /*
+     * Otherwise the system would map 2 MB of the page cache at once, including neighbouring pieces.
+     */
     madvise(base, (size_t)weights->capacity, MADV_NOHUGEPAGE);
     weights->base = base;
     djlplan_arena_of(base)->weights = weights;
@@ -93,7 +94,7 @@ struct djlplan_weights *djlplan_weights_create(const char *folder, int64_t bytes
 
 /* ---- loading --------------------------------------------------------------------------------- */
 
-/* Drops again and again what the engine has written, so that little of it is in memory. */
+/* Repeatedly drops pages that the engine has written, so that few of them are in memory. */
 static void *sweep(void *argument) {
     struct djlplan_weights *weights = argument;
     const struct timespec pause = {0, SWEEP_NANOS};
@@ -121,7 +122,7 @@ int djlplan_weights_load(struct djlplan_weights *weights) {
         problem = pthread_create(&weights->sweeper, NULL, sweep, weights);
         pthread_sigmask(SIG_SETMASK, &before, NULL);
         weights->loading = problem == 0;
-        weights->holders += problem == 0; /* this thread, until it knows that loading ended */
+        weights->holders += problem == 0; /* for this thread, until it sees that loading has ended */
     }
     pthread_mutex_unlock(&weights->lock);
     if (problem == 0) djlplan_weights_current = weights;
@@ -129,8 +130,8 @@ int djlplan_weights_load(struct djlplan_weights *weights) {
 }
 
 /*
- * Cuts the file into pieces of what the system may map at once, so that a touch of one never brings
- * in pages of another. The caller holds the lock.
+ * Divides the file into pieces of the size that the system may map at once, so that touching one
+ * never reads pages of another. The caller holds the lock.
  */
 static bool cut(struct djlplan_weights *weights) {
     int64_t size = DJLPLAN_WEIGHT_PIECE_BYTES;
@@ -149,7 +150,7 @@ int djlplan_weights_loaded(struct djlplan_weights *weights) {
     pthread_mutex_lock(&weights->lock);
     if (djlplan_weights_current == weights) {
         djlplan_weights_current = NULL;
-        weights->holders--; /* never the last: the caller is one */
+        weights->holders--; /* never the last holder, because the caller is one */
     }
     bool sweeps = weights->loading;
     weights->loading = false;
@@ -167,7 +168,7 @@ int djlplan_weights_uncache(struct djlplan_weights *weights) {
     return posix_fadvise(weights->file, 0, 0, POSIX_FADV_DONTNEED);
 }
 
-/* Whether there is room for one block more. The caller holds the lock. */
+/* Ensures room for one more block. The caller holds the lock. */
 static bool ensure_room(struct djlplan_weights *weights) {
     if (weights->block_count < weights->block_capacity) return true;
     int capacity = weights->block_capacity == 0 ? 256 : 2 * weights->block_capacity;
@@ -180,8 +181,8 @@ static bool ensure_room(struct djlplan_weights *weights) {
 }
 
 /*
- * Takes the next place in the file, whose room on disk is taken, too: a disk that is full shows
- * here and not at a touch. The caller holds the lock.
+ * Allocates the next place in the file and its disk blocks, so that a full disk shows here and not
+ * at a touch. The caller holds the lock.
  */
 static void *take_block(struct djlplan_weights *weights, size_t bytes) {
     if (bytes > (size_t)(weights->capacity - weights->used) || !ensure_room(weights)) return NULL;
@@ -192,7 +193,7 @@ static void *take_block(struct djlplan_weights *weights, size_t bytes) {
         weights->problem = problem;
         return NULL;
     }
-    /* What was written before: the sweeper may come late. */
+    /* Drops earlier pages, because the sweeper may come late. */
     if (offset > 0) madvise(weights->base, (size_t)offset, MADV_DONTNEED);
     weights->blocks[weights->block_count++] = (struct weight_block){offset, whole, true};
     weights->used = offset + whole;
@@ -204,7 +205,7 @@ void *djlplan_weights_allocate(struct djlplan_weights *weights, size_t bytes) {
     void *block = NULL;
     pthread_mutex_lock(&weights->lock);
     if (!weights->loading) {
-        /* Another thread has ended it. */
+        /* Another thread has ended the load. */
         djlplan_weights_current = NULL;
         djlplan_weights_release(weights);
         return NULL;
@@ -223,7 +224,7 @@ static int by_offset(const void *a, const void *b) {
     return (first > second) - (first < second);
 }
 
-/* The last place is taken again by the next block. The caller holds the lock. */
+/* Frees the last place for the next block. The caller holds the lock. */
 static void give_back(struct djlplan_weights *weights) {
     while (weights->loading && weights->block_count > 0 &&
            !weights->blocks[weights->block_count - 1].alive) {

@@ -1,6 +1,6 @@
 /*
- * Weights of libtorch in a file: what torch_weights.c (the file and its blocks), torch_schedule.c
- * and torch_stream.c (which of its pages are in memory) share.
+ * Weights of libtorch in a file, shared by torch_weights.c (the file and its blocks),
+ * torch_schedule.c and torch_stream.c (which pages are in memory).
  */
 #ifndef DJLPLAN_TORCH_WEIGHTS_H
 #define DJLPLAN_TORCH_WEIGHTS_H
@@ -10,61 +10,64 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-/* A run of whole pages of the file, and of the mapping. */
+/* A range of whole pages of the file and of the mapping. */
 struct piece {
     int64_t offset;
     int64_t bytes;
-    bool pinned;       /* it stays between runs of the schedule */
-    bool copied;       /* it is a copy in memory of its own now, not pages of the file */
-    uint64_t checksum; /* of the copy as it was read */
+    bool pinned;       /* stays in memory between runs of the schedule */
+    bool copied;       /* is currently a private copy in memory, not pages of the file */
+    uint64_t checksum; /* of the copy when it was read */
 };
 
-/* A block that the engine has. */
+/* A block that the engine allocated. */
 struct weight_block {
     int64_t offset;
     int64_t bytes;
     bool alive;
 };
 
-/* What becomes of a piece, when so many steps have finished. */
+/* An action on a piece, which runs after `after` steps have finished. */
 struct action {
     int piece;
     enum djlplan_action kind;
     int after;
 };
 
-/* Does not change, but for its holders, which the lock of all schedules guards. */
+/* Immutable except for its holders, which the lock of all schedules guards. */
 struct djlplan_schedule {
     int holders;
     int steps;
-    int64_t *bytes; /* of the allocation that begins a step; the first step begins with none */
-    int *needs;     /* how many actions are to be carried out before a step runs */
+    int64_t *bytes; /* by step: bytes of the allocation that begins it; the first step begins without one */
+    int *needs;     /* by step: the number of actions that must be done before it runs */
     int actions;
     struct action *action;
 };
 
-/* What was seen of a run. */
+/* An observation of a watched run. */
 struct touch {
     int32_t step;
     int32_t piece;
-    int32_t pages; /* that were in memory */
+    int32_t pages; /* pages in memory */
 };
 
-/* The pages in memory. Guarded by the lock of the weights, but for what says otherwise. */
+/*
+ * The state of pages in memory. The lock of the weights guards all fields that are not marked
+ * otherwise.
+ */
 struct stream {
     enum { STREAM_IDLE, STREAM_LAZY, STREAM_WATCHED, STREAM_SCHEDULED } mode;
     bool direct;
-    struct djlplan_schedule *schedule; /* of this run or the last, NULL for none */
-    int step;                          /* the one that runs; also how many have finished */
-    int next;                          /* action, the schedule's count when there is none */
-    bool busy;                         /* the loader carries it out, without the lock */
+    struct djlplan_schedule *schedule; /* of the current or last run, or NULL */
+    int step;                          /* the current step, which is also the number of finished ones */
+    int next;                          /* index of the next action; the schedule's count if there is none */
+    bool busy;                         /* the loader runs an action, without the lock */
     bool stops, runs;
     int failed; /* errno of the first load that failed in this run */
     int64_t waited_nanos;
     int64_t loaded_bytes;
     pthread_t loader;
     pthread_cond_t wake, done;
-    /* of a watched run */
+    /* the following belongs to a watched run */
     int64_t *steps; /* bytes and nanoseconds of each step */
     struct touch *touches;
     int step_count, step_capacity, touch_count, touch_capacity;
@@ -91,24 +94,24 @@ struct djlplan_weights {
 
 enum { WEIGHTS_PAGE = 4096 };
 
-/* torch_weights.c: those that this thread loads, or that its run streams. */
+/* torch_weights.c: the weights that this thread loads or whose prediction it runs. */
 extern _Thread_local struct djlplan_weights *djlplan_weights_current;
 
 /*
- * Takes an allocation of the thread that loads the weights. Returns its place among them, NULL if
- * it is too small, or loading has ended.
+ * Allocates a block among the weights that this thread loads. Returns NULL if it is too small, or
+ * loading has ended.
  */
 void *djlplan_weights_allocate(struct djlplan_weights *weights, size_t bytes);
 /* Frees a block that lies in the mapping of weights. Thread-safe. */
 void djlplan_weights_free(struct djlplan_weights *weights, const void *block);
-/* Gives a hold back; the caller has the lock, and no longer afterwards. */
+/* Drops a hold. The caller has the lock, which this function releases. */
 void djlplan_weights_release(struct djlplan_weights *weights);
 
 /* torch_schedule.c. Thread-safe. */
 void djlplan_schedule_hold(struct djlplan_schedule *schedule);
 
 /*
- * torch_stream.c: an allocation of the thread that streams the weights begins the next step.
+ * torch_stream.c: begins the next step at an allocation of the thread that streams the weights.
  * Returns whether they are streamed.
  */
 bool djlplan_stream_notice(struct djlplan_weights *weights, size_t bytes);

@@ -1,16 +1,16 @@
 /*
  * Weights that XNNPACK packs once for all delegates of the same operators of a model.
  *
- * A delegate packs each weight into the cache and looks whether it is there already. XNNPACK does
- * not ask what came of that: a kernel whose weights were not found in a finished cache reads
- * anywhere. So we stand in for the function that looks, and tell whether all were found.
+ * A delegate packs each weight and then looks it up in the cache. XNNPACK ignores the result of the
+ * lookup: a kernel whose weights are missing in a finished cache reads arbitrary memory. So this
+ * code replaces the lookup function, and reports whether all weights were found.
  */
 #define _GNU_SOURCE
 #include "tflite_session.h"
 
 #include <stdatomic.h>
 
-/* xnn_weights_cache_provider, as far as it is used: what the engine takes for a cache. */
+/* The used part of xnn_weights_cache_provider, the interface of a cache. */
 struct provider {
     void *cache;
     size_t (*look_up)(void *, const void *key);
@@ -20,7 +20,10 @@ struct provider {
 
 #define NOT_FOUND SIZE_MAX
 
-/* What all caches have in common, as they are all made by one function of the engine. */
+/*
+ * The original lookup function, common to all caches because the same function of the engine makes
+ * them.
+ */
 static _Atomic(size_t (*)(void *, const void *, void *, size_t)) look_up_or_insert;
 
 static _Thread_local bool missed;

@@ -1,18 +1,19 @@
 /*
- * XNNPACK's workspaces, on pages that others may lie on as well.
+ * Lets the XNNPACK workspaces of several delegates use the same pages in turns.
  *
  *   delegate A   workspace at its address ──┐
- *                                           ├─► the pages of a file in memory
+ *                                           ├─► the pages of an in-memory file
  *   delegate B   workspace at its address ──┘
  *
- * A workspace holds what the operators of a delegate hand to each other within one inference, and
- * nothing from one inference to the next. XNNPACK keeps addresses inside of it, so that it stays
- * where it is; what lies there is ours to choose.
+ * A workspace holds the data that a delegate's operators pass to each other within one inference,
+ * and nothing from one inference to the next. XNNPACK stores addresses inside it, so it cannot move,
+ * but its pages can be exchanged.
  *
- * XNNPACK takes all its memory through an allocator that is set once, before its first use. Ours
- * is the C library's, but that what is large and allocated while a model's tensors are gets pages
- * of its own, a region. Which of them is the workspace is not guessed: XNNPACK's own description
- * of the workspace, which we saw it allocate with the delegate, has to give its address and size.
+ * XNNPACK takes all its memory through an allocator that is set once, before its first use. The one
+ * set here uses the C library, except for large allocations during the allocation of a model's
+ * tensors: each of these gets a region, which is a mapping with its own pages. The workspace is the
+ * region whose address and size are in XNNPACK's descriptor of the workspace; this allocator saw the
+ * descriptor's allocation when the delegate was made.
  */
 #define _GNU_SOURCE
 #include "xnnpack_workspace.h"
@@ -26,7 +27,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* As in XNNPACK of the releases that have_allocator is true of. */
+/* The layout in XNNPACK of the releases with `shares_workspaces`. */
 struct xnn_allocator {
     void *context;
     void *(*allocate)(void *, size_t);
@@ -42,13 +43,13 @@ struct xnn_workspace {
     size_t ref_count;
 };
 
-/* What is smaller gains nothing by pages of its own. */
+/* Smaller allocations would not save memory on shared pages. */
 enum { SMALLEST_REGION = 64 << 10 };
 
 struct region {
     char *address;
-    size_t size;  /* that XNNPACK asked for */
-    size_t bytes; /* of whole pages */
+    size_t size;  /* requested by XNNPACK */
+    size_t bytes; /* in whole pages */
     struct region *next;
 };
 
@@ -143,7 +144,7 @@ static const struct xnn_allocator allocator = {
     NULL, allocate, reallocate, deallocate, allocate_aligned, deallocate_aligned,
 };
 
-/* Whether XNNPACK asks us for memory, which it shows when it makes a workspace. */
+/* Returns whether XNNPACK uses this allocator; creating a workspace shows it. */
 static bool asks_us(void) {
     int (*create)(struct xnn_workspace **);
     int (*release)(struct xnn_workspace *);
@@ -182,7 +183,7 @@ void djlplan_workspace_allocating(bool allocating) { allocating_tensors = alloca
 
 /* ---- workspaces ------------------------------------------------------------------------ */
 
-/* The region that is the workspace. Only regions of other delegates come and go meanwhile. */
+/* Returns the region of the workspace. Only other delegates' regions change meanwhile. */
 static struct region *region_of(const struct djlplan_delegate *delegate) {
     const struct workspace *workspace = &delegate->workspace;
     if (workspace->descriptors != 1) return NULL;
@@ -212,7 +213,7 @@ int djlplan_workspace_move(const struct djlplan_delegate *delegate, int pages) {
         return DJLPLAN_OK;
     }
     if (map_own(region->address, region->bytes) != NULL) return DJLPLAN_MISMATCH;
-    region->bytes = 0; /* Others may lie there by now. */
+    region->bytes = 0; /* Another mapping may be at this address by now. */
     return DJLPLAN_ENGINE_ERROR;
 }
 
@@ -223,7 +224,10 @@ int djlplan_pages_create(void) {
 }
 
 int djlplan_pages_resize(int pages, int64_t old_bytes, int64_t bytes) {
-    /* Allocated at once: a page that is not to be had when it is touched ends the process. */
+    /*
+     * Allocates pages at once, because the process would die if a page were missing when it is
+     * touched.
+     */
     int problem = bytes > old_bytes ? fallocate(pages, 0, old_bytes, bytes - old_bytes)
                                     : ftruncate(pages, bytes);
     return problem == 0 ? DJLPLAN_OK : DJLPLAN_ENGINE_ERROR;

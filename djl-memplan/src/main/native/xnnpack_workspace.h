@@ -1,4 +1,4 @@
-/* What xnnpack_workspace.c keeps of each of XNNPACK's delegates. */
+/* The record of xnnpack_workspace.c for each XNNPACK delegate. */
 #ifndef DJLPLAN_XNNPACK_WORKSPACE_H
 #define DJLPLAN_XNNPACK_WORKSPACE_H
 
@@ -6,13 +6,13 @@
 
 struct xnn_workspace;
 
-/* The workspace of a delegate, as far as we know of it: none at first. */
+/* The workspace of a delegate; initially unknown. */
 struct workspace {
     const struct xnn_workspace *descriptor; /* XNNPACK's own, which lives as long as the delegate */
-    int descriptors; /* that were made with the delegate: with any number but 1 it is not known */
+    int descriptors; /* allocated while the delegate was made; the workspace is known only if there is exactly 1 */
 };
 
-/* Between the two this thread makes a delegate, whose workspace the second returns. */
+/* Enclose the creation of a delegate on this thread; _end returns its workspace. */
 void djlplan_workspace_begin(void);
 struct workspace djlplan_workspace_end(void);
 /* While this thread allocates a model's tensors, workspaces get pages of their own. */
