@@ -21,7 +21,10 @@ static void fail(const char *problem) {
     exit(1);
 }
 
-/* ISO C has no conversion from data pointers to functions; their representations are the same. */
+/*
+ * Copied, because ISO C cannot cast data pointers to function pointers; both have the same
+ * representation.
+ */
 static void find(void *slot, const char *name) {
     void *function = dlsym(library, name);
     if (function == NULL) fail(name);

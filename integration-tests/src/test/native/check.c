@@ -19,7 +19,7 @@ struct plan {
     int64_t bytes;
 };
 
-/* What a test needs of a session: its input and output memory. */
+/* A session's input and output memory. */
 struct ends {
     float *input, *output;
     int64_t input_bytes, output_bytes;
@@ -27,7 +27,7 @@ struct ends {
 
 static char message[256];
 
-/* Asks for a list twice: for its length, then into memory of just that length. */
+/* Reads a list: calls the function for its length, then with memory of exactly that length. */
 #define READ(list, type, function, session)                                                        \
     int64_t list##_count = function(session, NULL, 0);                                             \
     type *list = malloc((size_t)list##_count * sizeof(type));                                      \
@@ -48,7 +48,7 @@ static struct ends ends_of(const struct djlplan_tflite_session *session) {
     return ends;
 }
 
-/* Gives every tensor that is ours memory of its own. */
+/* Makes a plan in which every planned tensor has its own memory. */
 static void naive_plan(const struct djlplan_tflite_session *session, struct plan *plan) {
     READ(tensors, int32_t, djlplan_tflite_tensors, session);
     READ(sizes, int64_t, djlplan_tflite_sizes, session);
@@ -73,7 +73,7 @@ static int place(struct djlplan_tflite_session *session, const struct plan *plan
     return djlplan_tflite_place(session, plan->ids, plan->offsets, plan->count, plan->bytes);
 }
 
-/* No more is written than there is room for, whatever the room. */
+/* Checks that no function writes more than its capacity, for every capacity. */
 static void check_small_capacities(const struct djlplan_tflite_session *session) {
     int64_t counts[] = {djlplan_tflite_nodes(session, NULL, 0),
                         djlplan_tflite_tensors(session, NULL, 0),
@@ -155,7 +155,10 @@ static float *stock_run(struct djlplan_tflite_session *stock, unsigned seed, int
     return copy;
 }
 
-/* Runs both; the arena has not a byte more than the plan asks for and moves every time. */
+/*
+ * Runs both sessions and compares outputs; the arena has exactly the planned size, and moves for
+ * every run.
+ */
 static void check_same(struct djlplan_tflite_session *planned, struct djlplan_tflite_session *stock,
                        const struct plan *plan) {
     char *previous = NULL;
@@ -182,12 +185,14 @@ static void check_same(struct djlplan_tflite_session *planned, struct djlplan_tf
     djlplan_arena_free(mapped);
 }
 
-/* Asks for all but `input` and `output`; a stock session for none. */
+/*
+ * Opens a session that places all tensors except `input` and `output`; a stock session places none.
+ */
 static struct djlplan_tflite_session *open_session(const void *model, int planned, int input,
                                                    int output) {
     int32_t ids[NUMBERS];
     int count = 0;
-    /* In falling order, with some that no model has: the library sorts and ignores. */
+    /* In descending order, with ids that no model has; the library sorts and ignores them. */
     for (int id = NUMBERS - 8; planned && id > -8; id--) {
         if (id != input && id != output) ids[count++] = id;
     }
@@ -236,7 +241,7 @@ static void check_sessions(const void *model) {
     free(plan);
 }
 
-/* Operators of the partitions that XNNPACK reports, two of them at most. */
+/* Writes the operators of at most two of the partitions that XNNPACK reports. */
 static int preview(const void *model, int32_t *operators) {
     struct djlplan_delegate *delegate =
         djlplan_delegate_create(NULL, 2, 0, NULL, message, sizeof message);
@@ -279,7 +284,10 @@ static float difference(const float *a, const float *b, int64_t bytes) {
     return largest;
 }
 
-/* A timed session that delegates what was chosen and places all but its input and output. */
+/*
+ * Opens a timed session that delegates the chosen operators and places all tensors except its input
+ * and output.
+ */
 static struct djlplan_tflite_session *open_delegated(const void *model,
                                                      const struct djlplan_delegate *delegate,
                                                      const struct djlplan_tflite_session *stock,
@@ -302,7 +310,10 @@ static struct djlplan_tflite_session *open_delegated(const void *model,
     return session;
 }
 
-/* Runs both, the one with delegate kernels in an arena that moves every time. */
+/*
+ * Runs both sessions and compares outputs; the delegated one gets an arena that moves for every
+ * run.
+ */
 static void check_similar(struct djlplan_tflite_session *session,
                           struct djlplan_tflite_session *stock, const struct plan *plan) {
     char *previous = NULL;
@@ -324,7 +335,7 @@ static void check_similar(struct djlplan_tflite_session *session,
     free(previous);
 }
 
-/* Two of three convolutions are delegated. */
+/* Checks a model with two of three convolutions delegated. */
 static void check_delegated(const void *model) {
     int32_t chosen[2];
     int count = preview(model, chosen);

@@ -55,7 +55,7 @@ int main(int count, char **arguments) {
     }
     for (unsigned i = 0; i < all; i++) CHECK(pthread_join(threads[i], NULL) == 0);
     if (library != NULL) dlclose(library);
-    /* Whoever only looked at it does not keep it. */
+    /* A rejected library must not stay loaded. */
     CHECK(dlopen(file, RTLD_NOLOAD | RTLD_LAZY) == NULL);
     puts("OK");
     return 0;

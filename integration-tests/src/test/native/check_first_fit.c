@@ -1,4 +1,4 @@
-/* First fit by address, beside a naive one that goes through all blocks. */
+/* Compares first fit by address with a naive version that scans all blocks. */
 #include "check.h"
 #include "first_fit.h"
 
@@ -72,7 +72,7 @@ static void check_random(void) {
         int64_t bytes = UNIT * (int64_t)(1 + (draw(4) == 0 ? draw(400) : draw(20)));
         if (count == MOST || (count > 0 && draw(100) < 48)) {
             remove_one(&blocks, draw(count));
-        } else if (draw(4) == 0) { /* where a plan wants it */
+        } else if (draw(4) == 0) { /* at a planned offset */
             int64_t offset = UNIT * (int64_t)draw(GRANULES - (int)(bytes / UNIT));
             add(&blocks, offset, bytes);
         } else {
@@ -88,7 +88,10 @@ static void check_random(void) {
     djlplan_blocks_free(&blocks);
 }
 
-/* As many as never were, in the worst order for a tree: the lowest place, and no deep recursion. */
+/*
+ * Checks a very large number of blocks in the worst order for a tree: the lowest place, and no deep
+ * recursion.
+ */
 static void check_ascending(void) {
     enum { BLOCKS = 300000 };
     struct djlplan_blocks blocks = {0};

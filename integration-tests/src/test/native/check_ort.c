@@ -1,4 +1,4 @@
-/* The allocator for ONNX Runtime, with a library in the engine's place: fake_ort.c. */
+/* Checks the allocator for ONNX Runtime, with fake_ort.c instead of the engine. */
 #define _GNU_SOURCE
 #include "arena.h"
 #include "check.h"
@@ -110,7 +110,7 @@ static void *arrived_session(int64_t expected_bytes) {
 
 static void *create_elsewhere(void *with) { return create(with, "sound", &environment); }
 
-/* Sessions that are created through the copy of the table. */
+/* Checks sessions that are created through the copy of the table. */
 static void check_expected(const void *table, void (*refuse)(int), int (*asked)(void)) {
     struct ort_allocator *own = NULL;
     ((ort_default_allocator)(uintptr_t)((const void *const *)table)[ORT_DEFAULT_ALLOCATOR])(&own);
@@ -129,12 +129,12 @@ static void check_expected(const void *table, void (*refuse)(int), int (*asked)(
     CHECK(figure(DJLPLAN_ORT_WEIGHTS_BYTES) == 5000);
     release(session);
 
-    djlplan_ort_expect(); /* only one, only on this thread, and only of this environment */
+    djlplan_ort_expect(); /* valid for one session, on this thread, in this environment */
     pthread_t thread;
     CHECK(pthread_create(&thread, NULL, create_elsewhere, (void *)(uintptr_t)copy) == 0);
     CHECK(pthread_join(thread, &session) == 0);
     CHECK(arrived_session(0) == NULL);
-    release(session); /* the options are the same, as a model's are not */
+    release(session); /* this test reuses its options; a model does not */
     djlplan_ort_expect();
     CHECK(create(copy, "damaged", &environment) == NULL && !asked());
     session = create(copy, "sound", &environment);
@@ -182,7 +182,7 @@ static void check_runs(void) {
     djlplan_torch_escapes_delete(escapes);
 }
 
-/* Nothing of a run fits: all of it is the engine's. */
+/* Checks a run of which nothing fits, so the engine allocates everything. */
 static void check_no_room(void) {
     struct djlplan_torch_run *run = djlplan_ort_begin(arena, NULL, 0, INT64_MAX);
     void *block = allocate((size_t)64 * MEBI);
@@ -192,7 +192,7 @@ static void check_no_room(void) {
     CHECK(finish(run, DJLPLAN_OUTSIDE) == 1);
 }
 
-/* What would reach further than the limit fails, and takes nothing. */
+/* Checks that an allocation beyond the limit fails, and occupies nothing. */
 static void check_limit(void) {
     struct djlplan_torch_run *run = djlplan_ort_begin(arena, NULL, 1, 2 * LARGE);
     void *block = allocate(LARGE);
@@ -229,7 +229,7 @@ static void check_threads(void) {
     for (int i = 0; i < THREADS; i++) CHECK(pthread_join(threads[i], NULL) == 0);
 }
 
-/* An output outlives the arena, which is freed, and the environment. */
+/* Checks an output that outlives the freed arena and the environment. */
 static void check_end(void) {
     void *output = predict(NULL, LARGE), *outside = allocate(LARGE);
     struct ort_allocator *allocator = registered();

@@ -1,4 +1,7 @@
-/* Weights that are loaded into an arena: right bytes in the right places, in every way. */
+/*
+ * Checks weights that are loaded into an arena: the right bytes in the right places, with every
+ * kind of I/O.
+ */
 #define _GNU_SOURCE
 #include "check.h"
 #include "stream.h"
@@ -31,7 +34,7 @@ static struct djlplan_stream *open_stream(int io) {
     return stream;
 }
 
-/* Piece i goes to one of three places in turn; the first stays in a fourth. */
+/* Piece i goes to one of three places in rotation; the first piece stays in a fourth. */
 static void fill(struct djlplan_load *loads, int32_t *needs) {
     loads[0] = (struct djlplan_load){0, PAGE, 3 * PAGE, 0, 1};
     needs[0] = 1;
@@ -51,7 +54,7 @@ static void check_run(struct djlplan_stream *stream) {
             CHECK(arena[place * PAGE + i] == step + 1);
             CHECK(arena[3 * PAGE + i] == 1);
         }
-        /* As an activation would be written over it. */
+        /* Overwrites the place, as an activation would. */
         if (step > 0) memset(arena + place * PAGE, 99, PAGE);
         djlplan_stream_finished(stream, step);
     }
@@ -98,7 +101,7 @@ static void check_refused(void) {
     CHECK(djlplan_stream_open("/nonexistent", 0, message, sizeof message) == NULL);
 }
 
-/* An inference that fails ends, and the next one begins as if it had not been. */
+/* Checks that a failed inference ends, and that it does not affect the next one. */
 static void check_cut_off(int io) {
     struct djlplan_stream *stream = open_stream(io);
     struct djlplan_load loads[PIECES];
@@ -122,7 +125,7 @@ static void check_cut_off(int io) {
     write_file();
 }
 
-/* Loads that come late are waited for; one that nobody waits for holds nothing up for ever. */
+/* Checks that a step waits for late loads, and that a load that no step needs blocks nothing. */
 static void check_delay(void) {
     struct djlplan_stream *stream = open_stream(DJLPLAN_IO_CACHED);
     struct djlplan_load loads[PIECES];

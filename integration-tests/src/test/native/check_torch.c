@@ -81,7 +81,7 @@ static void *symbol(void *library, const char *name) {
     return found;
 }
 
-/* Attaching fails for this reason, and the engine goes on by itself. */
+/* Checks that attaching fails for this reason, and that the engine's allocator still works. */
 static void check_refused(const char *problem) {
     torch_allocator *before = allocator();
     void **table = before == NULL ? NULL : before->vtable;
@@ -127,7 +127,7 @@ static void check_faults(int has_simple) {
     free(outside);
 }
 
-/* The engine's allocations before, and ours after; raw blocks may cross. */
+/* Checks allocations before and after attaching; raw blocks may be freed by either side. */
 static void check_attached(void) {
     torch_data_ptr before = allocate(100);
     void *raw = raw_allocate(300);

@@ -1,4 +1,4 @@
-/* What the parts of the check of the allocator share: the engine as libtorch's code sees it. */
+/* Shared by the checks of the allocator: the engine as libtorch's code sees it. */
 #ifndef CHECK_TORCH_H
 #define CHECK_TORCH_H
 
@@ -9,23 +9,23 @@
 
 #include <string.h>
 
-/* The functions of fake_c10.c, which is loaded while the program runs. */
+/* The functions of fake_c10.c, which is loaded at run time. */
 extern void (*break_engine)(enum fake_fault fault, void **outside);
 extern int (*live_blocks)(void);
 extern void (*reuse_blocks)(int reuse);
 
 torch_allocator *allocator(void);
 torch_data_ptr allocate(size_t bytes);
-/* As the destructor of a DataPtr does. */
+/* Frees a block like the destructor of a DataPtr. */
 void release(torch_data_ptr *block);
-/* As c10::Allocator::raw_allocate and raw_deallocate do. */
+/* Allocate and free like c10::Allocator::raw_allocate and raw_deallocate. */
 void *raw_allocate(size_t bytes);
 void raw_deallocate(void *block);
 /* Frees a block, or finishes a run, on another thread. */
 void release_elsewhere(torch_data_ptr *block);
 void finish_elsewhere(struct djlplan_torch_run *run, int64_t *counters);
 
-/* Bytes of addresses that this process has mapped. */
+/* Returns the bytes of address space that this process has mapped. */
 size_t mapped_bytes(void);
 
 void check_exit(void);

@@ -1,4 +1,4 @@
-/* Counts of passes, and processes that exit in the middle of one and between two. */
+/* Checks the counts of passes, and processes that exit during a pass and between passes. */
 #define _GNU_SOURCE
 #include "check_torch.h"
 
@@ -15,7 +15,7 @@ static void *begin_pass(void *unused) {
     return NULL;
 }
 
-/* Destructors during which another thread would begin a pass. */
+/* A destructor during which another thread tries to begin a pass. */
 static void destroy(void) {
     pthread_t other;
     CHECK(pthread_create(&other, NULL, begin_pass, NULL) == 0);
@@ -27,7 +27,7 @@ static struct djlplan_torch_run *begin(void *arena) {
     return djlplan_torch_begin(NULL, arena, NULL, 0);
 }
 
-/* Runs, nested and refused ones, and passes without a run. */
+/* Checks counts for runs, nested and rejected runs, and passes without a run. */
 static void check_counts(void) {
     void *arena = djlplan_arena_create(64, ARENA);
     int64_t counters[DJLPLAN_COUNTERS];
@@ -48,7 +48,7 @@ static void check_counts(void) {
 }
 
 /*
- * Checks what a process prints and its status, if exit() finds a destructor that was registered
+ * Checks the output and status of a process in which exit() runs a destructor that was registered
  * before the guard.
  */
 static void check_child(int in_pass, const char *expected) {

@@ -1,4 +1,4 @@
-/* Predictions without a plan: their places, what is noted of them, and what outlives them. */
+/* Checks predictions without a plan: places, records, and blocks that outlive them. */
 #define _DEFAULT_SOURCE
 #include "check_torch.h"
 #include "torch_run.h"
@@ -34,7 +34,9 @@ static void *allocate_there(void *unused) {
     return NULL;
 }
 
-/* Nothing of this is anyone's to record: another thread, and a block from before. */
+/*
+ * Makes allocations that no run may record: on another thread, and a free of a block from before.
+ */
 static void allocate_unrecorded(torch_data_ptr *from_before) {
     pthread_t thread;
     CHECK(pthread_create(&thread, NULL, allocate_there, NULL) == 0);
@@ -61,7 +63,7 @@ static void check_events(void) {
     CHECK(djlplan_torch_pause() == 0);
     CHECK(djlplan_torch_paused_at(run) == 9);
     torch_data_ptr later = allocate(500);
-    release_elsewhere(&again); /* after the pause it counts */
+    release_elsewhere(&again); /* recorded, because it is after the pause */
     release(&empty);
     release(&later);
     int64_t events[6 * EVENT + 1];
@@ -81,7 +83,10 @@ static void check_events(void) {
     reuse_blocks(0);
 }
 
-/* More than the list has room for at first; every second one is freed, in another order. */
+/*
+ * Checks more allocations than the list initially holds; every second one is freed, in another
+ * order.
+ */
 static void check_many(void) {
     static torch_data_ptr blocks[MANY];
     static int64_t events[MANY * EVENT];
@@ -98,7 +103,7 @@ static void check_many(void) {
     for (int i = 1; i < MANY; i += 2) release(&blocks[i]);
 }
 
-/* What comes after as many as are noted is not: then there is nothing to plan. */
+/* Checks more allocations than are recorded: then there is no record to plan. */
 static void check_too_many(void) {
     struct djlplan_torch_run *run = begin();
     run->next = DJLPLAN_MOST_EVENTS;
@@ -112,7 +117,7 @@ static void check_too_many(void) {
 
 static int64_t offset_of(torch_data_ptr block) { return (char *)block.data - arena; }
 
-/* The lowest place with room, whatever was there before; neighbours become one when freed. */
+/* Checks that a block gets the lowest place with room, and that freed neighbours merge. */
 static void check_first_fit(void) {
     struct djlplan_torch_run *run = djlplan_torch_begin(NULL, arena, NULL, 0);
     torch_data_ptr a = allocate(64), b = allocate(100), c = allocate(200), d = allocate(64);
@@ -136,7 +141,10 @@ static void check_first_fit(void) {
     CHECK(counters[DJLPLAN_MOST_BYTES] == 512 + 192);
 }
 
-/* Blocks stay where they are while others come and go; their allocations are the engine's next. */
+/*
+ * Checks that blocks that outlive runs stay in place, and that the engine makes these allocations
+ * in later runs.
+ */
 static void check_escapes(void) {
     struct djlplan_torch_escapes *escapes = djlplan_torch_escapes_create(NULL);
     char *kept[3] = {0};
@@ -145,7 +153,7 @@ static void check_escapes(void) {
         struct djlplan_torch_run *run = djlplan_torch_begin(NULL, arena, escapes, 0);
         torch_data_ptr inner = allocate(LARGE);
         memset(inner.data, 0xEE, LARGE);
-        /* Another structure in the last round. */
+        /* The last round has another structure. */
         torch_data_ptr more = round == 2 ? allocate(SMALL) : (torch_data_ptr){0};
         blocks[round] = allocate(LARGE);
         kept[round] = blocks[round].data;
@@ -168,7 +176,7 @@ static void check_escapes(void) {
     CHECK(!djlplan_arena_in_use(arena));
 }
 
-/* Allocates a block that outlives the run, of which the engine or the arena of outputs has it. */
+/* Allocates a block that outlives the run, in the engine's memory or in the arena for outputs. */
 static torch_data_ptr predict(struct djlplan_torch_plan *plan,
                               struct djlplan_torch_escapes *escapes, size_t bytes,
                               int64_t *counters) {
@@ -182,8 +190,8 @@ static torch_data_ptr predict(struct djlplan_torch_plan *plan,
 }
 
 /*
- * What is known to outlive predictions keeps its place in an arena of its own: also after whoever
- * made the arena gave it up, and while runs go on that may place something there.
+ * Checks that blocks known to outlive predictions stay in an arena of their own, after its owner
+ * gave it up, and while runs go on that may place blocks there.
  */
 static void check_outputs(void) {
     char *outputs = djlplan_arena_create(DJLPLAN_SPARE_BYTES, 8 * MEBI);
@@ -226,7 +234,7 @@ static void check_outputs(void) {
     CHECK(!djlplan_arena_in_use(arena));
 }
 
-/* Few bytes that outlive the pass, but not the prediction, are the engine's from then on. */
+/* Checks that the engine allocates small outputs that outlive the pass but not the prediction. */
 static void check_few_bytes(void) {
     struct djlplan_torch_escapes *escapes = djlplan_torch_escapes_create(NULL);
     for (int round = 0; round < 2; round++) {
@@ -250,7 +258,10 @@ static int pages_in_memory(const char *from, int64_t bytes) {
     return found;
 }
 
-/* Grows in place as far as it may, then the engine serves; gives back what is asked, and only that. */
+/*
+ * Checks that an arena grows up to its limit, after which the engine serves, and that it returns
+ * exactly the requested memory.
+ */
 static void check_growth(void) {
     char *growing = djlplan_arena_create(DJLPLAN_SPARE_BYTES, 8 * MEBI);
     CHECK(growing != NULL && djlplan_arena_of(growing + 4 * MEBI) == NULL);
@@ -284,7 +295,7 @@ static void check_growth(void) {
     CHECK(djlplan_arena_of(growing) == NULL);
 }
 
-/* Where addresses are few it reserves fewer. */
+/* Checks that an arena reserves fewer addresses if addresses are limited. */
 static void check_few_addresses(void) {
     struct rlimit limit;
     CHECK(getrlimit(RLIMIT_AS, &limit) == 0);
@@ -307,7 +318,7 @@ static void check_few_addresses(void) {
     djlplan_arena_free(growing);
 }
 
-/* The engine of this program has no operators: what is noted is that none made an allocation. */
+/* Checks names of operators. This program's engine has none, so every record has an empty name. */
 static void check_names(void) {
     char message[64] = "", lines[64] = "";
     CHECK(djlplan_torch_names_begin(message, sizeof message) == DJLPLAN_ENGINE_ERROR);
@@ -315,7 +326,7 @@ static void check_names(void) {
     CHECK(djlplan_torch_names_begin(NULL, 0) == DJLPLAN_ENGINE_ERROR);
     CHECK(djlplan_torch_names(lines, sizeof lines) == 0);
     atomic_store(&djlplan_names_kept, true);
-    torch_data_ptr outside = allocate(50); /* of no run */
+    torch_data_ptr outside = allocate(50); /* outside any run */
     struct djlplan_torch_run *run = begin();
     torch_data_ptr a = allocate(100), empty = allocate(0);
     djlplan_torch_names_end();
@@ -328,7 +339,7 @@ static void check_names(void) {
     finish(run);
     const char noted[] = "100 ? \n0 ? \n";
     const int64_t bytes = sizeof noted - 1;
-    CHECK(djlplan_torch_names(lines, bytes - 1) == bytes && lines[0] == '\0'); /* too little room */
+    CHECK(djlplan_torch_names(lines, bytes - 1) == bytes && lines[0] == '\0'); /* too small a buffer */
     CHECK(djlplan_torch_names(lines, sizeof lines) == bytes && strcmp(lines, noted) == 0);
 }
 

@@ -1,4 +1,4 @@
-/* What gets its planned place, and what becomes of arenas whose blocks are kept. */
+/* Checks which allocations get their planned place, and arenas whose blocks are kept. */
 #define _GNU_SOURCE
 #include "check_torch.h"
 #include "torch_run.h"
@@ -35,8 +35,8 @@ static void check_finish(struct djlplan_torch_run *run, struct counts expected) 
 }
 
 /*
- * Allocates and fills; `offset` OWN when it is to come from the engine, OTHER when it is to lie
- * anywhere in the arena.
+ * Allocates and fills a block, and checks its place: the engine's memory for OWN, anywhere in the
+ * arena for OTHER, otherwise this offset.
  */
 static torch_data_ptr expect(size_t bytes, const char *arena, int64_t offset) {
     int live = live_blocks();
@@ -78,7 +78,9 @@ static void check_places(char *arena) {
     djlplan_torch_plan_delete(plan);
 }
 
-/* Places that overlap without starting together; the plan goes while it is used. */
+/*
+ * Checks places that overlap but begin at different offsets; the plan is deleted while it is used.
+ */
 static void check_overlaps(char *arena) {
     const int64_t numbers[][2] = {{4160, 4032}, {1, 8128}, {1, 8191 / 64 * 64 + 64}, {64, 3968},
                                   {4096, 0},    {64, 0},   {ARENA - 8256, 8256}};
@@ -111,12 +113,12 @@ static void check_divergence(char *arena) {
     a = expect(100, arena, 0);
     CHECK(djlplan_torch_pause() == 0);
     release(&a);
-    CHECK(djlplan_torch_pause() == 0); /* nothing is current any more */
+    CHECK(djlplan_torch_pause() == 0); /* no run is current */
     finish_elsewhere(run, (int64_t[DJLPLAN_COUNTERS]){0});
     djlplan_torch_plan_delete(empty);
 }
 
-/* More allocations than an int counts, after those that were planned. */
+/* Checks more allocations than an int can count, after the planned ones. */
 static void check_endless(char *arena) {
     const int64_t numbers[][2] = {{100, 0}};
     struct djlplan_torch_plan *plan = plan_of(numbers, 1);
@@ -138,7 +140,10 @@ static int all_bytes(const char *from, size_t bytes, int value) {
     return 1;
 }
 
-/* Two of four blocks stay in an arena that is freed: other pages go back, it goes with the last. */
+/*
+ * Checks an arena that is freed while two of its four blocks are in use: other pages are returned,
+ * and the arena is unmapped with its last block.
+ */
 static void check_abandoned(int elsewhere, int raw) {
     const int64_t numbers[][2] = {{100, 64}, {6 * PAGE, PAGE}, {200, 8 * PAGE - 64}, {PAGE, 0}};
     char *arena = djlplan_arena_create(ARENA, 0);
@@ -155,7 +160,7 @@ static void check_abandoned(int elsewhere, int raw) {
     CHECK(counters[DJLPLAN_ALIVE] == 2 && counters[DJLPLAN_MISSING] == 1);
     CHECK(alive[0] == 0 && alive[1] == (raw ? -1 : 2) && alive[2] == -1);
     djlplan_torch_plan_delete(plan);
-    djlplan_arena_free(arena); /* not before its last block */
+    djlplan_arena_free(arena); /* only with its last block */
     CHECK(all_bytes(arena + PAGE, 6 * PAGE, 0));
     CHECK(raw || all_bytes(a.data, 100, 0xAB));
     if (raw) raw_deallocate(before);
@@ -170,7 +175,7 @@ static void check_abandoned(int elsewhere, int raw) {
     djlplan_arena_free(next);
 }
 
-/* Raw blocks: from before, freed in a run and after it, and placed ones. */
+/* Checks raw blocks: allocated before attaching, freed in a run and after it, and placed ones. */
 static void check_raw(char *arena) {
     const int64_t numbers[][2] = {{100, 0}, {200, 128}};
     struct djlplan_torch_plan *plan = plan_of(numbers, 2);
@@ -186,7 +191,7 @@ static void check_raw(char *arena) {
     raw_deallocate(placed);
     check_finish(run, (struct counts){2, 0, 0, 0, 0});
     raw_deallocate(late);
-    raw_deallocate(arena + 128); /* freed twice: nothing there is the engine's */
+    raw_deallocate(arena + 128); /* freed twice; the engine has no block there */
     djlplan_torch_plan_delete(plan);
 }
 
@@ -233,7 +238,7 @@ static void check_refusals(char *arena) {
     djlplan_torch_plan_delete(plan);
 }
 
-/* Bytes of addresses that this process has mapped. */
+/* Returns the bytes of address space that this process has mapped. */
 size_t mapped_bytes(void) {
     FILE *file = fopen("/proc/self/statm", "r");
     size_t pages = 0;
@@ -242,10 +247,10 @@ size_t mapped_bytes(void) {
     return pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Arenas take the addresses that they need, and none where there are none. */
+/* Checks arenas under a limit on addresses: they reserve what they need, or fail. */
 static void check_limited_addresses(void) {
     enum { CHUNK = 2 << 20, LARGE = 5 * CHUNK - PAGE };
-    char *first = djlplan_arena_create(PAGE, 0); /* makes what stays */
+    char *first = djlplan_arena_create(PAGE, 0); /* creates permanent tables */
     djlplan_arena_free(first);
     size_t before = mapped_bytes();
     char *arenas[3];

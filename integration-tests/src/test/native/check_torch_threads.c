@@ -1,7 +1,7 @@
 /*
- * Threads that predict with and without plans at the same time, keep blocks and free each other's. Every block
- * is filled with a byte of its own, so that one that overlaps another is found when either is
- * freed.
+ * Checks threads that predict with and without plans at the same time, keep blocks, and free each
+ * other's blocks. Every block is filled with its own byte, so a block that overlaps another is
+ * found when either is freed.
  */
 #include "check_torch.h"
 
@@ -10,7 +10,7 @@
 
 enum { THREADS = 8, BLOCKS = 24, MOST_BYTES = 16384, OUTPUT_BYTES = 65536, EXCHANGE = 16, EVENT = 3 };
 
-/* The sanitizer of threads is slow, and sees a race whichever thread comes first. */
+/* Fewer rounds under ThreadSanitizer, which is slow, and finds races in any order of threads. */
 #ifdef __SANITIZE_THREAD__
 enum { ROUNDS = 100 };
 #else
@@ -22,24 +22,24 @@ struct block {
     size_t bytes;
 };
 
-/* Blocks that one thread left for any other. */
+/* Blocks that one thread leaves for other threads to free. */
 static _Atomic(struct block *) exchange[EXCHANGE];
 static atomic_int placed, refused, diverged, kept_arenas, in_common;
 
-/* For predictions without plans of all threads. */
+/* The arena of all threads' predictions without plans. */
 static char *common;
-/* Where blocks lie that are known to outlive predictions, here the first ones. */
+/* The arena for blocks known to outlive predictions, here each prediction's first block. */
 static char *outputs;
 static atomic_int in_outputs;
 static atomic_int now_in_common;
 
 struct worker {
     uint64_t random;
-    size_t bytes[BLOCKS]; /* its model: sizes, and which earlier block each allocation frees */
+    size_t bytes[BLOCKS]; /* the model: sizes, and the earlier block that each allocation frees */
     int frees[BLOCKS];
     struct djlplan_torch_plan *plan;
     char *arena;
-    struct djlplan_torch_escapes *escapes; /* of all workers */
+    struct djlplan_torch_escapes *escapes; /* shared by all workers */
     int64_t arena_bytes;
 };
 
@@ -65,7 +65,7 @@ static void drop(struct block *block) {
     free(block);
 }
 
-/* Frees a block here, or leaves it to others and frees what was left here. */
+/* Frees a block, or leaves it to other threads and frees one that they left. */
 static void give_up(struct worker *worker, struct block *block) {
     if (draw(worker, 3) == 0) {
         block = atomic_exchange(&exchange[draw(worker, EXCHANGE)], block);
@@ -83,8 +83,8 @@ static void draw_model(struct worker *worker) {
 }
 
 /*
- * One prediction; `other` is an allocation of another size, −1 for none. When `shared` others free
- * some of its blocks, then or later.
+ * Runs one prediction; `other` is the allocation with an unplanned size, −1 for none. If `shared`,
+ * other threads free some of its blocks, now or later.
  */
 static void predict(struct worker *worker, int other, int shared, struct block **blocks) {
     for (int i = 0; i < BLOCKS; i++) {
@@ -101,7 +101,7 @@ static int overlap(const int64_t *a, const int64_t *b) {
     return (a[2] < 0 || b[1] < a[2]) && (b[2] < 0 || a[1] < b[2]);
 }
 
-/* The lowest place above every earlier block that is in use at the same time. */
+/* Plans the lowest place above every earlier block that is in use at the same time. */
 static void make_plan(struct worker *worker, const int64_t *events) {
     int64_t bytes[BLOCKS], offsets[BLOCKS];
     worker->arena_bytes = 64;
@@ -141,7 +141,7 @@ static void record(struct worker *worker) {
     struct block *blocks[BLOCKS];
     predict(worker, -1, draw(worker, 2) == 0, blocks);
     djlplan_torch_pause();
-    /* The first block outlives each recorded prediction, unless it was freed within. */
+    /* The first block outlives each recorded prediction, unless it was freed during it. */
     for (int i = 2; i < BLOCKS; i += 2) {
         if (blocks[i] != NULL) give_up(worker, blocks[i]);
     }

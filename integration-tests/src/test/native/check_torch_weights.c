@@ -1,4 +1,6 @@
-/* Weights in a file: their bytes, whatever is loaded, dropped or freed when. */
+/*
+ * Checks weights in a file: their bytes stay right, whichever pieces are loaded, dropped or freed.
+ */
 #define _GNU_SOURCE
 #include "check_torch.h"
 
@@ -14,7 +16,7 @@ static struct djlplan_weights *create(int64_t bytes) {
     return weights;
 }
 
-/* Loads blocks of a piece each; every byte is the block's number and one. */
+/* Loads blocks of one piece each; every byte is the block's number plus one. */
 static struct djlplan_weights *load(torch_data_ptr *blocks) {
     struct djlplan_weights *weights = create(BLOCKS * (int64_t)PIECE);
     CHECK(djlplan_weights_load(weights) == 0);
@@ -43,7 +45,10 @@ static void check_bytes(const torch_data_ptr *blocks, int first) {
     }
 }
 
-/* A step for each block; `wrong` allocates another size than scheduled in the middle. */
+/*
+ * Runs a prediction with a step for each block; with `wrong`, an allocation in the middle deviates
+ * from the schedule.
+ */
 static void run(struct djlplan_weights *weights, struct djlplan_schedule *schedule, int flags,
                 const torch_data_ptr *blocks, bool wrong, int64_t *figures) {
     CHECK(djlplan_weights_begin(weights, schedule, flags) == DJLPLAN_OK);
@@ -56,7 +61,7 @@ static void run(struct djlplan_weights *weights, struct djlplan_schedule *schedu
     djlplan_weights_end(weights, figures);
 }
 
-/* The last piece is loaded, or its pages come as they are touched. */
+/* Makes a schedule that loads the last piece, or only looks it up. */
 static struct djlplan_schedule *schedule(int last) {
     const int64_t bytes[STEPS] = {0, 100, 100, 100};
     const int32_t needs[STEPS] = {1, 2, 4, 6};
@@ -98,7 +103,7 @@ static void check_runs(int flags) {
         CHECK(figures[DJLPLAN_STREAM_FAILED] == 0);
         if (round == 10) run(weights, NULL, flags, blocks, false, figures);
     }
-    /* What is written to a weight is there for good, loaded or not. */
+    /* A write to a weight persists, loaded or not. */
     CHECK(djlplan_weights_begin(weights, plan, flags) == DJLPLAN_OK);
     torch_data_ptr output = allocate(100);
     for (int i = 0; i < BLOCKS; i++) memset(blocks[i].data, 10 + i, PIECE);
@@ -131,7 +136,7 @@ static void *end_load(void *weights) {
     return NULL;
 }
 
-/* A load that another thread ends, and closes: this thread notices. */
+/* Checks that a thread notices if another thread ends its load and closes the weights. */
 static void check_abandoned(void) {
     struct djlplan_weights *weights = create(PIECE);
     CHECK(djlplan_weights_load(weights) == 0);

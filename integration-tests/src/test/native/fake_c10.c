@@ -16,7 +16,7 @@
 #define EXPORT __attribute__((visibility("default")))
 enum { HEADER = 64 };
 
-/* Before every block, to find blocks freed twice or at another address. */
+/* A header before every block, to detect blocks freed twice or at another address. */
 struct header {
     void *memory;
     size_t bytes;
@@ -26,9 +26,9 @@ static const uint64_t in_use = 0x5ca1ab1e, freed = 0xdeadbea7;
 
 static enum fake_fault fault;
 static atomic_int live;
-static char lost[4 * HEADER] __attribute__((aligned(64))); /* for blocks that nobody can free */
+static char lost[4 * HEADER] __attribute__((aligned(64))); /* an address that is not a block */
 
-/* With reuse, the block freed last; the next allocation as large gets it. */
+/* With reuse, the last freed block, which the next allocation of the same size gets. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int reuse;
 static struct header *kept;
@@ -126,7 +126,7 @@ static void copy_data(const torch_allocator *self, void *to, const void *from, s
 /* Offset to top, RTTI, both destructors, before the entries that differ. */
 #define BEFORE NULL, lost, (void *)destroy, (void *)destroy, (void *)allocate
 
-/* "vtable for c10::DefaultCPUAllocator", and what may be found in its place. */
+/* "vtable for c10::DefaultCPUAllocator", and variants that replace it. */
 EXPORT void *standard_table[] __asm__("_ZTVN3c1019DefaultCPUAllocatorE") = {BEFORE, AFTER_ALLOCATE};
 EXPORT void *moved_table[] = {BEFORE, MOVED};
 EXPORT void *longer_table[] = {BEFORE, AFTER_ALLOCATE, (void *)destroy};

@@ -2,7 +2,7 @@
 #ifndef FAKE_C10_H
 #define FAKE_C10_H
 
-/* What is not as in the real library. */
+/* The differences from the real library. */
 enum fake_fault {
     FAKE_SOUND,
     FAKE_NO_ALLOCATOR,
@@ -12,22 +12,22 @@ enum fake_fault {
     FAKE_TABLE_MOVED,    /* two entries changed places (only of the later layout) */
     FAKE_ENTRY_OUTSIDE,  /* its last function is another library's */
     FAKE_NO_BLOCK,
-    FAKE_CONTEXT, /* another context than the block */
+    FAKE_CONTEXT, /* a context that is not the block */
     FAKE_DEVICE,
     FAKE_INDEX,
     FAKE_DELETER_OUTSIDE, /* blocks are freed by another library */
     FAKE_DELETER_OTHER,   /* … by another function than raw_deleter says */
     FAKE_MISALIGNED,
-    FAKE_EMPTY_BLOCK, /* an allocation of no bytes is a block */
+    FAKE_EMPTY_BLOCK, /* an empty allocation returns a block */
     FAKE_SETTER_REFUSES,
     FAKE_FAULTS
 };
 
 /* `outside` is memory for a copy of the virtual table. */
 void fake_c10_break(enum fake_fault fault, void **outside);
-/* Blocks in use. */
+/* Returns the number of blocks in use. */
 int fake_c10_live(void);
-/* Whether the block freed last is the next one of its size. */
+/* Sets whether the last freed block is reused for the next allocation of its size. */
 void fake_c10_reuse(int reuse);
 
 #endif

@@ -85,7 +85,10 @@ static void *unregister_allocator(void *environment, const void *of) {
     return NULL;
 }
 
-/* A session, which is its weights, comes from the registered allocator if its options ask for it. */
+/*
+ * A session consists of its weights, which come from the registered allocator if the session's
+ * options ask for it.
+ */
 static bool asked, patterns = true, refuses;
 
 static void *add_session_config_entry(void *options, const char *key, const char *value) {
@@ -152,5 +155,5 @@ EXPORT void *fake_ort_table(void) { return table; }
 EXPORT struct ort_allocator *fake_ort_registered(void) { return registered; }
 EXPORT void fake_ort_refuse(int on) { refuses = on != 0; }
 EXPORT int fake_ort_asked(void) { return asked; }
-/* Blocks in use, and statuses that nobody released. */
+/* Returns the number of blocks in use and unreleased statuses. */
 EXPORT int fake_ort_live(void) { return live + statuses; }

@@ -1,2 +1,2 @@
-/* A libtensorflowlite_jni.so of another version, which has next to nothing. */
+/* A libtensorflowlite_jni.so of an unsupported version, with this function only. */
 __attribute__((visibility("default"))) const char *TfLiteVersion(void) { return "1.0.0"; }

@@ -21,23 +21,23 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* What is wrong; in the order of the enumeration of the tests. */
+/* The faults, in the order of the tests' enumeration. */
 enum fault {
     NONE,
     BORDER,       /* the last column is a copy of the one before it */
     CHANNEL_ZERO, /* a channel is zero */
     CHANNEL_GAIN, /* a channel is 1 % too large */
     F16,          /* outputs are rounded to 16-bit floats */
-    BF16,         /* or to those with 8 bits of significand */
-    INT8,         /* or to 127 steps of the largest */
+    BF16,         /* outputs are rounded to 16-bit floats with 8 bits of significand */
+    INT8,         /* outputs are rounded to 1/127 of the largest */
     ACTIVATION,   /* the activation is missing */
     SHIFTED,      /* everything lies one element further */
     STRIDE,       /* each row lies one place further than the one before it */
     STALE,        /* the previous inference's outputs */
-    SWAPPED,      /* the halves of the channels have changed places */
+    SWAPPED,      /* the halves of the channels are swapped */
     DENORMALS,    /* subnormal numbers are zero */
     SATURATED,    /* values end at 90 % of the largest */
-    NOT_A_NUMBER, /* one element is none */
+    NOT_A_NUMBER, /* one element is NaN */
     TAIL,         /* the last elements, as a vector register has, are zero */
     ROW,          /* the last row is zero */
     GAIN,         /* everything is .1 % too large */
@@ -103,7 +103,7 @@ struct site {
 };
 
 struct faulty {
-    TfLiteDelegate delegate; /* first: the engine knows us by it */
+    TfLiteDelegate delegate; /* the engine's pointer to the delegate, so it must be first */
     TfLiteDelegate *xnnpack;
     void (*delete_xnnpack)(TfLiteDelegate *);
     struct site *sites[MOST];
@@ -112,10 +112,10 @@ struct faulty {
     TfLiteIntArray *shown;
 };
 
-/* The delegate that is being prepared; the functions of the context get no other hint. */
+/* The delegate that is being prepared, because the context's functions get no pointer to it. */
 static _Thread_local struct faulty *current;
 
-/* ---- what is wrong --------------------------------------------------------------------- */
+/* ---- faults ------------------------------------------------------------------------------ */
 
 static float rounded(float value, int bits_lost) {
     uint32_t bits;
@@ -139,7 +139,7 @@ static float largest(const float *values, size_t count) {
     return most;
 }
 
-/* An output as rows of places of channels; a vector is one place for each element. */
+/* An output as rows of positions of channels; a vector has one position for each element. */
 struct image {
     size_t rows, columns, channels;
 };
@@ -200,7 +200,7 @@ static void damage_elements(float *values, const float *right, size_t count, int
     if (fault == ELEMENT) values[one] *= 1.1f;
 }
 
-/* Steps of quantized outputs count from their zero point. */
+/* Steps of quantized outputs count from the zero point. */
 static float get(const TfLiteTensor *tensor, size_t i) {
     if (tensor->type == FLOAT32) return ((const float *)tensor->data)[i];
     int value = tensor->type == UINT8 ? ((const uint8_t *)tensor->data)[i]
@@ -247,7 +247,7 @@ static void damage(struct site *site, TfLiteTensor *output) {
 
 /* ---- the engine's kernels -------------------------------------------------------------- */
 
-/* Where the parameters of an operator say its activation, as an index of ints. */
+/* Returns the position of the activation in an operator's parameters, as an index of ints. */
 static int activation_at(int code) {
     switch (code) {
     case ADD:
@@ -357,7 +357,10 @@ static bool feeds_claimed(TfLiteContext *context, const TfLiteNode *unpacking) {
     return false;
 }
 
-/* The plan as XNNPACK sees it: without claimed operators, and what unpacks their constants. */
+/*
+ * The plan that XNNPACK sees, without claimed operators and the operators that unpack their
+ * constants.
+ */
 static TfLiteStatus rest_of_plan(TfLiteContext *context, TfLiteIntArray **plan) {
     TfLiteIntArray *all;
     if (current->get_plan(context, &all) != kTfLiteOk) return kTfLiteError;
@@ -378,7 +381,7 @@ static TfLiteStatus rest_of_plan(TfLiteContext *context, TfLiteIntArray **plan) 
 }
 
 static TfLiteStatus claim(TfLiteContext *context, struct faulty *faulty) {
-    /* By value and in memory: a release reads as much of it as it knows. */
+    /* Passed by value; a release reads the fields that it knows. */
     TfLiteLaterRegistration kernel = {.common = {.init = site_init,
                                                  .free = site_free,
                                                  .prepare = site_prepare,
@@ -406,7 +409,7 @@ static TfLiteStatus prepare(TfLiteContext *context, TfLiteDelegate *delegate) {
         status = faulty->xnnpack->Prepare(context, faulty->xnnpack);
         context->GetExecutionPlan = faulty->get_plan;
     }
-    /* Nodes moved whenever one was added; none is from now on. */
+    /* Nodes move only when one is added, which has ended. */
     for (int i = 0; status == kTfLiteOk && i < faulty->site_count; i++) {
         struct site *site = faulty->sites[i];
         status = context->GetNodeAndRegistration(context, site->id, &site->node, &site->kernel);
@@ -414,7 +417,7 @@ static TfLiteStatus prepare(TfLiteContext *context, TfLiteDelegate *delegate) {
     return status;
 }
 
-/* The library of DJL's engine of 2.6, and that of later releases. */
+/* The library of DJL's engine (2.6), and that of later releases. */
 static const char *const ENGINES[] = {"libtensorflowlite_jni.so", "libjnitensorflowlite.so"};
 
 static int find_engine(struct dl_phdr_info *info, size_t size, void *found) {
@@ -427,7 +430,7 @@ static int find_engine(struct dl_phdr_info *info, size_t size, void *found) {
     return 1;
 }
 
-/* TfLiteXNNPackDelegateOptions, which begins with the number of threads in any release. */
+/* TfLiteXNNPackDelegateOptions; in every release the first field is the number of threads. */
 struct options {
     int32_t threads, rest[31];
 };
@@ -444,7 +447,7 @@ static void create_xnnpack(struct faulty *faulty) {
     TfLiteDelegate *(*create)(const struct options *);
     void *symbol = dlsym(engine, "TfLiteXNNPackDelegateOptionsDefault");
     memcpy(&defaults, &symbol, sizeof defaults);
-    /* Those of 2.6 are zero, and returned in another way. */
+    /* In 2.6 the defaults are zeros, and are returned in another way. */
     if (later) options = defaults();
     options.threads = 1;
     symbol = dlsym(engine, "TfLiteXNNPackDelegateCreate");

@@ -1,7 +1,7 @@
 /*
- * An external delegate of TensorFlow Lite that takes additions of floats of one shape, and does
- * with them what ODD says: GOOD computes them, WRONG computes something else, CRASH, HANG and FAIL
- * do that in an inference, REFUSE when it is prepared; CHANGE moves a tensor of others.
+ * An external delegate of TensorFlow Lite that takes additions of floats of one shape. ODD sets its
+ * behaviour: GOOD computes the sums, WRONG computes something else, CRASH, HANG and FAIL do so in
+ * an inference, REFUSE fails when it is prepared, and CHANGE moves a tensor that is not its own.
  */
 #define _GNU_SOURCE
 #include "tflite_abi.h"
@@ -15,7 +15,7 @@
 
 enum { GOOD, WRONG, CRASH, HANG, FAIL, REFUSE, CHANGE, ADD = 0, FLOAT32 = 1, MOST = 256 };
 
-/* The additions of one partition; sums that nobody else needs have memory here. */
+/* The additions of one partition; sums that only the partition reads have memory here. */
 struct kernel {
     int count;
     struct addition {
@@ -61,7 +61,7 @@ static float *memory_of(TfLiteContext *context, struct kernel *kernel, int id) {
     return NULL;
 }
 
-/* The first one whose memory somebody else placed: every operator has read it by now. */
+/* Moves the first tensor whose memory the caller placed; every operator has read it by now. */
 static void move_tensor(TfLiteContext *context) {
     for (size_t i = 0; i < context->tensors_size; i++) {
         if (context->tensors[i].allocation_type == kTfLiteCustom) {

@@ -1,6 +1,6 @@
 /*
- * Kernels for tensors of 8-bit integers that compute the same as the engine's and round otherwise.
- * Sums are exact in both; the engine scales them with integers and rounds twice.
+ * Kernels for 8-bit tensors that compute the same as the engine's but round differently. Sums are
+ * exact in both; the engine scales them with integers and rounds twice.
  */
 #ifndef OTHER_ROUNDING_H
 #define OTHER_ROUNDING_H
@@ -9,11 +9,11 @@
 
 #include <math.h>
 
-/* How a sum becomes a step: */
+/* How a sum is scaled to a step: */
 enum rounding {
-    HALF_EVEN, /* by a float, as XNNPACK does */
-    HALF_UP,   /* by a double, halves up */
-    COARSE     /* by a float with 12 bits of significand, as signal processors do */
+    HALF_EVEN, /* with a float, as XNNPACK does */
+    HALF_UP,   /* with a double, halves up */
+    COARSE     /* with a float with 12 bits of significand, as signal processors do */
 };
 
 static float scale_of(double scale, enum rounding rounding) {
