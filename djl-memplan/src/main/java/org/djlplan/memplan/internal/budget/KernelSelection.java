@@ -32,7 +32,7 @@ public final class KernelSelection {
     /** Time of a step in a delegate relative to its CPU kernel, for convolutions. */
     private static final double SHARE_OF_TIME = 0.5;
 
-    /** The same for other operators, which mostly wait for memory. */
+    /** The share for other operators, which mostly wait for memory. */
     private static final double SHARE_OF_OTHERS = 0.9;
 
     private static final int UNITS = 1024;

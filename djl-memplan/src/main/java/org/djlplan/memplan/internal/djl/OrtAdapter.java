@@ -34,7 +34,7 @@ final class OrtAdapter {
     }
 
     /**
-     * Reads what the engine keeps with a model.
+     * Reads the engine's fields of a model.
      *
      * @throws ReflectiveOperationException if the engine is not as we know it
      */

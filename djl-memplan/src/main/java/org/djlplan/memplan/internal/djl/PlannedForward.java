@@ -161,10 +161,7 @@ final class PlannedForward implements InferencePass {
         }
     }
 
-    /**
-     * The allocations of a pass are those of later passes if it followed a borrowed recording to
-     * the end.
-     */
+    /** Stores the recording of a pass that followed a borrowed recording to the end, because later passes allocate the same. */
     private void keepLearnt(
             LivenessExecutor executor, ImmutableList<ArrayType> types, TorchPrediction prediction) {
         Optional<LivenessTrace> trace = executor.trace(types);

@@ -16,7 +16,7 @@ final class Fit {
 
     private final Variables variables;
 
-    /** Of each row. */
+    /** The formulas of each row. */
     private final ImmutableList<ImmutableList<SizeFormula>> formulas;
 
     /** The monomials that occur in a formula. */

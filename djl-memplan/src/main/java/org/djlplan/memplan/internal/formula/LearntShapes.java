@@ -16,7 +16,7 @@ import org.djlplan.memplan.internal.source.trace.AllocationTrace;
  */
 public final class LearntShapes {
 
-    /** For a model without recordings. */
+    /** The empty value, for a model without recordings. */
     public static final LearntShapes NONE = new LearntShapes(ImmutableList.of());
 
     /** A model with more structures branches on its data. */

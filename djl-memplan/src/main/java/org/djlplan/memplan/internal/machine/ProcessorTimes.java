@@ -49,7 +49,7 @@ public final class ProcessorTimes {
      */
     public record Reading(long busyNanos, long ownNanos, int processors) {}
 
-    /** Of this process. */
+    /** Reads the times of this process. */
     public ProcessorTimes() {
         this(Path.of("/"));
     }

@@ -19,7 +19,7 @@ public final class Arena {
      */
     private static final int SHARE_OF_ADDRESSES = 4;
 
-    /** What one takes to grow into. */
+    /** The share of the remaining addresses that an arena reserves for growth: one part in this many. */
     private static final int SHARE_TO_GROW_INTO = 16;
 
     private static final Machine MACHINE = new Machine();
@@ -156,12 +156,12 @@ public final class Arena {
         joinable = without;
     }
 
-    /** Returns whether it is to be freed when nobody uses it any more. */
+    /** Returns whether the arena is freed after its last use. */
     boolean abandoned() {
         return abandoned;
     }
 
-    /** Says that it is to be freed when nobody uses it any more. */
+    /** Marks the arena to be freed after its last use. */
     void abandon() {
         abandoned = true;
     }
@@ -219,7 +219,7 @@ public final class Arena {
         trims--;
     }
 
-    /** Gives memory from there on back to the system, but for what is in use. Without a lock. */
+    /** Returns memory from this offset on to the system, except blocks in use. */
     synchronized void trim(long keep) {
         if (!freed) {
             memory.trim(address, roundedBytes(keep));

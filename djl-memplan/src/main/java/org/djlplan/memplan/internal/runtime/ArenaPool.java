@@ -520,10 +520,7 @@ public final class ArenaPool {
         }
     }
 
-    /**
-     * Frees arenas that nobody uses at the moment, for someone who needs memory besides them. They
-     * are made again when they are needed.
-     */
+    /** Frees idle arenas, so that the caller can use their memory. They are created again when they are needed. */
     public void freeIdle() {
         lock.lock();
         try {
@@ -534,7 +531,7 @@ public final class ArenaPool {
         }
     }
 
-    /** Where there is no memory, the idle arenas give theirs. */
+    /** Creates an arena; without memory it first frees the idle ones. */
     private Arena create(long bytes, boolean grows) {
         try {
             return source.create(bytes, grows);
@@ -547,13 +544,13 @@ public final class ArenaPool {
         }
     }
 
-    /** Where all that is known is that some is needed, the largest one is the best. */
+    /** If the required size is unknown, the largest arena fits best. */
     private static boolean fitsBetter(long size, long best, long wanted) {
         boolean enough = wanted != ANY && best >= wanted;
         return enough ? size >= wanted && size < best : size > best;
     }
 
-    /** Frees idle arenas that are larger than what the largest remaining user needs. */
+    /** Frees idle arenas that are larger than any remaining user needs. */
     private void needsChanged() {
         largestArenaBytes = needs.isEmpty() ? 0 : Arena.roundedBytes(needs.lastKey());
         idle.removeIf(

@@ -92,7 +92,7 @@ public final class GuestProcess {
         return known;
     }
 
-    /** Returns what it did until now. */
+    /** Returns the processor times so far. */
     public Times times() {
         long ran = 0;
         Map<String, Long> waited = new HashMap<>();

@@ -26,7 +26,7 @@ public final class HeapTrimmer {
 
     private HeapTrimmer() {}
 
-    /** Tells that a prediction ended on a thread that is one of many. Takes no time. */
+    /** Reports the end of a prediction on one of many threads. Takes almost no time. */
     public static void touch() {
         PROCESS.active = true;
         if (!PROCESS.pending.get() && PROCESS.pending.compareAndSet(false, true)) {

@@ -69,7 +69,7 @@ public final class ProcessMemory {
      */
     public record Mappings(long fileBytes, long libraryBytes, long codeBytes) {}
 
-    /** Returns what the process has mapped. Takes milliseconds: there may be thousands. */
+    /** Returns the mappings of the process. Takes milliseconds, because there may be thousands. */
     public Optional<Mappings> mappings() {
         long files = 0;
         long libraries = 0;
@@ -120,10 +120,7 @@ public final class ProcessMemory {
      */
     public record NativeHeap(long takenBytes, long usedBytes) {}
 
-    /**
-     * Returns what native code of this process has allocated from the C library: the JVM's heap is
-     * not part of it. Empty where nobody tells.
-     */
+    /** Returns the memory that native code of this process has allocated from the C library, without the JVM's heap. Empty if the C library does not report it. */
     public static Optional<NativeHeap> nativeHeap() {
         long[] taken = new long[1];
         long[] used = new long[1];

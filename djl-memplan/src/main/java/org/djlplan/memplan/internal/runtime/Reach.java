@@ -5,10 +5,10 @@ import java.util.OptionalLong;
 /** The extent to which recent predictions used an arena. */
 final class Reach {
 
-    /** As many at least have to do without memory that is given back. */
+    /** The number of predictions that must not need memory before it is returned. */
     static final int PREDICTIONS = 32;
 
-    /** What would be given back has to be more than this, and one part in so many. */
+    /** The smallest amount to return; it must also be at least one part in this many of the memory. */
     private static final long LITTLE_BYTES = 1 << 20;
 
     private static final int LITTLE_PART = 8;

@@ -39,7 +39,7 @@ public final class Settling implements AutoCloseable {
         this.first = first;
     }
 
-    /** Tells that the model has predicted. Takes no time but for the first time. */
+    /** Reports a prediction of the model. Takes time only at the first call. */
     public void begin() {
         if (!begun) {
             start();

@@ -47,7 +47,7 @@ public final class Workers {
     private static final Duration IDLE = Duration.ofSeconds(5);
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
-    /** After so many calls in a row of one thread without a seat it gets one. */
+    /** After this many calls in a row, a thread without a seat gets one. */
     private static final int ALONE = 64;
 
     private final int count;
@@ -197,7 +197,7 @@ public final class Workers {
         return new WorkersMetric(busy, waiting);
     }
 
-    /** Loads what a pass needs, so that the first one does not have to. */
+    /** Loads the classes that a pass needs, so that the first pass is faster. */
     public static void warmUp() {
         boolean unused = new Workers(1, IDLE, PATIENCE).run(Workers.class, () -> true);
     }
@@ -433,7 +433,7 @@ public final class Workers {
         }
     }
 
-    /** Adds the caller's stack to that of the worker, in the place of the worker's own end. */
+    /** Replaces the end of a worker's stack trace by the caller's stack trace. */
     private static RuntimeException rethrown(Throwable problem) {
         StackTraceElement[] there = problem.getStackTrace();
         StackTraceElement[] here = new Throwable().getStackTrace();

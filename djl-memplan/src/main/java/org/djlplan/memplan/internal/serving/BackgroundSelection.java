@@ -22,7 +22,7 @@ final class BackgroundSelection {
 
     private static final String WORKER = "djl-plan-budget-kernels";
 
-    /** After so many predictions that took so many times as long as CPU kernels, these serve. */
+    /** After this many predictions that were this many times as slow as CPU kernels, CPU kernels serve again. */
     private static final int MOST_SLOW = 5;
 
     private static final long MUCH_SLOWER = 3;
@@ -33,7 +33,7 @@ final class BackgroundSelection {
     private final InterpreterInService service;
     private final Turns turns;
 
-    /** What the delegate's part was selected for. */
+    /** The budget for which the delegated operators were selected. */
     private long delegatedForBytes;
 
     /** All is in CPU kernels because nothing was selected yet for the budget and the inputs. */
@@ -59,10 +59,7 @@ final class BackgroundSelection {
         turns = service.turns();
     }
 
-    /**
-     * Opens what was selected before; without that, measures the CPU kernels, and selects now or
-     * later.
-     */
+    /** Opens a stored selection. Without one, measures the CPU kernels, and selects now or later. */
     void begin() throws IOException, UnplannableException, BudgetTooSmallException {
         Optional<Chosen> kept = Optional.empty();
         if (kernels.isPresent()) {
@@ -99,9 +96,7 @@ final class BackgroundSelection {
                 && (unselected || kernels.get().grown(delegatedForBytes, service.arenaBytes()));
     }
 
-    /**
-     * In a turn: has it selected what a delegate runs, if the budget stays as it is for a while.
-     */
+    /** Starts the selection of operators, within a turn, once the budget has been stable for a while. */
     void selectWhenSettled() {
         lastChangeNanos = System.nanoTime();
         if (!pending && delegatesTooLittle()) {

@@ -34,13 +34,10 @@ import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
  */
 final class BudgetedInterpreter implements AutoCloseable {
 
-    /**
-     * What the engine takes beside the arena: structures of nodes and tensors, its threads and
-     * their buffers, the model's small constants.
-     */
+    /** The engine's memory beside the arena: structures of nodes and tensors, its threads and their buffers, and the model's small constants. */
     static final long ENGINE_BYTES = 5_500_000;
 
-    /** Classes of djl-plan, their compiled code, and what the C library keeps of a load. */
+    /** Memory of djl-plan's classes, their compiled code, and freed memory that the C library keeps after a load. */
     private static final long CODE_BYTES = 10_000_000;
 
     /** Packed blocks of operands, of all threads, where kernels run on several. */
@@ -60,15 +57,15 @@ final class BudgetedInterpreter implements AutoCloseable {
 
     private final List<DerivedConstant> derived;
 
-    /** What native code had allocated before this was opened. */
+    /** Native memory before this interpreter was opened. */
     private final OptionalLong heapBytesBefore;
 
-    /** What native code has allocated for it; known once it is calibrated. */
+    /** Native memory of this interpreter; known once it is calibrated. */
     private OptionalLong heapBytes = OptionalLong.empty();
 
     private long delegatedBytes;
 
-    /** What a prediction took in CPU kernels alone. */
+    /** The time of a prediction in CPU kernels. */
     private long cpuNanos = Long.MAX_VALUE;
 
     private StepCosts costs;
@@ -164,7 +161,7 @@ final class BudgetedInterpreter implements AutoCloseable {
         }
     }
 
-    /** Kernels must derive what was captured: they would read something else for it. */
+    /** Checks that kernels derive the captured tensors; otherwise they would read wrong data. */
     private static void requireDerived(StreamedModel copy, StreamedInterpreter interpreter)
             throws IOException {
         long bytes = interpreter.derivedBytes();
@@ -224,7 +221,7 @@ final class BudgetedInterpreter implements AutoCloseable {
         plan = found;
     }
 
-    /** Returns the smallest arena in which it can run, with what a delegate takes. */
+    /** Returns the smallest possible arena, including the delegate's memory. */
     long leastArenaBytes() {
         return StreamingPlanner.leastBudgetBytes(graph.problem(costs)) + delegatedBytes;
     }
@@ -298,7 +295,7 @@ final class BudgetedInterpreter implements AutoCloseable {
         cpuNanos = nanos;
     }
 
-    /** Returns what a prediction took in CPU kernels alone, if it delegates; else for ever. */
+    /** Returns the time of a prediction in CPU kernels if this interpreter delegates, otherwise {@code Long.MAX_VALUE}. */
     long cpuNanos() {
         return cpuNanos;
     }

@@ -57,7 +57,7 @@ final class BudgetedInterpreters implements AutoCloseable {
         copies = new StreamedCopies(original, threads, this.options, cacheFolder);
     }
 
-    /** Returns what a budget leaves for the arena, and for a delegate. */
+    /** Returns the part of a budget that is available for the arena and a delegate. */
     long arenaBytes(long budgetBytes) {
         return Math.max(1, budgetBytes - BudgetedInterpreter.bytesBesideArena(threads));
     }

@@ -45,7 +45,7 @@ public final class BudgetedModel implements TfLiteModel {
     private final Resolvers resolvers;
     private final long fileBytes;
 
-    /** What the stock engine takes for the model; empty until somebody has to know. */
+    /** The stock engine's memory for the model; measured when it is first needed. */
     private volatile OptionalLong stockBytes = OptionalLong.empty();
 
     /** The smallest budget; empty until it is reported of a model that is served whole. */

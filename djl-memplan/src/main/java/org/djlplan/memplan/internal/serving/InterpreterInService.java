@@ -84,7 +84,7 @@ final class InterpreterInService {
         return interpreters.io();
     }
 
-    /** Returns what the budget leaves for the arena and a delegate; more if it cannot be held. */
+    /** Returns the part of the budget for the arena and a delegate, or more if the budget cannot be kept. */
     long arenaBytes() {
         return Math.max(interpreters.arenaBytes(budgetBytes), serving.leastArenaBytes());
     }
@@ -140,7 +140,7 @@ final class InterpreterInService {
         install(next);
     }
 
-    /** What a delegate takes of the one that serves is still there while the next is measured. */
+    /** Makes room for the next interpreter, because the current one's delegate stays in memory until then. */
     private static void makeRoom(BudgetedInterpreter next, long takenBytes)
             throws BudgetTooSmallException, UnplannableException {
         if (takenBytes > 0) {
@@ -156,7 +156,7 @@ final class InterpreterInService {
         trimLater();
     }
 
-    /** Compilers have been busy, and the C library keeps what they freed. */
+    /** Trims the heap later, because Java's compilers have freed memory that the C library keeps. */
     static void trimLater() {
         boolean unused = Later.run(SETTLED, ProcessMemory::trim);
     }

@@ -138,7 +138,7 @@ final class KernelChoice implements AutoCloseable {
         return new KernelPlanner(cpu.graph(), costs, delegable, new StreamingPlanner());
     }
 
-    /** Opens what was tried before. */
+    /** Opens a set that was tried before. */
     private Optional<Chosen> known(Optional<Trial> trial) throws IOException, UnplannableException {
         if (trial.isEmpty()) {
             return Optional.empty();
@@ -153,7 +153,7 @@ final class KernelChoice implements AutoCloseable {
         }
     }
 
-    /** Opens what was found best for fewer bytes; nothing is better with more room. */
+    /** Opens the best set for fewer bytes, if no set is better with more memory. */
     private Optional<Chosen> knownForAll(Optional<Trial> trial)
             throws IOException, UnplannableException {
         Optional<Chosen> chosen = known(trial);

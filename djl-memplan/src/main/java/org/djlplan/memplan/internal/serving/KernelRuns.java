@@ -67,7 +67,7 @@ final class KernelRuns implements AutoCloseable {
     /** The model's file, if the copy does not have all of its constants. */
     private final Optional<OpenModel> original;
 
-    /** Of predictions in CPU kernels alone. */
+    /** Times of predictions in CPU kernels. */
     private final List<Long> cpuNanos = new ArrayList<>();
 
     /** Whether the CPU kernels may have an arena beside the delegate. */
@@ -121,7 +121,7 @@ final class KernelRuns implements AutoCloseable {
     }
 
     /**
-     * Opens what was tried before.
+     * Opens a set that was tried before.
      *
      * @throws BudgetTooSmallException if it does not fit
      */
@@ -212,7 +212,7 @@ final class KernelRuns implements AutoCloseable {
         }
     }
 
-    /** What a delegate takes is taken off the CPU kernels' arena, or they have none. */
+    /** Reduces the arena of the CPU kernels by the delegate's memory, or closes them if they do not fit. */
     private void makeRoom(long delegateBytes) throws UnplannableException {
         Optional<StreamingPlan> smaller = Optional.empty();
         try {
@@ -350,7 +350,7 @@ final class KernelRuns implements AutoCloseable {
         return outputs;
     }
 
-    /** What only some decisions about a trial need. */
+    /** Measurements that only some decisions about a trial need. */
     private final class Comparison implements CpuOutputs.Measurements {
 
         private final BudgetedInterpreter interpreter;
@@ -361,7 +361,7 @@ final class KernelRuns implements AutoCloseable {
             this.selected = selected;
         }
 
-        /** In the memory beside the delegate, part by part. */
+        /** Compares operators part by part, in the memory beside the delegate. */
         @Override
         public Optional<ByOperator> worstOperator(List<List<OutputTensor>> outputs)
                 throws InterruptedException {

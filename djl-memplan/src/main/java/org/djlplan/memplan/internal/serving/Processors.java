@@ -22,17 +22,17 @@ import org.djlplan.memplan.internal.machine.ProcessorTimes;
  */
 final class Processors {
 
-    /** How long one must have been alone, at first, before a pass gets several threads. */
+    /** How long a pass must have been alone, initially, before passes get several threads. */
     static final Duration QUIET = Duration.ofSeconds(1);
 
     private static final long LONGEST_PATIENCE_NANOS = Duration.ofSeconds(30).toNanos();
 
-    /** How often the load of the machine is looked at; more seldom where that takes long. */
+    /** How often the machine's load is sampled; less often if sampling takes long. */
     static final Duration SAMPLE = Duration.ofMillis(250);
 
     private static final int SHARE_OF_SAMPLES = 200;
 
-    /** What others may take of a processor that counts as free. */
+    /** The share of an idle processor that other work may use. */
     private static final double SLACK = 0.25;
 
     /** How long a pass of one thread waits for those of several; those of several wait longer. */
@@ -54,7 +54,7 @@ final class Processors {
     /** When so many passes were under way last; the last entry counts for more, too. */
     private final long[] lastAt;
 
-    /** Not over as long as passes overlapped lately. */
+    /** Ends when passes have not overlapped for a while. */
     private final Patience overlaps;
 
     /** Threads of passes that are kept from outnumbering the processors. */
@@ -65,10 +65,10 @@ final class Processors {
 
     private final ArrayDeque<Object> waiting = new ArrayDeque<>();
 
-    /** What other programs leave of the cores, in threads. */
+    /** The number of threads for which other programs leave processors idle. */
     private int usable;
 
-    /** Not over as long as others used processors lately. */
+    /** Ends when other programs have not used the processors for a while. */
     private final Patience loads;
 
     private long nextSample;
@@ -115,7 +115,7 @@ final class Processors {
         }
     }
 
-    /** Returns those of this JVM. */
+    /** Returns the processors of this JVM. */
     static Processors ofJvm() {
         return OfJvm.ALL;
     }

@@ -57,7 +57,7 @@ public final class ServedModel implements TfLiteModel {
     /** Whether nothing can be allocated before there is a prediction. */
     private final boolean waits;
 
-    /** The interpreter that told whether it is so, until it serves. */
+    /** The interpreter with which the model's properties were determined, until it serves. */
     private Optional<ModelInterpreter> probe;
 
     private final InterpreterFactory factory;
@@ -244,7 +244,7 @@ public final class ServedModel implements TfLiteModel {
         }
     }
 
-    /** Has the interpreter that told of the shapes serve, if it is one of what serves. */
+    /** Lets the interpreter that determined the shapes serve, if its candidate is chosen. */
     private void useProbe(Candidate lightest) {
         Optional<ModelInterpreter> first = probe.filter(built -> built.delegates(lightest));
         if (first.isEmpty()) {
@@ -565,10 +565,7 @@ public final class ServedModel implements TfLiteModel {
         return factory.leftToEngine().map(report::stopped).orElse(report);
     }
 
-    /**
-     * Returns what an interpreter of the file's shapes is like that serves now; where those are
-     * placeholders, what the first one was like.
-     */
+    /** Returns the description of a current interpreter for the file's shapes, or of the first interpreter if the file has placeholder shapes. */
     private ModelInterpreter.Description serving() {
         Candidate now = candidates.governor().serving();
         return pool.interpreters().stream()

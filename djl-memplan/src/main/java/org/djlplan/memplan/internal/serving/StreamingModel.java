@@ -32,7 +32,7 @@ final class StreamingModel implements TfLiteModel {
     /** A prediction takes one, and so does a change of the budget. */
     private final Turns turns;
 
-    /** As in the file. */
+    /** The inputs in the file. */
     private final ImmutableList<TensorInfo> inputs;
 
     private final ImmutableList<List<Integer>> signatures;
@@ -123,7 +123,7 @@ final class StreamingModel implements TfLiteModel {
         }
     }
 
-    /** Returns the size of its arena, with what a delegate takes. */
+    /** Returns the size of the arena plus the delegate's memory. */
     long takenBytes() {
         turns.lock();
         try {

@@ -36,7 +36,7 @@ public interface TfLiteModel extends AutoCloseable {
      */
     List<OutputTensor> run(List<ByteBuffer> values, List<List<Integer>> shapes);
 
-    /** Returns what was planned, and what happened until now. */
+    /** Returns the report so far. */
     PlanReport report();
 
     /** Returns which weights are in memory when, as predicted; empty if all are all the time. */

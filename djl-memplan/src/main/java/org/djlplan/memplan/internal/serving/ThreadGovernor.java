@@ -21,10 +21,10 @@ import org.djlplan.memplan.spi.DelegationChoice.Origin;
  */
 final class ThreadGovernor {
 
-    /** What the engine uses if nobody says how many. */
+    /** The engine's default number of threads. */
     private static final int ENGINE_DEFAULT = 4;
 
-    /** After so many predictions it is known how long they usually take. */
+    /** The number of predictions after which their usual time is known. */
     private static final int LEARNT = 3;
 
     /** The first predictions take longer than later ones. */
@@ -32,7 +32,7 @@ final class ThreadGovernor {
 
     private static final double STEP = 1.05;
 
-    /** What predictions may lose before more threads do not pay, however short they are. */
+    /** The smallest total loss of time after which fewer threads are used, however short predictions are. */
     private static final double LEAST_LOSS_NANOS = 20e6;
 
     private final DelegationChoice choice;
@@ -115,7 +115,7 @@ final class ThreadGovernor {
         governor.end(governor.begin(), 0, false);
     }
 
-    /** Returns what it chooses from. */
+    /** Returns the candidates. */
     DelegationChoice choice() {
         return choice;
     }
@@ -126,7 +126,7 @@ final class ThreadGovernor {
     }
 
     /**
-     * Lets a prediction begin; it may have to wait a little for others of several threads.
+     * Begins a prediction, which may wait briefly for multi-threaded ones.
      *
      * @return what it runs with, for {@link #end}
      */

@@ -108,7 +108,7 @@ record CopyWriter(Path original, int threads) {
         }
     }
 
-    /** In as little as it can: that happens once, and nobody waits for the prediction. */
+    /** Plans for the smallest possible arena, because this prediction runs once and no caller waits for it. */
     private static StreamingPlan tightest(StreamedGraph graph) throws UnplannableException {
         StreamingProblem problem = graph.problem(StepCosts.unknown(graph.steps()));
         try {

@@ -20,14 +20,14 @@ public final class Delegates {
     /** The delegate for CPUs that is part of the engine. */
     public static final String XNNPACK = "xnnpack";
 
-    /** The same, with indirection buffers that are built for each prediction and not kept. */
+    /** XNNPACK with indirection buffers that are built for each prediction and not kept. */
     public static final String XNNPACK_TRANSIENT = "xnnpack-transient";
 
     private static final Logger logger = LoggerFactory.getLogger(Delegates.class);
     private static final String CLASS_PREFIX = "class:";
     private static final int MESSAGE_BYTES = 512;
 
-    /** As many as the engine takes for its kernels when it is not told. */
+    /** The largest number of threads that the engine uses by default. */
     private static final int MOST_DEFAULT_THREADS = 4;
 
     private Delegates() {}
@@ -57,10 +57,7 @@ public final class Delegates {
         return threads -> Created.of(Optional.of(library), threads, false, Optional.empty());
     }
 
-    /**
-     * Returns what the weights of all models take that XNNPACK packed once for all interpreters of
-     * a model, in bytes.
-     */
+    /** Returns the bytes of all weights that XNNPACK packed for the interpreters of a model to share. */
     public static long packedWeightsBytes() {
         return PackedWeights.bytesOfAll();
     }

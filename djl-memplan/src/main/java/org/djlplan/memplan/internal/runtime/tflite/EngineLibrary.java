@@ -19,19 +19,17 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 public record EngineLibrary(Path file, String version) {
 
-    /**
-     * In DJL and in bytedeco's presets. The first that is loaded is used, as in tflite_engine.c.
-     */
+    /** File names of the library in DJL and in bytedeco's presets. The first loaded one is used, as in tflite_engine.c. */
     private static final List<String> NAMES =
             List.of("libtensorflowlite_jni.so", "libjnitensorflowlite.so");
 
-    /** Of the releases that are supported. */
+    /** Prefix of the supported releases whose XNNPACK has no transient buffers. */
     private static final String WITHOUT_TRANSIENT_BUFFERS = "2.6.";
 
-    /** Of dlopen: its symbols are not for libraries that are loaded later. */
+    /** A flag of dlopen: symbols are not visible to libraries that are loaded later. */
     private static final int RTLD_LAZY = 1;
 
-    /** Those that we loaded: JNA unloads what nobody refers to. */
+    /** Libraries that this class loaded, held because JNA unloads unreferenced ones. */
     private static final Map<Path, NativeLibrary> LOADED = new ConcurrentHashMap<>();
 
     private static final Path MAPPINGS = Path.of("/proc/self/maps");

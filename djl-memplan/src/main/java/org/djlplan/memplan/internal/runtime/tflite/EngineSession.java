@@ -161,7 +161,7 @@ public interface EngineSession extends AutoCloseable {
     void fill(int input, byte[] strings);
 
     /**
-     * Takes the plan.
+     * Sets the plan.
      *
      * @return whether it fits what the engine needs
      */

@@ -27,10 +27,10 @@ public final class InterpreterFactory {
     private static final int KEPT_PLANS = 64;
     private static final int KEPT_REASONS = 256;
 
-    /** Of so many shapes it is known that they were there. */
+    /** The number of shapes whose uses are counted. */
     private static final int KEPT_SHAPES = 256;
 
-    /** What comes so often gets a plan of the portfolio's. */
+    /** Shapes that occur this often get a plan of the portfolio. */
     private static final int OFTEN = 64;
 
     private final EngineSession.Source sessions;

@@ -63,10 +63,7 @@ public final class InterpreterPool implements AutoCloseable {
                 throws UnplannableException;
     }
 
-    /**
-     * What idle interpreters for other shapes may hold, with the one that was used last, which
-     * stays.
-     */
+    /** The most memory that idle interpreters for other shapes may hold together, including the last used one, which stays. */
     static final long MOST_IDLE_BYTES = 64L << 20;
 
     private final int limit;
@@ -411,7 +408,7 @@ public final class InterpreterPool implements AutoCloseable {
         return interpreter.delegates(supply.serving(interpreter.shapes(), interpreter.candidate()));
     }
 
-    /** Closes what is idle for long, later, unless it is the only one. */
+    /** Schedules closing of interpreters that stay idle, except the only one. */
     private void scheduleSweep() {
         if (!sweepPending && hasOthers()) {
             sweepPending = Later.run(Duration.ofNanos(idleNanos), this::sweep);

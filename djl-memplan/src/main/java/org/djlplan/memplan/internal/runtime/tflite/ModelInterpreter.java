@@ -103,7 +103,7 @@ public final class ModelInterpreter implements AutoCloseable {
                     partitions);
         }
 
-        /** Returns what is known before there are shapes. */
+        /** Returns the description of a model whose shapes are unknown. */
         public static Description before(
                 ImmutableList<TensorInfo> inputs, ImmutableList<TensorInfo> outputs) {
             return new Description(inputs, outputs, Optional.empty(), Optional.empty(), 0, 0, 0, 0);
@@ -222,7 +222,7 @@ public final class ModelInterpreter implements AutoCloseable {
         return candidate;
     }
 
-    /** Returns whether it delegates what is chosen. */
+    /** Returns whether this interpreter delegates the chosen operators. */
     public boolean delegates(Candidate chosen) {
         // Nearly always the same object, which equal sets look at first.
         return candidate.equals(chosen);

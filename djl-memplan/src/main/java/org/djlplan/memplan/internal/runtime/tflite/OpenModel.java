@@ -178,7 +178,7 @@ public final class OpenModel implements AutoCloseable {
         }
     }
 
-    /** Returns the inputs as far as they are known before there is a shape: −1 for what is not. */
+    /** Returns the inputs before shapes are known; unknown dimensions are −1. */
     public ImmutableList<TensorInfo> inputsBeforeShapes() {
         return beforeShapes(graph.inputs(), inputSignatures);
     }
@@ -233,7 +233,7 @@ public final class OpenModel implements AutoCloseable {
                 return TfLiteSession.create(handle, spec);
             }
 
-            /** Where the engine's own planner writes over inputs, its arena is hard to beat. */
+            /** If the engine's own planner lets operators overwrite inputs, its arena is hard to improve. */
             @Override
             public boolean placesOutputs() {
                 return TfLiteNative.djlplan_tflite_tells_in_place() != 0;

@@ -23,7 +23,7 @@ final class PackedWeights {
 
     private static final long MOST_PADDING_BYTES = 16 << 20;
 
-    /** Of all models. */
+    /** Bytes of the packed weights of all models. */
     private static final AtomicLong PACKED_BYTES = new AtomicLong();
 
     private final long mostBytes;
@@ -41,12 +41,12 @@ final class PackedWeights {
         }
     }
 
-    /** Returns what the packed weights of all models take that interpreters may share, in bytes. */
+    /** Returns the bytes of all models' packed weights that interpreters may share. */
     static long bytesOfAll() {
         return PACKED_BYTES.get();
     }
 
-    /** Those of a model, none yet. */
+    /** Creates the set of a model's packed weights, initially empty. */
     PackedWeights(Graph model) {
         mostBytes =
                 MOST_PADDING_BYTES
@@ -123,7 +123,7 @@ final class PackedWeights {
             }
         }
 
-        /** Gives them to nobody any more: a delegate did not find its own. */
+        /** Stops sharing these weights, because a delegate did not find its own. */
         void refuse() {
             synchronized (PackedWeights.this) {
                 packed.refused = true;

@@ -10,7 +10,7 @@ import java.util.List;
  */
 final class PageRelease {
 
-    /** What is packed meanwhile are a few megabytes. */
+    /** A few megabytes are packed during this pause. */
     private static final Duration PAUSE = Duration.ofMillis(2);
 
     private final List<OpenModel> models;

@@ -326,9 +326,7 @@ public final class StreamedInterpreter implements AutoCloseable {
         return stream;
     }
 
-    /**
-     * Returns the bytes that the engine keeps for itself: inputs, outputs and what is persistent.
-     */
+    /** Returns the bytes that the engine allocates: inputs, outputs and persistent tensors. */
     public long ownBytes() {
         return EngineView.arenaBytes(session.tensors());
     }

@@ -9,7 +9,7 @@ public class UnplannableException extends Exception {
         super(message);
     }
 
-    /** Returns what an exception says or, as many say nothing, what it is. */
+    /** Returns the message of an exception, or its class if it has none. */
     public static String reason(Exception e) {
         return e.getMessage() == null ? e.toString() : e.getMessage();
     }

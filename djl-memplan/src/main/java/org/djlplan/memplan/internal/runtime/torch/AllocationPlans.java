@@ -33,12 +33,10 @@ public interface AllocationPlans {
         }
     }
 
-    /** Returns what is known of predictions with inputs of certain types and so many threads. */
+    /** Returns the data about predictions with inputs of these types and shapes, for a number of threads. */
     OfInputs of(List<ArrayType> inputs, int threads);
 
-    /**
-     * Returns what is known of predictions with inputs of the same types and ranks, of any shape.
-     */
+    /** Returns the data about predictions with inputs of the same types and ranks, of any shape. */
     OfShapes ofShapes(List<ArrayType> inputs, int threads);
 
     /** Waits until everything is written, but not for long. */
@@ -47,18 +45,16 @@ public interface AllocationPlans {
     /** Predictions for shapes from recordings of other shapes. Thread-safe. */
     interface OfShapes {
 
-        /**
-         * Returns what a prediction of a shape is expected to allocate, if that is known for sure.
-         */
+        /** Returns the predicted allocations for a shape, if all formulas agree. */
         Optional<Guess> guess(ImmutableLongArray shape);
 
-        /** Returns whether a recording of a shape that is not known would tell of others. */
+        /** Returns whether a recording of this shape would improve the formulas. */
         boolean wants(ImmutableLongArray shape);
 
         /** Plans in little time; empty if the machine has no memory for it. */
         Optional<QuickPlan> plan(Guess guess);
 
-        /** Learns what a prediction of a shape allocated, and keeps it. */
+        /** Adds the recorded allocations of a shape, and stores them. */
         void learn(ImmutableLongArray shape, AllocationTrace trace);
     }
 
@@ -82,7 +78,7 @@ public interface AllocationPlans {
         /** Plans allocations. */
         Placement plan(AllocationTrace trace);
 
-        /** Tells that a plan is used from now on: {@link #save} writes it. */
+        /** Sets the plan in use, which {@link #save} writes. */
         void use(Placement placement);
 
         /**
@@ -92,7 +88,7 @@ public interface AllocationPlans {
          */
         boolean markRecurring();
 
-        /** Writes what is to be kept. Predictions need not wait for that. */
+        /** Stores the current data in the background. */
         void save();
     }
 }

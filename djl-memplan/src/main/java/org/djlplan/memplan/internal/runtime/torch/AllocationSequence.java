@@ -42,7 +42,7 @@ final class AllocationSequence implements AutoCloseable {
     /** Whether a prediction is noted, or was and is being planned. */
     private boolean recording;
 
-    /** Raised when what was noted until now is no longer what predictions do. */
+    /** Increased when recordings no longer match predictions; older ones are then ignored. */
     private int generation;
 
     private boolean unplannable;
@@ -90,7 +90,7 @@ final class AllocationSequence implements AutoCloseable {
                     outcome.mostBytes());
         }
 
-        /** Whether a plan was told of: those of other input types are told to who debugs. */
+        /** Whether the plan was logged. Plans of further input types are logged at debug level. */
         private final AtomicBoolean told = new AtomicBoolean();
     }
 
@@ -269,7 +269,7 @@ final class AllocationSequence implements AutoCloseable {
         /** When it ended: what is learnt while it runs, it has kept to. */
         private int noted;
 
-        /** Throws only what is wrong with the whole model, such as a class that is missing. */
+        /** Propagates only errors of the whole model, such as a missing class. */
         @Override
         public AllocationWatch.Outcome end(AllocationWatch.Run run, boolean failed) {
             noted = generation();
@@ -293,7 +293,7 @@ final class AllocationSequence implements AutoCloseable {
         }
     }
 
-    /** In the background. */
+    /** Plans a recording in the background. */
     private void plan(AllocationTrace trace, int noted) {
         boolean changed = false;
         try {

@@ -22,7 +22,7 @@ interface AllocationWatch extends AutoCloseable {
      */
     Optional<Run> fit(Arena arena, boolean recorded);
 
-    /** Runs that go on keep what they need. */
+    /** Closes the resource; current runs keep what they use. */
     @Override
     void close();
 

@@ -27,12 +27,12 @@ final class Analysis {
 
     private static final int MOST_WAITING = 64;
 
-    /** A pause, in times of what the work before it took: planning takes a quarter of the time. */
+    /** Pause after a plan, as a multiple of the time that it took: planning uses a quarter of the time. */
     private static final int PAUSE = 3;
 
     private static final Duration LONGEST_PAUSE = Duration.ofMillis(250);
 
-    /** Of work, after it was offered: Java's compilers are busy with first predictions then. */
+    /** Delay after work is submitted, because Java's compilers are busy with the first predictions then. */
     private static final Duration DELAY = Duration.ofSeconds(1);
 
     private static final ThreadPoolExecutor THREAD = thread();
@@ -99,7 +99,7 @@ final class Analysis {
         }
     }
 
-    /** Waits until what was offered until now is done, but no longer than this. */
+    /** Waits until all submitted work is done, at most for this long. */
     static void await(Duration atMost) {
         CountDownLatch done = new CountDownLatch(1);
         if (pending.get() == 0) {

@@ -21,7 +21,7 @@ final class OtherMemory {
     /** Other models, and whatever else the application does, grow meanwhile. */
     static final long MOST_BYTES = 64_000_000;
 
-    /** What comes between two looks. */
+    /** Growth that may happen between two samples. */
     static final long GROWTH_BYTES = 6_000_000;
 
     /** Weights are planned anew when this changes: not for a few pages. */
@@ -79,7 +79,7 @@ final class OtherMemory {
         return new ProcessMemory().mappings().map(Mappings::libraryBytes).orElse(0L);
     }
 
-    /** Returns the most that was seen; before the first prediction, what it is at least. */
+    /** Returns the observed maximum; before the first prediction, a lower bound. */
     long bytes() {
         return bytes;
     }

@@ -39,12 +39,12 @@ final class ShapePlans implements AutoCloseable {
     private static final int MOST_PLANS = 64;
     private static final int FIRST_PATIENCE = 3;
 
-    /** How often planning is timed, at least and at most: the first times it is slow. */
+    /** Planning is timed at least 15 and at most 63 times, because the first times are slow. */
     private static final int LEAST_TIMED = 15;
 
     private static final int MOST_TIMED = 63;
 
-    /** After so many shapes for which planning took too long, it is timed again. */
+    /** After this many shapes for which planning took too long, planning is timed again. */
     private static final int TIMED_AGAIN = 1024;
 
     private static final long LONGEST_TIMING_NANOS = 50_000_000;
@@ -96,7 +96,7 @@ final class ShapePlans implements AutoCloseable {
         return types.isEmpty() ? Optional.empty() : types.get().begin(shape(inputs), wait);
     }
 
-    /** Begins a prediction on this thread online; recorded if that would tell of other shapes. */
+    /** Begins an online prediction on this thread, and records it if the recording would improve the formulas. */
     Optional<TorchPrediction> beginOnline(List<ArrayType> inputs, int threads, Duration wait) {
         Optional<OfTypes> types = types(inputs, threads);
         return types.isPresent()
@@ -158,14 +158,14 @@ final class ShapePlans implements AutoCloseable {
 
         private final AllocationPlans.OfShapes shapes;
 
-        /** In the order in which they were used. */
+        /** Plans, least recently used first. */
         private final Map<ImmutableLongArray, Planned> planned =
                 new LinkedHashMap<>(16, .75f, true);
 
         private boolean recording;
         private boolean timing;
 
-        /** Whether a prediction did not keep to what other shapes told. */
+        /** Whether a prediction deviated from the formulas. */
         private boolean isWrong;
 
         private int patience = FIRST_PATIENCE;
@@ -175,7 +175,7 @@ final class ShapePlans implements AutoCloseable {
         /** The most elements of inputs for which planning took too long. */
         private long tooFewElements;
 
-        /** How many shapes in a row were known without a recording. */
+        /** How many shapes in a row the formulas predicted. */
         private int told;
 
         private long planningNanos = Long.MAX_VALUE;
@@ -401,10 +401,7 @@ final class ShapePlans implements AutoCloseable {
             return true;
         }
 
-        /**
-         * Whether a recording would tell of other shapes what is not known yet. Where that was so
-         * for none of many shapes, few are asked for.
-         */
+        /** Returns whether a recording of this shape would improve the formulas. If recordings of many shapes did not, few more are made. */
         private boolean tells(ImmutableLongArray shape) {
             if (told >= MANY_TOLD && ++told % ONE_OF != 0) {
                 return false;
@@ -453,7 +450,7 @@ final class ShapePlans implements AutoCloseable {
         }
     }
 
-    /** Predictions that are under way keep what they need. */
+    /** Closes the plans; running predictions keep what they use. */
     @Override
     public void close() {
         closed = true;

@@ -193,7 +193,7 @@ public final class StreamedWeights implements AutoCloseable {
         }
     }
 
-    /** Forward passes throw what is not declared only. */
+    /** Wraps the exception, because a forward pass declares no checked exceptions. */
     private static IllegalStateException refusal(BudgetTooSmallException problem) {
         return new IllegalStateException(problem.getMessage(), problem);
     }
@@ -216,7 +216,7 @@ public final class StreamedWeights implements AutoCloseable {
         kept = Optional.of(new Kept(store, key));
     }
 
-    /** Where the page cache has room for all weights, and for something else, it is fastest. */
+    /** Chooses how weights are read: cached reads are fastest, if the page cache has room for all weights and a reserve. */
     private static WeightIo best(long bytes) {
         return new Machine().memoryRoom().freeBytes() > 2 * bytes ? WeightIo.MMAP : WeightIo.DIRECT;
     }
@@ -367,7 +367,7 @@ public final class StreamedWeights implements AutoCloseable {
         return streamed.planner.map(ResidencyPlanner::leastBytes).orElse(0L);
     }
 
-    /** Without what may be somebody else's. */
+    /** Returns the smallest budget without memory that other code may have allocated. */
     private static long certainLeastBytes(Streamed streamed, long arenaBytes) {
         return windowLeastBytes(streamed) + OtherMemory.LEAST_BYTES + arenaBytes;
     }
@@ -435,7 +435,7 @@ public final class StreamedWeights implements AutoCloseable {
         }
     }
 
-    /** As small as possible until it is known what else the model takes. */
+    /** Returns the size of the window, which is minimal until the model's other memory is known. */
     private long windowBytes(long arenaBytes) {
         return other.settled() ? budgetBytes(arenaBytes) - otherBytes - arenaBytes : 0;
     }

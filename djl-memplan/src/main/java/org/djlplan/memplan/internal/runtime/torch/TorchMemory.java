@@ -44,7 +44,7 @@ public final class TorchMemory implements AutoCloseable {
     /** One recorded, one while the plan is made, one placed. */
     private static final int REHEARSED = 3;
 
-    /** How long closing waits for what was noted to be planned and kept. */
+    /** How long closing waits for recordings to be planned and stored. */
     private static final Duration LONGEST_ANALYSIS = Duration.ofSeconds(5);
 
     private final ArenaPool pool;
@@ -65,7 +65,7 @@ public final class TorchMemory implements AutoCloseable {
     private final Passes.Model passes;
     private final Optional<StreamedWeights> weights;
 
-    /** Of what recording and planning freed; the weights are not read from a file. */
+    /** Returns memory that recording and planning freed; the weights are not read from a file. */
     private final Settling settling = new Settling(() -> {});
 
     private volatile Optional<String> stopped = Optional.empty();
@@ -225,7 +225,7 @@ public final class TorchMemory implements AutoCloseable {
         }
     }
 
-    /** Of inputs that seldom come back there is no plan but by what is known of others. */
+    /** Begins a prediction. Rare inputs have no plan of their own; formulas of other shapes may place them. */
     private TorchPrediction begin(Supplier<ImmutableList<ArrayType>> inputs, Duration wait) {
         if (recurrence.isPassedOver()) {
             tally.unplannedPredictions.increment();
@@ -330,7 +330,7 @@ public final class TorchMemory implements AutoCloseable {
         return weights.isPresent();
     }
 
-    /** Waits, but not for long, until all that can be planned of what was predicted is planned. */
+    /** Waits for a limited time until all recordings so far are planned. */
     public static void settle() {
         Analysis.await(LONGEST_ANALYSIS);
     }
@@ -419,7 +419,7 @@ public final class TorchMemory implements AutoCloseable {
                 .max(Comparator.comparingLong(EvaluatedPlan::arenaBytes));
     }
 
-    /** Of a model that has a budget, whose arena is nobody else's. */
+    /** Returns the size of the arena of a model with a budget, which it does not share. */
     private long arenaBytes() {
         return Math.max(
                 largest().map(EvaluatedPlan::arenaBytes).orElse(0L), pool.metric().arenaBytes());
@@ -435,7 +435,7 @@ public final class TorchMemory implements AutoCloseable {
         weights.orElseThrow().setBudget(budget, bestEffort, arenaBytes());
     }
 
-    /** Returns what was planned and what happened until now; figures of the largest plan. */
+    /** Returns the report so far, with the figures of the largest plan. */
     public PlanReport report() {
         Optional<EvaluatedPlan> largest = largest();
         return new PlanReport(

@@ -12,12 +12,12 @@ public record TorchSettings(long packed) {
     private static final long THREADS = 0xFFFF_FFFFL;
     private static final long GRAD = 1L << 32;
 
-    /** Returns those of this thread. The allocator must be attached. */
+    /** Returns this thread's settings. The allocator must be attached. */
     public static TorchSettings current() {
         return new TorchSettings(TorchNative.djlplan_torch_settings());
     }
 
-    /** Makes them those of this thread. */
+    /** Applies these settings to this thread. */
     public void install() {
         TorchNative.djlplan_torch_set_settings(packed);
     }

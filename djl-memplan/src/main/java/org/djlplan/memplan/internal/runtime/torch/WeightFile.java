@@ -115,7 +115,7 @@ public final class WeightFile implements AutoCloseable {
         int unused = TorchNative.djlplan_weights_loaded(weights);
     }
 
-    /** Returns what the process had before they were loaded. */
+    /** Returns the process's memory before the weights were loaded. */
     OtherMemory.Before before() {
         return before;
     }
@@ -244,7 +244,7 @@ public final class WeightFile implements AutoCloseable {
                 Ints.checkedCast(figures[FAILED]));
     }
 
-    /** Returns what was noted of the last prediction that was watched; empty if that failed. */
+    /** Returns the recording of the last watched prediction; empty if it failed. */
     Optional<WeightTrace> watched() {
         long count = TorchNative.djlplan_weights_steps(weights, new long[0], 0);
         long touched = TorchNative.djlplan_weights_touches(weights, new int[0], 0);
@@ -283,7 +283,7 @@ public final class WeightFile implements AutoCloseable {
         return ranges.build();
     }
 
-    /** Ends the loading of weights; what the engine still uses is read when it is touched. */
+    /** Closes the file; weights that the engine still uses are read when they are touched. */
     @Override
     public synchronized void close() {
         if (!closed) {
