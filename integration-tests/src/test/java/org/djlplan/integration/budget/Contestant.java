@@ -20,7 +20,7 @@ import org.djlplan.memplan.PlannedTranslatorFactory;
 /**
  * One configuration of a model.
  *
- * @param name what it is called in tables
+ * @param name in tables
  * @param threads of the engine, per operator
  * @param options DJL arguments, without effect unless it is planned
  */

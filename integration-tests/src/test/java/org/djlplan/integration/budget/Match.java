@@ -23,7 +23,7 @@ final class Match {
     /**
      * A line of the table: one contestant's needs in bytes above the idle runtime.
      *
-     * @param firstBytes peak over load and predictions in a process that finds nothing kept
+     * @param firstBytes peak over load and predictions in a process without stored results
      */
     record Figures(
             String name,

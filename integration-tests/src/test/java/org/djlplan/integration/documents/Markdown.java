@@ -32,7 +32,7 @@ record Markdown(Path file, String text, List<Block> blocks) {
     /**
      * A block of code.
      *
-     * @param language what is written behind the backticks, or nothing
+     * @param language the text after the backticks, or nothing
      * @param line number of its first line in the document
      */
     record Block(String language, int line, String code) {}

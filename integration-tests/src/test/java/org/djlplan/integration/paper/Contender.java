@@ -25,7 +25,7 @@ import org.djlplan.study.shared.SharedStrategies;
  * A strategy of either layout, reduced to its name and its total size.
  *
  * @param name the strategy's name
- * @param kind what it gives every tensor
+ * @param kind the layout
  * @param admits whether it can plan a problem
  * @param bytes what its plan needs; throws {@link IllegalStateException} if the plan is not valid
  */

@@ -12,9 +12,9 @@ import org.djlplan.integration.paper.Contender.Kind;
 /**
  * A statement of the paper about its networks, and the corresponding result here.
  *
- * @param text what is said
+ * @param text the statement
  * @param holds whether it holds here
- * @param figures what is found here
+ * @param figures the result here
  */
 record Statement(String text, boolean holds, String figures) {
 

@@ -20,7 +20,7 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
  * Networks whose weights take most of their memory, for smaller budgets: in real sizes, and small
  * ones for tests, which run in a fraction of a second.
  *
- * <p>A file is written when it is first asked for, and kept: in {@code target/budget-models}, or in
+ * <p>A file is written at its first use, and stays: in {@code target/budget-models}, or in
  * the folder of the system property {@code djlplan.budgetModels}.
  */
 public enum BudgetModels {

@@ -48,7 +48,7 @@ public final class FirstPrediction {
      * The printed figures of a prediction.
      *
      * @param shape batch, or batch and side
-     * @param peakBytes the most memory above that of the loaded model
+     * @param peakBytes peak memory above the loaded model
      * @param sum checksum of the outputs
      * @param millis how long it took
      */

@@ -69,9 +69,9 @@ record Study(
     /**
      * A set of partitions that was tried.
      *
-     * @param partitions from which it has operators, numbered from 1
+     * @param partitions partitions of which the set has operators, numbered from 1
      * @param whole whether it contains each of these partitions completely
-     * @param name for people
+     * @param name readable name
      * @param entry result of the trial
      */
     record SetTime(Set<Integer> partitions, boolean whole, String name, Entry entry) {

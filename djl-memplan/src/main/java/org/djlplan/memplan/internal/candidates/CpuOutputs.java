@@ -74,7 +74,7 @@ public final class CpuOutputs {
 
     private int noiseRuns;
 
-    /** Runs the model in one way. */
+    /** A function that runs the model, planned or in a candidate. */
     @FunctionalInterface
     public interface Run {
 

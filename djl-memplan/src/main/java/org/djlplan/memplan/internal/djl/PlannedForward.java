@@ -26,8 +26,7 @@ import org.djlplan.memplan.internal.source.block.LivenessTrace;
  * first, unless a recording of other shapes can be used. After that, and for other blocks at once,
  * the allocations are recorded; later passes are placed.
  *
- * <p>Gradients are off, as DJL's engine sets them on the thread that initializes it: on other
- * threads each intermediate would stay alive until the call ends.
+ * <p>Gradients are off during the pass. DJL's engine switches them off only on the thread that initializes it; on other threads, recorded gradients would keep each intermediate alive until the call ends.
  */
 final class PlannedForward implements InferencePass {
 

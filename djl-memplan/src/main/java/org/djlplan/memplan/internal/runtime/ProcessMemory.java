@@ -115,7 +115,7 @@ public final class ProcessMemory {
     /**
      * Allocations of the C library.
      *
-     * @param takenBytes what it has of the system, in use or kept for later
+     * @param takenBytes bytes taken from the system, in use or kept for later
      * @param usedBytes what of that is in use
      */
     public record NativeHeap(long takenBytes, long usedBytes) {}

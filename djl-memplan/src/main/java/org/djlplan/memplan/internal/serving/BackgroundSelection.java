@@ -142,7 +142,7 @@ final class BackgroundSelection {
                 });
     }
 
-    /** A change of what serves, in as many turns as it takes. */
+    /** A switch of the serving interpreter, which may take several turns. */
     @FunctionalInterface
     private interface Change {
 

@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
  * @param delegate its name
  * @param delegates make the delegate, which may run in this process untried
  * @param terms on which operators may be delegated
- * @param cacheFolder for what cannot be kept beside the model
+ * @param cacheFolder for files that cannot be stored beside the model
  */
 public record BudgetedKernels(
         String delegate, DelegateFactory delegates, Terms terms, Path cacheFolder) {
@@ -36,13 +36,13 @@ public record BudgetedKernels(
     record Chosen(BudgetedInterpreter interpreter, long forBytes) {}
 
     /**
-     * What a choice is made for.
+     * The conditions of a choice.
      *
      * @param threads per prediction
      * @param io how weights are read
      * @param bytes for the arena and the delegate together
      * @param turns in which each step of the work is done
-     * @param alone whether nobody predicts meanwhile
+     * @param alone whether no prediction runs meanwhile
      */
     record Setting(int threads, WeightStream.Io io, long bytes, Turns turns, boolean alone) {}
 
@@ -108,7 +108,7 @@ public record BudgetedKernels(
      * @param cpu measured, in CPU kernels; it may predict meanwhile, in a part of its arena
      * @param arenaBytes for the arena and the delegate together
      * @param turns in which each step of the work is done
-     * @param alone whether nobody predicts meanwhile
+     * @param alone whether no prediction runs meanwhile
      * @return empty if there is none
      * @throws java.util.concurrent.CancellationException if the work is to end
      */

@@ -150,7 +150,7 @@ final class KernelRuns implements AutoCloseable {
      *
      * @param trial empty if the delegate took more memory than there is
      * @param interpreter if it is right and faster
-     * @param moreBytes what the delegate took more than there is room for
+     * @param moreBytes the delegate's memory beyond the available room
      */
     record Result(
             Optional<Trial> trial, Optional<BudgetedInterpreter> interpreter, long moreBytes) {}

@@ -35,7 +35,7 @@ class OffsetVectorsTest {
      *
      * @param name its name there
      * @param records boxes; a finish of -1 there stands for the end
-     * @param total what the solver must reach
+     * @param total the expected total
      * @param depth largest sum of sizes at one time ({@code max_depth})
      * @param boxes largest number of boxes at one time ({@code max_top_depth})
      */

@@ -29,7 +29,7 @@ final class BudgetShares implements FlatMapFunction<Iterator<Integer>, BudgetSha
     /**
      * The result of one row in both models.
      *
-     * @param firstBytes what the first may take
+     * @param firstBytes the first model's share
      */
     record Share(int seed, int firstBits, int secondBits, long firstBytes, long secondBytes)
             implements Serializable {}

@@ -10,7 +10,7 @@ import java.util.Objects;
  * @param bits hash of all bits of the outputs
  * @param process the executor's process
  * @param attempt of its task, from 0
- * @param choice what was delegated, and how that was known
+ * @param choice the delegation, and its origin
  */
 record Examined(int seed, int bits, long process, int attempt, String choice)
         implements Serializable {

@@ -51,7 +51,7 @@ record Load(String engine, String file, long[] shape, Map<String, String> option
      * @param beforeBytes resident, before the executor's first model was loaded
      * @param afterBytes resident, when the task ended
      * @param bits of all outputs
-     * @param choice of what is delegated
+     * @param choice identifier of the delegation
      */
     record Share(
             long process,

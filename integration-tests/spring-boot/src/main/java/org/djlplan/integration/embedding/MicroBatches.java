@@ -12,7 +12,7 @@ import org.springframework.beans.factory.DisposableBean;
 import org.springframework.stereotype.Component;
 
 /**
- * Embeds texts that wait at the same time in one batch. Nobody waits for a batch to fill: while one
+ * Embeds texts that wait at the same time in one batch. A batch does not wait until it is full: while one
  * is computed, the next one gathers.
  */
 @Component

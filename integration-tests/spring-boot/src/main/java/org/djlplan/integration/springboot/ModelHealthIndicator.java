@@ -7,7 +7,7 @@ import org.springframework.boot.actuate.health.Health;
 import org.springframework.boot.actuate.health.HealthIndicator;
 import org.springframework.stereotype.Component;
 
-/** Tells under /actuator/health what the model runs with. */
+/** Reports the model's configuration under /actuator/health. */
 @Component
 public class ModelHealthIndicator implements HealthIndicator {
 

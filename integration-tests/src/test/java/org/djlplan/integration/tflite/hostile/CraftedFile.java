@@ -8,7 +8,7 @@ import org.djlplan.integration.support.ModelSketch;
 /**
  * A model of one operator with a parameter, a constant or an input that no converter writes.
  *
- * @param name the operator and what is wrong
+ * @param name the operator and the defect
  * @param model the model
  * @param inputs the values to predict with
  * @param shapes the shapes of the inputs

@@ -7,10 +7,10 @@ import org.djlplan.integration.support.ModelSketch;
 /**
  * A model in which one operator overwrites an intermediate tensor.
  *
- * @param name what is special about it
+ * @param name of the case
  * @param model the model
  * @param inputs forms of the model's inputs
- * @param shared the tensors that share a place: what is overwritten, and the result
+ * @param shared the tensors that share a place: the overwritten tensor and the result
  * @param copies whether the model only copies: every output then equals input 0
  */
 record KernelCase(

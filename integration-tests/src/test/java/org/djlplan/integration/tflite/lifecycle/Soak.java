@@ -66,7 +66,7 @@ final class Soak {
     /**
      * The counts and problems of a run.
      *
-     * @param predictions how many gave an output that was compared
+     * @param predictions number of outputs that were compared
      * @param loads how often a model was loaded
      * @param closedMeanwhile how many failed because another thread had closed the model
      * @param unplanned how many ran outside of the shared arenas, as options ask for

@@ -76,8 +76,8 @@ final class TorchSoak {
     /**
      * The counts and problems of a run.
      *
-     * @param predictions how many gave an output that was compared
-     * @param failures how many failed as they should
+     * @param predictions number of outputs that were compared
+     * @param failures number of expected failures
      * @param loads how often a model was loaded
      * @param unplanned how many ran outside of the arenas, or not as planned
      * @param problems wrong outputs and unexpected failures

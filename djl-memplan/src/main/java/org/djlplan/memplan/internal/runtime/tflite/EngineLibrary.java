@@ -15,7 +15,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * The engine's native library that is loaded in this process.
  *
  * @param file where it was loaded from
- * @param version of TensorFlow Lite, as it tells itself
+ * @param version of TensorFlow Lite, as the library reports it
  */
 public record EngineLibrary(Path file, String version) {
 

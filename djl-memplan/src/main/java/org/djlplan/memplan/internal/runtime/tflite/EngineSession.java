@@ -41,8 +41,7 @@ public interface EngineSession extends AutoCloseable {
      * The properties of a session that are fixed when it is built.
      *
      * @param threads number of threads, −1 for the engine's default
-     * @param planned tensors whose memory, like that of temporaries, the caller places; empty for a
-     *     session that has its own
+     * @param planned tensors that the caller places, with the temporaries; empty for a session with its own memory
      * @param delegated the operators to delegate, and to what
      * @param timed whether each node's time is taken
      */
@@ -85,7 +84,7 @@ public interface EngineSession extends AutoCloseable {
      *
      * @param id of an operator its index in the file
      * @param builtinCode the engine's code of the kind of operator
-     * @param inPlace the inputs where its output may lie, if the engine tells
+     * @param inPlace the inputs whose place the output may take, if the engine reports it
      * @param replaced the operators that it runs for them, if it is a delegate kernel
      */
     record LiveNode(

@@ -37,7 +37,7 @@ public record EngineView(Graph graph, long arenaBytes, Map<Integer, Long> arenaO
      * The allocated graph of a session.
      *
      * @param graph the live graph
-     * @param nodes what the engine executes
+     * @param nodes the nodes that the engine executes
      * @param tensors as the engine has them
      */
     record Live(Graph graph, List<LiveNode> nodes, List<LiveTensor> tensors) {}

@@ -76,8 +76,8 @@ interface AllocationWatch extends AutoCloseable {
      * The result of a prediction's allocations.
      *
      * @param placed got their planned place
-     * @param refused got another than their planned place, as it was still in use
-     * @param diverged came after the first that did not fit what was planned
+     * @param refused got another place, because the planned one was still in use
+     * @param diverged came after the first one whose size was not planned
      * @param missing were planned and not made
      * @param outside found no room in the arena
      * @param alive numbers of the planned ones that outlive the prediction

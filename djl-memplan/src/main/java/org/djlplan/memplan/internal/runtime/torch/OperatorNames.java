@@ -26,7 +26,7 @@ public final class OperatorNames {
     /**
      * An allocation.
      *
-     * @param bytes what was asked for, not aligned
+     * @param bytes the requested bytes, not aligned
      * @param operator such as {@code aten::conv2d}: the one that the model calls, whatever others
      *     it calls itself; empty where no operator ran
      * @param shape of the array that fills it; empty where the operator returned none

@@ -20,7 +20,7 @@ public final class TorchPrediction {
     private boolean failed;
     private boolean finished;
 
-    /** The ways in which a run ends. */
+    /** How a run ends. */
     @FunctionalInterface
     interface Ending {
 

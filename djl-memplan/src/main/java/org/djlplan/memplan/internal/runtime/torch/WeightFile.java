@@ -51,7 +51,7 @@ public final class WeightFile implements AutoCloseable {
      *
      * @param asPlanned whether it allocated as its schedule says
      * @param waitedNanos how long it waited for loads
-     * @param loadedBytes what was loaded for it
+     * @param loadedBytes bytes that were loaded for the prediction
      * @param errno of the first load that failed; 0 for none
      */
     record Figures(boolean asPlanned, long waitedNanos, long loadedBytes, int errno) {}
