@@ -24,7 +24,7 @@ class AllocationFactsTest {
     }
 
     @Test
-    void planned_samePrediction_areThoseOfPlannedAllocations() {
+    void planned_samePrediction_equalsPlannedAllocations() {
         List<Named> allocations =
                 List.of(
                         named(100, "aten::conv2d", 1, 25),

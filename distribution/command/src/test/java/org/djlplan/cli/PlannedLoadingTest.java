@@ -51,7 +51,7 @@ class PlannedLoadingTest {
     }
 
     @Test
-    void othersArguments_mixed_areThoseOfDjl() {
+    void djlArguments_mixed_excludeOptionsOfDjlPlan() {
         assertEquals(
                 Map.of("width", "224"),
                 PlannedLoading.othersArguments(

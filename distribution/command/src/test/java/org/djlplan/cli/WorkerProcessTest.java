@@ -67,7 +67,7 @@ class WorkerProcessTest {
     }
 
     @Test
-    void accept_progress_isHandedOnInPercentAndNotKept() {
+    void accept_progress_isReportedInPercentAndNotStored() {
         ByteArrayOutputStream stream = new ByteArrayOutputStream();
         ProgressLine.ToParent worker =
                 new ProgressLine.ToParent(new PrintStream(stream, true, StandardCharsets.UTF_8));

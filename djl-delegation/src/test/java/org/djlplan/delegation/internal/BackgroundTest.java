@@ -117,7 +117,7 @@ class BackgroundTest extends ProviderFixture {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void choose_keptBesideOtherWork_isMeasuredAgainWhenThereIsNone(boolean quiet) throws Exception {
+    void choose_storedUnderLoad_isMeasuredAgainWhenIdle(boolean quiet) throws Exception {
         ProfileTable disturbed = TABLE.with(Optional.of("others disturbed it"));
         ProfileStore.of(model).save(key(), disturbed);
         Patience patience = new Patience(SHORT.delay(), SHORT.grace(), SHORT.poll(), () -> quiet);
@@ -288,7 +288,7 @@ class BackgroundTest extends ProviderFixture {
     }
 
     @Test
-    void choose_keptOfOtherPartitions_isDroppedAndMeasuredAnewWithOneWarning() throws Exception {
+    void choose_storedForOtherPartitions_isMeasuredAgainWithOneWarning() throws Exception {
         for (String mode : List.of("background", "blocking")) {
             keepForged();
             Choosing choosing =
@@ -309,7 +309,7 @@ class BackgroundTest extends ProviderFixture {
     }
 
     @Test
-    void choose_keptOfOtherPartitionsAndNotMeasured_isDropped() throws Exception {
+    void choose_storedForOtherPartitionsAndNotMeasured_isDropped() throws Exception {
         keepForged();
         choose((request, runner, progress, verified) -> fail(), "off");
         assertEquals(Origin.UNVERIFIED, nextBetter().origin());
@@ -319,7 +319,7 @@ class BackgroundTest extends ProviderFixture {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void choose_keptOfThesePartitions_staysAndNothingIsTold(boolean trusted) throws Exception {
+    void choose_storedForThesePartitions_servesWithoutWarning(boolean trusted) throws Exception {
         model.trusted = trusted;
         ProfileStore.of(model).save(key(), TABLE);
         choose((request, runner, progress, verified) -> fail());

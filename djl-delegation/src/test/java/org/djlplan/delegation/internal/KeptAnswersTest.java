@@ -169,7 +169,7 @@ class KeptAnswersTest {
     }
 
     @Test
-    void partitions_othersThanWereKept_nothingKeptIsGivenAndOneWarning() throws Exception {
+    void partitions_otherThanStored_ignoresAnswersWithOneWarning() throws Exception {
         PartialResult kept = answered(new NotingRunner());
         NotingRunner inner = new NotingRunner();
         inner.reported = List.of(Set.of(0, 1, 2), Set.of(6));
@@ -186,7 +186,7 @@ class KeptAnswersTest {
     }
 
     @Test
-    void prepare_beforeTheDelegateWasAsked_givesNothingKept() throws Exception {
+    void prepare_beforePartitionsAreKnown_usesNoStoredAnswer() throws Exception {
         NotingRunner inner = new NotingRunner();
         try (KeptAnswers runner =
                 new KeptAnswers(
@@ -212,7 +212,7 @@ class KeptAnswersTest {
     }
 
     @Test
-    void remove_kept_isGone() throws Exception {
+    void remove_stored_isDeleted() throws Exception {
         store().save(KEY, answered(new NotingRunner()));
         store().remove(KEY);
         store().remove(KEY);

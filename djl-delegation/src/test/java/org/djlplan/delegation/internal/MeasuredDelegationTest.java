@@ -92,7 +92,7 @@ class MeasuredDelegationTest extends ProviderFixture {
 
     /** The whole content is compared, where there is something to compare it with. */
     @Test
-    void choose_nothingKept_doesNotReadTheModel() throws IOException {
+    void choose_nothingStored_doesNotReadTheModel() throws IOException {
         Path fingerprints = model.cacheFolder().resolve("fingerprints");
         Files.setLastModifiedTime(model.file(), FileTime.fromMillis(0));
         Await.until(() -> sinceChange() > 2100);
@@ -396,7 +396,7 @@ class MeasuredDelegationTest extends ProviderFixture {
     }
 
     @Test
-    void chooseAtShapes_nothingKept_isMeasuredInTheBackgroundAndKept() throws Exception {
+    void chooseAtShapes_nothingStored_isMeasuredInTheBackgroundAndStored() throws Exception {
         Profiling measures = (request, runner, progress, verified) -> TABLE;
         try (Choosing choosing = atShapes(measures, AT_SHAPES).orElseThrow()) {
             assertCpu(choosing.first());

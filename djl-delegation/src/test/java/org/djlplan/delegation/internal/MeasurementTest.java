@@ -106,7 +106,7 @@ class MeasurementTest {
 
     /** What is excluded belongs to the question, however it is written. */
     @Test
-    void kept_excluded_isFoundForTheSameOperatorsOnly() throws Exception {
+    void stored_excluded_isFoundForTheSameOperatorsOnly() throws Exception {
         ProfileTable without = SampleTables.cpu(List.of(Set.of(0), Set.of(2), Set.of(5, 6)));
         Measurement measurement = measuring(without, Map.of("delegation.exclude", "1, 9"));
         assertEquals(Optional.of(without), measurement.renew(PATIENCE_NANOS, table -> true));
@@ -128,7 +128,7 @@ class MeasurementTest {
 
     /** As a folder's file may say, whatever its key. */
     @Test
-    void kept_tableWithAnExcludedOperator_isRefused() throws Exception {
+    void stored_tableWithAnExcludedOperator_isRejected() throws Exception {
         Measurement measurement = measuring(FIRST, Map.of("delegation.exclude", "1"));
         ProfileStore.of(model).save(measurement.key(), FIRST);
         assertEquals(Optional.empty(), measurement.kept());
@@ -160,7 +160,7 @@ class MeasurementTest {
 
     /** As where a forged table cannot be removed. */
     @Test
-    void confirms_tableOfOtherPartitions_isNotBelievedAgain() throws Exception {
+    void confirms_tableOfOtherPartitions_isRejectedFromThenOn() throws Exception {
         Measurement measurement = measuring(SampleTables.cpu(List.of(Set.of(5))));
         ProfileStore.of(model).save(measurement.key(), FIRST);
         assertTrue(measurement.confirms(FIRST));

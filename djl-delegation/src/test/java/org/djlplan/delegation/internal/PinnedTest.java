@@ -112,7 +112,7 @@ class PinnedTest extends PinnedFixture {
     }
 
     @Test
-    void choose_onMissingFailAndKept_loads() throws IOException {
+    void choose_onMissingFailAndStored_loads() throws IOException {
         ProfileStore.of(model).save(key(List.of(2)), TABLE);
         Choosing choosing = choose(NEVER, Map.of("delegation.onMissing", "fail"));
         assertEquals(TABLE.chosen(), choosing.first().candidate());
@@ -213,7 +213,7 @@ class PinnedTest extends PinnedFixture {
 
     /** Where threads are set, the number of cores is no part of the key, and once was. */
     @Test
-    void choose_keptWithCores_isStillFound() throws IOException {
+    void choose_storedWithCores_isStillFound() throws IOException {
         StoreKey key = key(List.of(2));
         assertFalse(key.facts().containsKey("cores"));
         assertTrue(key(List.of(1, 2)).facts().containsKey("cores"));

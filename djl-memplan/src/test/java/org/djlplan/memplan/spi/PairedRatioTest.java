@@ -77,7 +77,7 @@ class PairedRatioTest {
     }
 
     @Test
-    void and_ofTwo_weighsByWhatIsKnown() {
+    void and_ofTwo_weighsByCertainty() {
         Noise both = new Noise(1, 1).and(new Noise(5, 3));
 
         assertAll(

@@ -104,7 +104,7 @@ class CommandsTest {
 
     @Tag("long")
     @Test
-    void compare_nothingKept_measuresFirstAndShowsAllThree() throws Exception {
+    void compare_nothingStored_measuresFirstAndShowsAllThree() throws Exception {
         String[] line = {
             "compare", "--json", "--iterations", "6", "-o", "delegation.profile=blocking:1s", model
         };
@@ -178,7 +178,7 @@ class CommandsTest {
     }
 
     @Test
-    void run_nothingKept_saysHowToMeasure() throws Exception {
+    void run_nothingStored_saysHowToMeasure() throws Exception {
         Result result = djlplan("run", "--iterations", "2", model);
         assertEquals(0, result.exitCode(), result.err());
         assertTrue(result.err().contains("`djlplan tune " + model + "`"), result.err());

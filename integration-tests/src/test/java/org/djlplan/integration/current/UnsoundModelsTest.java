@@ -107,7 +107,7 @@ class UnsoundModelsTest {
 
     /** The result of a caller's numbers: where a slice begins. */
     @Test
-    void predict_sliceThatTheCallerPutsOutside_isRefusedAndTheModelGoesOn() throws Exception {
+    void predict_sliceOutsideItsInput_isRejectedAndTheModelContinues() throws Exception {
         ModelSketch sketch = new ModelSketch();
         int row = sketch.floats(new int[] {1, 8}, 0, 1, 2, 3, 4, 5, 6, 7);
         int begin = sketch.input(ElementType.INT32, 2);
@@ -177,7 +177,7 @@ class UnsoundModelsTest {
 
     @NeedsModels(RealModels.TFLITE)
     @Test
-    void predict_imageTooSmallForTheModel_isRefusedAndTheModelGoesOn() throws Exception {
+    void predict_imageTooSmallForTheModel_isRejectedAndTheModelContinues() throws Exception {
         Path file = RealModels.TFLITE.file("rnet");
         for (Map<String, String> options : List.of(PLAIN, Map.<String, String>of())) {
             try (ZooModel<NDList, NDList> model = Planned.load(file, options);
@@ -191,7 +191,7 @@ class UnsoundModelsTest {
 
     /** In a budget the model is streamed, from a copy. */
     @Test
-    void predict_imageTooSmallInABudget_isRefusedAndTheModelGoesOn() throws Exception {
+    void predict_imageTooSmallInABudget_isRejectedAndTheModelContinues() throws Exception {
         Path file = TestModels.built("mobilenet_v2");
         try (ZooModel<NDList, NDList> model =
                         Planned.load(file, Map.of("memplan.budget", "40MB:best-effort"));

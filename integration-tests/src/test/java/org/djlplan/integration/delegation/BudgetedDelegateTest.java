@@ -270,7 +270,7 @@ class BudgetedDelegateTest {
 
     @Test
     @Tag("djl-current")
-    void open_eightBits_delegatesWhatIsRightByOperators() throws Exception {
+    void open_eightBits_delegatesCorrectOperators() throws Exception {
         copyEightBits();
         BudgetReport unused = selected();
         assertTrue(Files.readString(kept()).contains("\"operator\":"), Files.readString(kept()));

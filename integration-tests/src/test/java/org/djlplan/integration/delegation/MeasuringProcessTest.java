@@ -86,7 +86,7 @@ class MeasuringProcessTest {
     }
 
     @Test
-    void newProcess_delegateCrashes_candidatesWithoutItGoOn() throws Exception {
+    void newProcess_delegateCrashes_candidatesWithoutItContinue() throws Exception {
         TfLiteDelegableModel model = model("class:" + CrashingDelegates.class.getName());
         assertFalse(model.trusted());
         try (CandidateRunner runner = model.newProcess(Urgency.AWAITED, Tolerance.AUTO)) {

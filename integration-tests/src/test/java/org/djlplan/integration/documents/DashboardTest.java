@@ -78,7 +78,7 @@ class DashboardTest {
     }
 
     @Test
-    void meters_ofTheDashboard_areThoseOfTheCode() throws IOException {
+    void meters_ofTheDashboard_equalTheCodes() throws IOException {
         Set<String> shown = new TreeSet<>();
         for (String query : queries()) {
             SHOWN.matcher(query).results().forEach(name -> shown.add(name.group()));
@@ -95,7 +95,7 @@ class DashboardTest {
     }
 
     @Test
-    void labels_ofTheDashboard_areThoseOfTheMeters() throws IOException {
+    void labels_ofTheDashboard_equalTheMeters() throws IOException {
         Pattern label = Pattern.compile("(?:by \\(|, )(\\w+)(?=[,)])|(\\w+)=~?\"");
         for (String query : queries()) {
             label.matcher(query)

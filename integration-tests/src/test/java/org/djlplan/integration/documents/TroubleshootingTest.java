@@ -51,7 +51,7 @@ class TroubleshootingTest {
     private static final Pattern ROW = Pattern.compile("(?m)^\\| `([^`]+)` \\| (.+) \\| (.+) \\|$");
 
     @Test
-    void warnings_onThePage_areThoseOfTheCode() throws IOException {
+    void warnings_onThePage_equalTheCodes() throws IOException {
         TreeSet<String> computed = new TreeSet<>();
         TreeSet<String> logged = new TreeSet<>(COMPUTED.values());
         for (Map.Entry<String, String> source : Sources.contents().entrySet()) {

@@ -57,7 +57,7 @@ class LittleMemoryTest {
 
     /** The arena has them already. */
     @Test
-    void predict_addressesRunOutInTheMiddle_pytorchGoesOn() throws Exception {
+    void predict_addressesRunOutLater_pytorchContinues() throws Exception {
         String file = torchModel().toString();
         assertGoesOn(
                 List.of("PyTorch", file, "addresses", "64", SMALL, LARGE),
@@ -67,7 +67,7 @@ class LittleMemoryTest {
 
     /** The system refuses the memory itself: what has no room is the engine's. */
     @Test
-    void predict_memoryRunsOutInTheMiddle_pytorchGoesOn() throws Exception {
+    void predict_memoryRunsOutLater_pytorchContinues() throws Exception {
         String file = torchModel().toString();
         assertGoesOn(
                 List.of("PyTorch", file, "data", "10", SMALL, LARGE),
@@ -76,7 +76,7 @@ class LittleMemoryTest {
     }
 
     @Test
-    void predict_addressesRunOut_tfliteGoesOn() throws Exception {
+    void predict_addressesRunOut_tfliteContinues() throws Exception {
         Path file = folder.resolve("mobilenet.tflite");
         TfLiteWriter.write(MobileNetV2.build(1), file);
         assertGoesOn(

@@ -22,7 +22,7 @@ class MobileNetV2Test {
     private final Graph graph = TfLiteGraphs.toGraph(MobileNetV2.build(1), "mobilenet_v2");
 
     @Test
-    void build_layers_areThoseOfThePaper() {
+    void build_layers_equalThePapers() {
         assertEquals(36, count("CONV_2D"));
         assertEquals(17, count("DEPTHWISE_CONV_2D"));
         assertEquals(10, count("ADD"));

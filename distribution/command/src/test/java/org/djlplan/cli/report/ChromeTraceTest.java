@@ -135,7 +135,7 @@ class ChromeTraceTest {
     }
 
     @Test
-    void operatorsAndBytes_areThoseOfTheMap() {
+    void operatorsAndBytes_equalTheMaps() {
         Report report = SampleReports.chain(20, "t");
         List<JsonObject> slices = events(report, "X");
         assertEquals(20, slices.size());

@@ -44,7 +44,7 @@ class CsvFilesTest {
     }
 
     @Test
-    void readRecords_knownAt_isKeptByTensorAndWrittenAgain() throws IOException {
+    void readRecords_knownAt_isReadByTensorAndWrittenAgain() throws IOException {
         Path file = write("id,lower,upper,size,known", "a,0,1,5,", "b,3,9,64,2", "c,4,5,8,0");
         CsvRecords read = CsvFiles.readRecords(file);
         assertEquals(Map.of(1, 2, 2, 0), read.knownAt());

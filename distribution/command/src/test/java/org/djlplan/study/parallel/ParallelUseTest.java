@@ -135,7 +135,7 @@ class ParallelUseTest {
     }
 
     @Test
-    void conflicts_fourThousandTensorsInBranches_areThoseAcross() {
+    void conflicts_fourThousandTensorsInBranches_areAcrossBranches() {
         Graph graph = BranchyGraphs.branches(40, 100);
         // Guards from hanging, as it would if it took the square of the time.
         assertTimeoutPreemptively(

@@ -132,7 +132,7 @@ class PieceGraphTest {
     }
 
     @Test
-    void of_whatIsNoPartitionOfTheGraph_throws() {
+    void of_operatorsOutsideTheGraph_throws() {
         assertThrows(
                 IllegalArgumentException.class,
                 () -> PieceGraph.of(hourglass(), List.of(range(0, 2), range(2, 3)), 0));

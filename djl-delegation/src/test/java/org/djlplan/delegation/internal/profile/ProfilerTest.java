@@ -340,7 +340,7 @@ class ProfilerTest {
     }
 
     @Test
-    void profile_limitThatAllKeep_choosesBuffersThatAreKept() throws InterruptedException {
+    void profile_noSetExceedsTheLimit_choosesPermanentBuffers() throws InterruptedException {
         ChainTruth truth = transientTruth();
         ProfileSettings settings = transientSettings(Objective.LATENCY, OptionalLong.of(40 * MB));
 

@@ -246,7 +246,7 @@ class ForgedTableTest {
     }
 
     @Test
-    void load_tableThatMeasuringMakes_isBelieved() {
+    void load_tableThatMeasuringMakes_isAccepted() {
         try (LogCapture log = new LogCapture()) {
             for (ProfileTable sound :
                     List.of(

@@ -155,7 +155,7 @@ class ProfileStoreTest {
                 "'\"inferences\":93' | '\"inferences\":-93' | -93 inferences",
                 "'fastest of 2, by 73 %' | '' | without a reason",
             })
-    void load_wrongTableUnderARightChecksum_isToldOnceAndIgnored(
+    void load_wrongTableWithValidChecksum_warnsOnceAndIgnoresIt(
             String part, String other, String reason) throws IOException {
         store().save(key(), SampleTables.small(2));
         Path file = file();
@@ -177,7 +177,7 @@ class ProfileStoreTest {
     }
 
     @Test
-    void save_operatorsOutsideTheGraph_isNotKept() throws IOException {
+    void save_operatorsOutsideTheGraph_isNotStored() throws IOException {
         Candidate outside = new Candidate(ImmutableSortedSet.of(FakeModel.OPERATORS), 2);
         ProfileTable table =
                 new ProfileTable(
@@ -194,7 +194,7 @@ class ProfileStoreTest {
     }
 
     @Test
-    void save_tableOfAllSetsOfTenPartitions_isKept() throws IOException {
+    void save_tableOfAllSetsOfTenPartitions_isStored() throws IOException {
         List<Entry> entries =
                 Stream.iterate(0, set -> set < 1 << 10, set -> set + 1)
                         .<Entry>map(ProfileStoreTest::failed)

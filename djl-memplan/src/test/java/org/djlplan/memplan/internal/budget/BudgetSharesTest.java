@@ -46,7 +46,7 @@ class BudgetSharesTest {
     }
 
     @Test
-    void of_nobody_isNothing() throws Exception {
+    void of_noModels_isEmpty() throws Exception {
         assertEquals(0, BudgetShares.of(100, List.of()).length);
     }
 

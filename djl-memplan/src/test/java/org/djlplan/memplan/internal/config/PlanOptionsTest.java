@@ -155,7 +155,7 @@ class PlanOptionsTest {
     @ParameterizedTest
     @ValueSource(
             strings = {"0", "-2", "1.5", "NaN", "two", "2f", "0x2p0", "", "5000", "2147483647"})
-    void parse_threadsThatNoEngineCanStart_areRefusedWhoeverSetsThem(String threads) {
+    void parse_threadsThatNoEngineCanStart_areRejectedFromEverySource(String threads) {
         assertEquals(
                 "memplan.threads="
                         + threads

@@ -52,7 +52,7 @@ class ModelDelegationTest {
     }
 
     @Test
-    void first_noEngine_isCpuWithOneWarningAndAsksNobody() {
+    void first_noEngine_isCpuWithOneWarningAndCallsNoProvider() {
         try (LogCapture log = new LogCapture();
                 ModelDelegation delegation =
                         new ModelDelegation(FILE, new Unasked(), OPTIONS, Optional.empty())) {

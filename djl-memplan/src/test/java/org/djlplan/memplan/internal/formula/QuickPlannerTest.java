@@ -64,7 +64,7 @@ class QuickPlannerTest {
     }
 
     @Test
-    void plan_whatIsNotPlannable_isLeftToTheEngine() {
+    void plan_unplannableAllocations_areLeftToTheEngine() {
         AllocationTrace trace =
                 new AllocationTrace(
                         List.of(

@@ -120,7 +120,7 @@ class MeasuringJvmTest {
     }
 
     @Test
-    void timing_unbelievablySlow_doesNotOverflow() {
+    void timing_extremelySlow_doesNotOverflow() {
         assertEquals(
                 Duration.ofNanos(Long.MAX_VALUE),
                 Limits.DEFAULT.timing(Integer.MAX_VALUE, Long.MAX_VALUE));

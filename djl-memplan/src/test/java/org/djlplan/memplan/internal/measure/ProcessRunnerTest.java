@@ -159,7 +159,7 @@ class ProcessRunnerTest {
     }
 
     @Test
-    void release_processDies_othersGoOn() throws Exception {
+    void release_processDies_othersContinue() throws Exception {
         try (ProcessRunner runner = start(PATIENT)) {
             Trial first = runner.prepare(GOOD);
             runner.prepare(Behaviour.NEVER_RELEASED.candidate());
@@ -220,7 +220,7 @@ class ProcessRunnerTest {
     }
 
     @Test
-    void prepare_refused_processGoesOn() throws Exception {
+    void prepare_refused_processContinues() throws Exception {
         try (ProcessRunner runner = start(PATIENT)) {
             long before = pid(runner);
             assertTrue(Files.isDirectory(Path.of(refusal(runner))));

@@ -320,7 +320,7 @@ class ArenaPoolTest {
     }
 
     @Test
-    void tryLeaseAlone_nobodyElse_hasTheArenaToItself() {
+    void tryLeaseAlone_noOtherLease_doesNotShareTheArena() {
         try (Need any = pool.announceAny()) {
             reach(any, ArenaPool.WORTH_SHARING_BYTES);
             Lease alone = any.tryLeaseAlone(5L << 20).orElseThrow();
@@ -451,7 +451,7 @@ class ArenaPoolTest {
 
     /** Both wait for a return; the first in the queue may not go on, the second may. */
     @Test
-    void lease_waitersWithDifferentLimits_theOneThatMayGoesOn() throws Exception {
+    void lease_waitersWithDifferentLimits_firstWithinItsLimitContinues() throws Exception {
         try (Need need = pool.announce(SMALL)) {
             List<Lease> held =
                     List.of(need.lease(3, LONG), need.lease(3, LONG), need.lease(3, LONG));

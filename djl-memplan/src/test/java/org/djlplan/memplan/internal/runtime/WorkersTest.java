@@ -311,7 +311,7 @@ class WorkersTest {
 
     /** A pass that waits for one of another thread, which waits for a worker. */
     @Test
-    void run_passesThatWaitForEachOther_goOn() throws Exception {
+    void run_passesThatWaitForEachOther_continue() throws Exception {
         Workers impatient = new Workers(1, LONG, Duration.ofMillis(20));
         String result =
                 run(

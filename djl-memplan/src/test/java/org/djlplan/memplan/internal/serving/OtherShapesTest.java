@@ -81,7 +81,7 @@ class OtherShapesTest {
     }
 
     @Test
-    void note_shapesThatStay_tellsThatTheyChangeSeldom() throws InterruptedException {
+    void note_repeatedShapes_reportsRareChanges() throws InterruptedException {
         shapes.measureWith(asked::add);
         shapes.noteChange();
         for (int i = 0; i < 32; i++) {

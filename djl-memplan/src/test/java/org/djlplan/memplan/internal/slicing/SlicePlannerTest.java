@@ -79,7 +79,7 @@ class SlicePlannerTest {
     }
 
     @Test
-    void decisions_smallerThanTheLeast_areThoseForTheLeast() {
+    void decisions_smallerThanTheLeast_equalTheLeasts() {
         SlicePlanner planner = new SlicePlanner(convolution(14, 3, 64, 64), 1);
         assertEquals(planner.decisions(planner.least().bytes()), planner.decisions(1));
     }

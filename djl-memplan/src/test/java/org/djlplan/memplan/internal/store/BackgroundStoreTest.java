@@ -86,7 +86,7 @@ class BackgroundStoreTest {
     }
 
     @Test
-    void offer_ofWhatIsSavedAlready_isNoLongerAnOffer() {
+    void offer_alreadySaved_isNoLongerAnOffer() {
         store.save(key(0), "first");
         begun.acquireUninterruptibly();
         store.save(key(1), "one");

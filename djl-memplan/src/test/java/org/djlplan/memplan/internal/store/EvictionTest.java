@@ -83,7 +83,7 @@ class EvictionTest extends PlanStoreFixture {
     }
 
     @Test
-    void offer_full_isNotKept() throws IOException {
+    void offer_full_isNotStored() throws IOException {
         fill();
         store.offer(shape(MOST), small());
         assertFalse(has(MOST));
@@ -93,7 +93,7 @@ class EvictionTest extends PlanStoreFixture {
     }
 
     @Test
-    void offer_room_isKept() {
+    void offer_room_isStored() {
         store.offer(shape(0), small());
         assertTrue(has(0));
     }

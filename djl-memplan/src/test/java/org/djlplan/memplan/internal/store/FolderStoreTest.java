@@ -55,7 +55,7 @@ class FolderStoreTest extends PlanStoreFixture {
     }
 
     @Test
-    void save_modelNameThatNoFileMayHave_isKept() {
+    void save_modelNameThatNoFileMayHave_isStored() {
         StoreKey key = SamplePlans.key("../über/modèle: \"v1\"\n", "1:float32");
         store.save(key, small());
         assertSame(small(), store.load(key).orElseThrow());
@@ -202,7 +202,7 @@ class FolderStoreTest extends PlanStoreFixture {
     }
 
     @Test
-    void save_planTooLargeToBeRead_isNotKept() throws IOException {
+    void save_planTooLargeToBeRead_isNotStored() throws IOException {
         LivenessTrace.Array array =
                 new LivenessTrace.Array(new ArrayType("int8", List.of()), OptionalInt.empty());
         for (int size : List.of(PlanCodec.MOST_ENTRIES, PlanCodec.MOST_ENTRIES + 1)) {
@@ -218,7 +218,7 @@ class FolderStoreTest extends PlanStoreFixture {
     }
 
     @Test
-    void save_textThatIsNoUnicode_isNotKept() {
+    void save_invalidUnicode_isNotStored() {
         StoreKey key = SamplePlans.key("model", "\ud800");
         store.save(key, small());
         assertEquals(Optional.empty(), store.load(key));

@@ -132,7 +132,7 @@ class KeptFoldersTest extends PlanStoreFixture {
     }
 
     @Test
-    void all_plansInBothFolders_areThoseOfTheModelOnceEach() throws IOException {
+    void all_plansInBothFolders_listsEachOfTheModelOnce() throws IOException {
         String longName = "m".repeat(70);
         List<StoreKey> keys =
                 List.of(

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 class LowerBoundsTest {
 
     @Test
-    void breadths_paperExample_areThoseOfThePaper() {
+    void breadths_paperExample_equalThePapers() {
         OperatorProfiles profiles = new OperatorProfiles(Vectors.PISARCHYK);
         assertEquals(
                 List.of(32L, 60L, 64L, 80L, 88L, 124L, 74L, 114L, 50L, 0L),
@@ -37,7 +37,7 @@ class LowerBoundsTest {
     }
 
     @Test
-    void bounds_paperExample_areThoseOfThePaper() {
+    void bounds_paperExample_equalThePapers() {
         assertEquals(234, UsageRecords.naiveBytes(Vectors.PISARCHYK));
         assertEquals(124, LowerBounds.offsetBytes(Vectors.PISARCHYK));
         assertEquals(128, LowerBounds.sharedObjectBytes(Vectors.PISARCHYK));

@@ -36,7 +36,7 @@ class MemoryMapTest {
 
     @ParameterizedTest
     @EnumSource
-    void hover_tellsTensor(Browser.Look look) throws IOException {
+    void hover_showsTensor(Browser.Look look) throws IOException {
         browser.open(REPORT, look);
         browser.screenshot("map-" + look);
         UsageRecord tensor = largest();
@@ -112,7 +112,7 @@ class MemoryMapTest {
     /** Beside the map or below it. */
     @ParameterizedTest
     @EnumSource
-    void whatIsAlive_isInSight(Browser.Look look) throws IOException {
+    void aliveTensors_areVisible(Browser.Look look) throws IOException {
         browser.open(REPORT, look);
 
         int list = browser.find(".alive-list").getSize().getHeight();
@@ -271,7 +271,7 @@ class MemoryMapTest {
     }
 
     @Test
-    void naivePlan_goesOnAboveThePicture() throws IOException {
+    void naivePlan_extendsAboveThePicture() throws IOException {
         browser.open(REPORT, Browser.Look.WIDE_LIGHT);
         MapPixels map = new MapPixels(browser, PLAN);
         UsageRecord low =

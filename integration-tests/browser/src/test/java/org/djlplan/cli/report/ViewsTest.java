@@ -52,7 +52,7 @@ class ViewsTest {
     }
 
     @Test
-    void band_tellsReasons() throws IOException {
+    void band_showsReasons() throws IOException {
         open("delegation", Browser.Look.WIDE_LIGHT);
         var band = browser.find(".band canvas");
 
@@ -190,7 +190,7 @@ class ViewsTest {
     }
 
     @Test
-    void whatIsNotKnown_hasNoKeyAndNoColumn() throws IOException {
+    void unknownValues_haveNoKeyAndNoColumn() throws IOException {
         JsonObject report = Parts.everything();
         JsonObject delegation = report.getAsJsonObject("delegation");
         for (var operator : delegation.getAsJsonArray("operators")) {

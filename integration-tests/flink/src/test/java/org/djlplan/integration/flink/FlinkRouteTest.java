@@ -134,12 +134,12 @@ class FlinkRouteTest extends JobTests {
     }
 
     @Test
-    void thinJar_submittedThreeTimes_plannedAndNoLoaderIsKept() throws Exception {
+    void thinJar_submittedThreeTimes_plannedAndLoadersAreCollected() throws Exception {
         assertPlannedAndCollected(thin().writeTo(folder.resolve("thin.jar")));
     }
 
     @Test
-    void fatJar_submittedThreeTimes_plannedAndNoLoaderIsKept() throws Exception {
+    void fatJar_submittedThreeTimes_plannedAndLoadersAreCollected() throws Exception {
         assertPlannedAndCollected(fat().writeTo(folder.resolve("fat.jar")));
     }
 

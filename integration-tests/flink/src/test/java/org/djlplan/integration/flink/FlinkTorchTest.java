@@ -57,12 +57,12 @@ class FlinkTorchTest extends JobTests {
     }
 
     @Test
-    void job_submittedThreeTimes_bitsOfStockAndNoLoaderIsKept() throws Exception {
+    void job_submittedThreeTimes_bitsOfStockAndLoadersAreCollected() throws Exception {
         assertSameBitsAndCollected(job().writeTo(folder.resolve("thin.jar")));
     }
 
     @Test
-    void jobWithPlan_submittedThreeTimes_bitsOfStockAndNoLoaderIsKept() throws Exception {
+    void jobWithPlan_submittedThreeTimes_bitsOfStockAndLoadersAreCollected() throws Exception {
         assertSameBitsAndCollected(job().withPlan().writeTo(folder.resolve("with-plan.jar")));
     }
 }

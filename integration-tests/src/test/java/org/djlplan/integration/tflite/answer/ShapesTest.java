@@ -157,7 +157,7 @@ class ShapesTest {
     }
 
     @Test
-    void predict_shapeThatTheModelCannotTake_isAClearErrorAndTheModelGoesOn() throws Exception {
+    void predict_impossibleShape_isAClearErrorAndTheModelContinues() throws Exception {
         Path file = TestModels.built("chains");
         try (ZooModel<NDList, NDList> model = Planned.load(file, Map.of("memplan.threads", 1))) {
             List<ByteBuffer> tooLarge = List.of(ByteBuffer.allocateDirect(4 * 16 * 16 * 8));

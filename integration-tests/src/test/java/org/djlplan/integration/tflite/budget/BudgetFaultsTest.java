@@ -132,7 +132,7 @@ class BudgetFaultsTest {
 
     /** Nothing but our own copy is read. */
     @Test
-    void predict_modelReplaced_goesOnWithTheOldWeights() throws Exception {
+    void predict_modelReplaced_usesTheOldWeights() throws Exception {
         try (ContestantProcess process = loaded(Contestant.budget(BUDGET_BYTES, "auto", 1))) {
             Path other = Files.copy(BudgetModels.SMALL_RESNET.file(), folder.resolve("other"));
             Files.move(other, file, StandardCopyOption.REPLACE_EXISTING);

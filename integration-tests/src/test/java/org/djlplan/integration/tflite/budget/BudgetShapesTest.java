@@ -81,7 +81,7 @@ class BudgetShapesTest {
     }
 
     @Test
-    void predict_shapeThatDoesNotFit_namesTheLeastBudgetAndTheModelGoesOn() throws Exception {
+    void predict_shapeTooLarge_namesTheLeastBudgetAndTheModelContinues() throws Exception {
         long least = Budgeted.leastBytes(file, 1);
         try (ZooModel<NDList, NDList> model =
                 Budgeted.load(file, Long.toString(least), "auto", 1)) {

@@ -102,7 +102,7 @@ class SharedBudgetTest {
     }
 
     @Test
-    void load_noRoomForAll_failsAndOthersGoOn() throws Exception {
+    void load_noRoomForAll_failsAndOthersContinue() throws Exception {
         Path resnet = copy(BudgetModels.SMALL_RESNET);
         Path vgg = copy(BudgetModels.SMALL_VGG);
         Answers expected = Answers.of(resnet, 1, INPUTS);
@@ -256,7 +256,7 @@ class SharedBudgetTest {
     }
 
     @Test
-    void get_anotherSizeWhileOneIsUsed_isRefusedAndItGoesOn() throws Exception {
+    void get_anotherSizeWhileOneIsUsed_isRejected() throws Exception {
         Path resnet = copy(BudgetModels.SMALL_RESNET);
         Answers expected = Answers.of(resnet, 1, INPUTS);
         long bytes = Budgeted.leastBytes(resnet, 1) * 2;

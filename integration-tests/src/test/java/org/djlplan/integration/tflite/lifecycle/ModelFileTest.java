@@ -47,7 +47,7 @@ class ModelFileTest {
     }
 
     @Test
-    void predict_fileReplacedByRename_goesOnWithTheOldBytes() throws Exception {
+    void predict_fileReplacedByRename_usesTheOldBytes() throws Exception {
         Path file = Files.copy(FILE, folder.resolve("model.tflite"));
         Path other = Files.copy(TestModels.built("chains"), folder.resolve("other"));
         try (StockInterpreter stock = new StockInterpreter(FILE, -1);

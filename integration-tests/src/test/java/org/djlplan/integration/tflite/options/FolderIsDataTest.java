@@ -196,7 +196,7 @@ class FolderIsDataTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"memplan.threads", "memplan.threads"})
-    void load_moreThreadsThanAnyEngineStarts_isAnErrorWhoeverSetsThem(String key) throws Exception {
+    void load_moreThreadsThanAnyEngineStarts_isAnError(String key) throws Exception {
         PlannedTranslatorFactory factory = new PlannedTranslatorFactory();
         for (int threads : new int[] {Integer.MAX_VALUE, 5000}) {
             properties(key + "=" + threads);
@@ -302,7 +302,7 @@ class FolderIsDataTest {
 
     @ParameterizedTest
     @ValueSource(ints = {Integer.MAX_VALUE, 5000})
-    void load_forgedThreadsInAProfile_areToldOnceAndMeasuredAnew(int threads) throws Exception {
+    void load_forgedThreadsInAProfile_warnsOnceAndMeasuresAgain(int threads) throws Exception {
         Forgery.change(profile(), "profile", table -> setThreads(table, threads));
         try (LogCapture log = LogCapture.echoing();
                 ZooModel<NDList, NDList> model = Planned.load(file, NOT_MEASURED)) {

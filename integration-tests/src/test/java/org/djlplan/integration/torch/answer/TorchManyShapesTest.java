@@ -62,7 +62,7 @@ class TorchManyShapesTest {
     }
 
     @Test
-    void predict_moreShapesThanAreKept_keepsSomeAndAnswersAsStock() throws Exception {
+    void predict_moreShapesThanAreStored_storesSomeAndAnswersAsStock() throws Exception {
         try (ZooModel<NDList, NDList> stock = Torch.loadStock(file);
                 Predictor<NDList, NDList> plain = stock.newPredictor();
                 ZooModel<NDList, NDList> model = Torch.load(file, Map.of());
@@ -84,7 +84,7 @@ class TorchManyShapesTest {
     }
 
     @Test
-    void predict_shapeThatComesBack_isKeptInThePlaceOfAnother() throws Exception {
+    void predict_recurringShape_replacesAnother() throws Exception {
         try (ZooModel<NDList, NDList> model = Torch.load(file, Map.of());
                 Predictor<NDList, NDList> planned = model.newPredictor()) {
             for (int i = 0; i < MOST_FILES + 1; i++) {

@@ -83,7 +83,7 @@ class TorchBudgetProcessTest {
     /** Nothing but our own file is read, which nobody else can name. */
     @ParameterizedTest
     @ValueSource(strings = {"mmap", "direct"})
-    void predict_archiveCutOffReplacedDeleted_goesOnWithTheOldWeights(String io) throws Exception {
+    void predict_archiveCutOffReplacedDeleted_usesTheOldWeights(String io) throws Exception {
         try (ContestantProcess process = loaded(Contestant.budget(UNSLICED, io, 1))) {
             try (RandomAccessFile open = new RandomAccessFile(file.toFile(), "rw")) {
                 open.setLength(open.length() / 3);

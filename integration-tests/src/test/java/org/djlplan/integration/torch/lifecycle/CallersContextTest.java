@@ -209,7 +209,7 @@ class CallersContextTest {
     }
 
     @Test
-    void predict_withMetrics_areThoseOfTheCaller() throws Exception {
+    void predict_withMetrics_areTheCallers() throws Exception {
         try (DoingModel<Float, Float> model = DoingModel.of(x -> x.add(1), 1)) {
             assertEquals(2f, model.predict(1f));
             Metrics metrics = new Metrics();

@@ -53,7 +53,7 @@ class LivenessOwnershipTest {
 
     @ParameterizedTest
     @EnumSource(value = Liveness.class, names = "AUTO", mode = Mode.EXCLUDE)
-    void forward_outputsOfAllKinds_areThoseOfDjl(Liveness mode) {
+    void forward_outputsOfAllKinds_haveDjlsOwners(Liveness mode) {
         Block block =
                 new CodeBlock(
                         (self, store, inputs) -> {

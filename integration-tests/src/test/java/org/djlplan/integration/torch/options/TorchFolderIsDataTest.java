@@ -101,7 +101,7 @@ class TorchFolderIsDataTest {
 
     /** Such as a model in a cache of downloads. */
     @Test
-    void predict_modelIsALink_isPlannedAndKept() throws Exception {
+    void predict_modelIsALink_isPlannedAndStored() throws Exception {
         Path store = Files.createDirectory(folder.resolve("blobs"));
         Path blob = Files.move(file, store.resolve("cnn.pt"));
         Files.createSymbolicLink(file, blob);

@@ -81,7 +81,7 @@ class FamiliesTest {
     }
 
     @Test
-    void lend_imagesNobodyRecorded_triedOnSmallerOnesFirst() {
+    void lend_unrecordedImages_areTriedOnSmallerOnesFirst() {
         assertEquals(
                 List.of(
                         List.of(2L, 3L, 16L, 8L),

@@ -44,7 +44,7 @@ class StrategiesTest {
     }
 
     @Test
-    void names_areThoseOfAllOffsetStrategiesAndBest() {
+    void names_includeAllOffsetStrategiesAndBest() {
         assertTrue(
                 Strategies.names()
                         .containsAll(

@@ -145,7 +145,7 @@ class AllocationSequenceTest {
     }
 
     @Test
-    void begin_keptByAnEarlierSequence_isPlacedAtOnce() {
+    void begin_storedByAnEarlierSequence_isPlacedAtOnce() {
         recordedSequence().close();
         predict(sequence());
         assertEquals(1, watch.recordings.get());
@@ -298,7 +298,7 @@ class AllocationSequenceTest {
     }
 
     @Test
-    void keepLiveness_recorded_isRecordedAnewAndKept() {
+    void keepLiveness_recorded_isRecordedAgainAndStored() {
         AllocationSequence sequence = recordedSequence();
         LivenessTrace liveness = new LivenessTrace(List.of());
         sequence.keepLiveness(liveness);
@@ -381,7 +381,7 @@ class AllocationSequenceTest {
     }
 
     @Test
-    void close_whilePredicting_thePredictionsEndAndNothingIsKept() {
+    void close_whilePredicting_predictionsEndAndNothingIsStored() {
         AllocationSequence recording = sequence();
         TorchPrediction first = recording.begin(Duration.ZERO);
         recording.close();

@@ -61,7 +61,7 @@ class OtherMemoryTest {
     }
 
     @Test
-    void bytes_growthOfManyModels_isNotBelieved() {
+    void bytes_growthOfManyModels_isIgnored() {
         own = BEFORE + 900 * MEGA;
         predict(1);
         assertEquals(OtherMemory.MOST_BYTES, other.bytes());

@@ -83,7 +83,7 @@ class BlockGraphsTest {
     }
 
     @Test
-    void of_keptArray_isTheEngines() {
+    void of_keptArray_belongsToTheEngine() {
         Graph graph =
                 BlockGraphs.of(
                         "kept",
@@ -93,7 +93,7 @@ class BlockGraphsTest {
     }
 
     @Test
-    void of_parameter_namesWhatIsMadeWithIt() {
+    void of_parameter_namesTheArraysComputedWithIt() {
         Graph graph =
                 BlockGraphs.of(
                         "named",

@@ -69,7 +69,7 @@ class LivenessTraceTest {
     }
 
     @Test
-    void of_keptArray_isLeftAlone() {
+    void of_keptArray_isNeverClosed() {
         assertEquals(
                 List.of(-1, -1),
                 closedAt(new RecordingSketch().read("zeros").op("add", 0).keep(0).returning(1)));

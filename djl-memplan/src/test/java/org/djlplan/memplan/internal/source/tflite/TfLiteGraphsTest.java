@@ -65,7 +65,7 @@ class TfLiteGraphsTest {
     }
 
     @Test
-    void toGraph_constantOfAFile_tellsWhereItLies() throws IOException {
+    void toGraph_constantOfAFile_hasItsPosition() throws IOException {
         TfLiteFile file = TfLiteReader.read(SampleModels.tinyFile(), "tiny");
         Tensor weights = TfLiteGraphs.toGraph(file, "tiny").tensors().get(1);
         assertEquals(Storage.CONSTANT, weights.storage());

@@ -55,7 +55,7 @@ class TfLiteReaderTest {
     }
 
     @Test
-    void messages_areAsManyAsBadFiles() throws Exception {
+    void messages_badFiles_haveOneEach() throws Exception {
         Path resources = Path.of(Resources.getResource("tflite/bad/messages.txt").toURI());
         try (var files = Files.list(resources.getParent())) {
             assertEquals(messages().size(), files.count() - 1);
