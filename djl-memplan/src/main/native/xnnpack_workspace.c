@@ -48,8 +48,8 @@ enum { SMALLEST_REGION = 64 << 10 };
 
 struct region {
     char *address;
-    size_t size;  /* requested by XNNPACK */
-    size_t bytes; /* in whole pages */
+    size_t size;  /* that XNNPACK asked for */
+    size_t bytes; /* of whole pages */
     struct region *next;
 };
 

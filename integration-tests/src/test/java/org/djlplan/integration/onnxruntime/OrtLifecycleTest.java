@@ -216,7 +216,7 @@ class OrtLifecycleTest {
         }
     }
 
-    /** Deletes the file that DJL has loaded, so that it cannot be loaded again. */
+    /** Removes the file that DJL has loaded, so that it cannot be loaded again. */
     private record Removing(TranslatorFactory inner, Path file) implements TranslatorFactory {
 
         @Override

@@ -52,7 +52,7 @@ final class OrtModels {
                 .optEngine("OnnxRuntime");
     }
 
-    /** A model, and a generator of numbered inputs. */
+    /** A model and inputs of it that depend on a number. */
     enum Kind {
         CLASSIFIER {
             @Override

@@ -36,7 +36,7 @@ import org.djlplan.memplan.PlanHandle;
 import org.djlplan.memplan.report.PlanReport;
 
 /**
- * Serves requests of many shapes with one TensorFlow Lite model, and prints figures as JSON.
+ * Serves requests of many shapes with one model of TensorFlow Lite, and prints figures as JSON.
  *
  * <p>Usage: {@code plain|planned|delegated|hand KIND DISTRIBUTION MODEL THREADS REQUESTS}
  */
@@ -48,7 +48,7 @@ public final class TfLiteShapesApplication {
     private static final double NANOS_PER_MILLI = 1e6;
     private static final double NANOS_PER_SECOND = 1e9;
 
-    /** The kinds of model inputs. */
+    /** What models read. */
     enum Kind {
         /** A colour image of an image pyramid. */
         PYRAMID,

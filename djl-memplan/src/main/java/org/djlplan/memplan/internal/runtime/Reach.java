@@ -5,10 +5,10 @@ import java.util.OptionalLong;
 /** The extent to which recent predictions used an arena. */
 final class Reach {
 
-    /** The number of predictions that must not need memory before it is returned. */
+    /** As many at least have to do without memory that is given back. */
     static final int PREDICTIONS = 32;
 
-    /** The smallest amount to return; it must also be at least one part in this many of the memory. */
+    /** What would be given back has to be more than this, and one part in so many. */
     private static final long LITTLE_BYTES = 1 << 20;
 
     private static final int LITTLE_PART = 8;
