@@ -32,7 +32,8 @@ import java.util.zip.CRC32;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 
 /**
- * Loads an ONNX model in one of several ways and predicts inputs of many shapes. Prints the growth of the process's memory since before the load, the time, and a checksum of all outputs. An
+ * Loads an ONNX model in one of several ways and predicts inputs of many shapes. Prints the growth
+ * of the process's memory since before the load, the time, and a checksum of all outputs. An
  * operator always runs on one thread.
  */
 final class OrtMemoryProgram {

@@ -62,7 +62,9 @@ public final class PoolApplication {
      *
      * @param model file of a TorchScript or TFLite model that takes an image; a path that ends with
      *     {@code resnet50} is a folder for DJL's own network, with parameters of a seed
-     * @param mode {@code stock}; {@code semaphore}: stock, with at most as many predictions at once as there are cores; {@code planned}; or {@code gate}: planned, with at most as many predictions at once as there are cores
+     * @param mode {@code stock}; {@code semaphore}: stock, with at most as many predictions at once
+     *     as there are cores; {@code planned}; or {@code gate}: planned, with at most as many
+     *     predictions at once as there are cores
      * @param translator {@code trivial}: the values come from a Java buffer; {@code image}: an
      *     image of 1920 × 1080 is scaled down by operations on arrays
      */

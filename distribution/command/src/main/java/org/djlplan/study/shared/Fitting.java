@@ -9,11 +9,12 @@ import java.util.Set;
  * A depth-first search that decides whether units fit into objects of given sizes: unit by unit in
  * the order of a {@link Sweep}, trying the smallest objects first.
  *
- * <p>From a position on, the search depends only on the times at which objects become free. Objects are interchangeable if no later unit distinguishes their sizes, and the time
- * at which an object becomes free can be postponed until the next unit that fits into it. So states
- * are compared with the times sorted within each group of interchangeable objects, and a state that
- * failed is not tried again. A unit is not put into an unnecessarily large object if too few
- * objects would remain for later units ({@link Slack}).
+ * <p>From a position on, the search depends only on the times at which objects become free. Objects
+ * are interchangeable if no later unit distinguishes their sizes, and the time at which an object
+ * becomes free can be postponed until the next unit that fits into it. So states are compared with
+ * the times sorted within each group of interchangeable objects, and a state that failed is not
+ * tried again. A unit is not put into an unnecessarily large object if too few objects would remain
+ * for later units ({@link Slack}).
  */
 final class Fitting {
 

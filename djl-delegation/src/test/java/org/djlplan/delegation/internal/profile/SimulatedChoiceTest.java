@@ -18,7 +18,9 @@ import org.junit.jupiter.api.Test;
  * Compares the chosen set with the best of all unions of whole partitions, and counts the
  * inferences needed.
  *
- * <p>Of these 400 models, 96.0 % are within 2 % of the best (82.5 % with 3 partitions, 95 to 100 % with more); the worst is 1.07 times as slow. The table has the mean number of inferences, and its ratio to 100 runs of each union of whole partitions:
+ * <p>Of these 400 models, 96.0 % are within 2 % of the best (82.5 % with 3 partitions, 95 to 100 %
+ * with more); the worst is 1.07 times as slow. The table has the mean number of inferences, and its
+ * ratio to 100 runs of each union of whole partitions:
  *
  * <pre>
  *   partitions    3     4     5     6     7     8     9    10    11    12
@@ -26,7 +28,8 @@ import org.junit.jupiter.api.Test;
  *   part       28 %  22 %  14 %   9 %   5 %   3 %   1 %  .7 %  .4 %  .2 %
  * </pre>
  *
- * Models with few partitions need more than a tenth of the runs if their partitions are cut into pieces, because there are more sets to choose from.
+ * Models with few partitions need more than a tenth of the runs if their partitions are cut into
+ * pieces, because there are more sets to choose from.
  */
 class SimulatedChoiceTest {
 

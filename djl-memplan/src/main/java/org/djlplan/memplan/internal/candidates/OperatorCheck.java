@@ -38,7 +38,9 @@ import org.djlplan.memplan.spi.OutputError.Deviation;
 import org.djlplan.memplan.spi.Tolerance;
 
 /**
- * Compares a delegate with the CPU kernels operator by operator, each given the same values. In 8-bit models, rounding errors grow from layer to layer, so the outputs of two correct kernels may differ widely. The outputs of a single operator do not.
+ * Compares a delegate with the CPU kernels operator by operator, each given the same values. In
+ * 8-bit models, rounding errors grow from layer to layer, so the outputs of two correct kernels may
+ * differ widely. The outputs of a single operator do not.
  *
  * <p>Two models are derived from the candidate's model. In the first every tensor is an output,
  * which shows all values that the delegate computes. In the second the operators are independent,

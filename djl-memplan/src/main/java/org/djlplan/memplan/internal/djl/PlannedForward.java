@@ -26,7 +26,9 @@ import org.djlplan.memplan.internal.source.block.LivenessTrace;
  * first, unless a recording of other shapes can be used. After that, and for other blocks at once,
  * the allocations are recorded; later passes are placed.
  *
- * <p>Gradients are off during the pass. DJL's engine switches them off only on the thread that initializes it; on other threads, recorded gradients would keep each intermediate alive until the call ends.
+ * <p>Gradients are off during the pass. DJL's engine switches them off only on the thread that
+ * initializes it; on other threads, recorded gradients would keep each intermediate alive until the
+ * call ends.
  */
 final class PlannedForward implements InferencePass {
 
@@ -160,7 +162,10 @@ final class PlannedForward implements InferencePass {
         }
     }
 
-    /** Stores the recording of a pass that followed a borrowed recording to the end, because later passes allocate the same. */
+    /**
+     * Stores the recording of a pass that followed a borrowed recording to the end, because later
+     * passes allocate the same.
+     */
     private void keepLearnt(
             LivenessExecutor executor, ImmutableList<ArrayType> types, TorchPrediction prediction) {
         Optional<LivenessTrace> trace = executor.trace(types);

@@ -47,7 +47,10 @@ final class TfLiteForward implements UnaryOperator<NDList>, ModelHandle {
     private final InputLimit inputLimit;
     private final Inputs inputs;
 
-    /** The form of each output. Threads may overwrite each other's array; each array is correct and immutable. */
+    /**
+     * The form of each output. Threads may overwrite each other's array; each array is correct and
+     * immutable.
+     */
     private final Form[] forms;
 
     private Optional<Block> stock = Optional.empty();
@@ -134,7 +137,9 @@ final class TfLiteForward implements UnaryOperator<NDList>, ModelHandle {
         return adapter.fromModel(results);
     }
 
-    /** Returns the shapes of the inputs; the file's shapes, which are the usual case, are reused. */
+    /**
+     * Returns the shapes of the inputs; the file's shapes, which are the usual case, are reused.
+     */
     private List<List<Integer>> shapes(NDList list) {
         Inputs known = inputs;
         boolean same = list.size() == known.shapes().size();

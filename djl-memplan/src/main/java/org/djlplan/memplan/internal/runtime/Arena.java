@@ -19,7 +19,10 @@ public final class Arena {
      */
     private static final int SHARE_OF_ADDRESSES = 4;
 
-    /** The share of the remaining addresses that an arena reserves for growth: one part in this many. */
+    /**
+     * The share of the remaining addresses that an arena reserves for growth: one part in this
+     * many.
+     */
     private static final int SHARE_TO_GROW_INTO = 16;
 
     private static final Machine MACHINE = new Machine();

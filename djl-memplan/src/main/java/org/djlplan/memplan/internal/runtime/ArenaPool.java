@@ -520,7 +520,10 @@ public final class ArenaPool {
         }
     }
 
-    /** Frees idle arenas, so that the caller can use their memory. They are created again when they are needed. */
+    /**
+     * Frees idle arenas, so that the caller can use their memory. They are created again when they
+     * are needed.
+     */
     public void freeIdle() {
         lock.lock();
         try {

@@ -120,7 +120,10 @@ public final class ProcessMemory {
      */
     public record NativeHeap(long takenBytes, long usedBytes) {}
 
-    /** Returns the memory that native code of this process has allocated from the C library, without the JVM's heap. Empty if the C library does not report it. */
+    /**
+     * Returns the memory that native code of this process has allocated from the C library, without
+     * the JVM's heap. Empty if the C library does not report it.
+     */
     public static Optional<NativeHeap> nativeHeap() {
         long[] taken = new long[1];
         long[] used = new long[1];

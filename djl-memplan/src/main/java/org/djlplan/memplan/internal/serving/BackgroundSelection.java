@@ -22,7 +22,10 @@ final class BackgroundSelection {
 
     private static final String WORKER = "djl-plan-budget-kernels";
 
-    /** After this many predictions that were this many times as slow as CPU kernels, CPU kernels serve again. */
+    /**
+     * After this many predictions that were this many times as slow as CPU kernels, CPU kernels
+     * serve again.
+     */
     private static final int MOST_SLOW = 5;
 
     private static final long MUCH_SLOWER = 3;
@@ -59,7 +62,9 @@ final class BackgroundSelection {
         turns = service.turns();
     }
 
-    /** Opens a stored selection. Without one, measures the CPU kernels, and selects now or later. */
+    /**
+     * Opens a stored selection. Without one, measures the CPU kernels, and selects now or later.
+     */
     void begin() throws IOException, UnplannableException, BudgetTooSmallException {
         Optional<Chosen> kept = Optional.empty();
         if (kernels.isPresent()) {
@@ -96,7 +101,10 @@ final class BackgroundSelection {
                 && (unselected || kernels.get().grown(delegatedForBytes, service.arenaBytes()));
     }
 
-    /** Starts the selection of operators, within a turn, once the budget has been stable for a while. */
+    /**
+     * Starts the selection of operators, within a turn, once the budget has been stable for a
+     * while.
+     */
     void selectWhenSettled() {
         lastChangeNanos = System.nanoTime();
         if (!pending && delegatesTooLittle()) {

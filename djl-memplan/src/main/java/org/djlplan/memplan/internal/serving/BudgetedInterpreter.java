@@ -34,10 +34,16 @@ import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
  */
 final class BudgetedInterpreter implements AutoCloseable {
 
-    /** The engine's memory beside the arena: structures of nodes and tensors, its threads and their buffers, and the model's small constants. */
+    /**
+     * The engine's memory beside the arena: structures of nodes and tensors, its threads and their
+     * buffers, and the model's small constants.
+     */
     static final long ENGINE_BYTES = 5_500_000;
 
-    /** Memory of djl-plan's classes, their compiled code, and freed memory that the C library keeps after a load. */
+    /**
+     * Memory of djl-plan's classes, their compiled code, and freed memory that the C library keeps
+     * after a load.
+     */
     private static final long CODE_BYTES = 10_000_000;
 
     /** Packed blocks of operands, of all threads, where kernels run on several. */
@@ -295,7 +301,10 @@ final class BudgetedInterpreter implements AutoCloseable {
         cpuNanos = nanos;
     }
 
-    /** Returns the time of a prediction in CPU kernels if this interpreter delegates, otherwise {@code Long.MAX_VALUE}. */
+    /**
+     * Returns the time of a prediction in CPU kernels if this interpreter delegates, otherwise
+     * {@code Long.MAX_VALUE}.
+     */
     long cpuNanos() {
         return cpuNanos;
     }

@@ -84,7 +84,10 @@ final class InterpreterInService {
         return interpreters.io();
     }
 
-    /** Returns the part of the budget for the arena and a delegate, or more if the budget cannot be kept. */
+    /**
+     * Returns the part of the budget for the arena and a delegate, or more if the budget cannot be
+     * kept.
+     */
     long arenaBytes() {
         return Math.max(interpreters.arenaBytes(budgetBytes), serving.leastArenaBytes());
     }
@@ -140,7 +143,10 @@ final class InterpreterInService {
         install(next);
     }
 
-    /** Makes room for the next interpreter, because the current one's delegate stays in memory until then. */
+    /**
+     * Makes room for the next interpreter, because the current one's delegate stays in memory until
+     * then.
+     */
     private static void makeRoom(BudgetedInterpreter next, long takenBytes)
             throws BudgetTooSmallException, UnplannableException {
         if (takenBytes > 0) {
@@ -156,7 +162,9 @@ final class InterpreterInService {
         trimLater();
     }
 
-    /** Trims the heap later, because Java's compilers have freed memory that the C library keeps. */
+    /**
+     * Trims the heap later, because Java's compilers have freed memory that the C library keeps.
+     */
     static void trimLater() {
         boolean unused = Later.run(SETTLED, ProcessMemory::trim);
     }

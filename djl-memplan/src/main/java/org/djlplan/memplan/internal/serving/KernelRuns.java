@@ -212,7 +212,10 @@ final class KernelRuns implements AutoCloseable {
         }
     }
 
-    /** Reduces the arena of the CPU kernels by the delegate's memory, or closes them if they do not fit. */
+    /**
+     * Reduces the arena of the CPU kernels by the delegate's memory, or closes them if they do not
+     * fit.
+     */
     private void makeRoom(long delegateBytes) throws UnplannableException {
         Optional<StreamingPlan> smaller = Optional.empty();
         try {

@@ -565,7 +565,10 @@ public final class ServedModel implements TfLiteModel {
         return factory.leftToEngine().map(report::stopped).orElse(report);
     }
 
-    /** Returns the description of a current interpreter for the file's shapes, or of the first interpreter if the file has placeholder shapes. */
+    /**
+     * Returns the description of a current interpreter for the file's shapes, or of the first
+     * interpreter if the file has placeholder shapes.
+     */
     private ModelInterpreter.Description serving() {
         Candidate now = candidates.governor().serving();
         return pool.interpreters().stream()

@@ -32,7 +32,10 @@ final class ThreadGovernor {
 
     private static final double STEP = 1.05;
 
-    /** The smallest total loss of time after which fewer threads are used, however short predictions are. */
+    /**
+     * The smallest total loss of time after which fewer threads are used, however short predictions
+     * are.
+     */
     private static final double LEAST_LOSS_NANOS = 20e6;
 
     private final DelegationChoice choice;

@@ -58,7 +58,10 @@ public final class FileReplacement {
         }
     }
 
-    /** Replaces a file by content that is written piece by piece, because it should not be in memory at once. */
+    /**
+     * Replaces a file by content that is written piece by piece, because it should not be in memory
+     * at once.
+     */
     static boolean replace(Path file, Content content) throws IOException {
         boolean isNew = Files.notExists(file, LinkOption.NOFOLLOW_LINKS);
         if (!isNew && !KeptFolders.isFile(file)) {

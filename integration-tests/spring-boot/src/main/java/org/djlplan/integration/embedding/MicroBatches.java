@@ -12,8 +12,8 @@ import org.springframework.beans.factory.DisposableBean;
 import org.springframework.stereotype.Component;
 
 /**
- * Embeds texts that wait at the same time in one batch. A batch does not wait until it is full: while one
- * is computed, the next one gathers.
+ * Embeds texts that wait at the same time in one batch. A batch does not wait until it is full:
+ * while one is computed, the next one gathers.
  */
 @Component
 public class MicroBatches implements DisposableBean {

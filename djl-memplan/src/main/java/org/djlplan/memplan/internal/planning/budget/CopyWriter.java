@@ -108,7 +108,10 @@ record CopyWriter(Path original, int threads) {
         }
     }
 
-    /** Plans for the smallest possible arena, because this prediction runs once and no caller waits for it. */
+    /**
+     * Plans for the smallest possible arena, because this prediction runs once and no caller waits
+     * for it.
+     */
     private static StreamingPlan tightest(StreamedGraph graph) throws UnplannableException {
         StreamingProblem problem = graph.problem(StepCosts.unknown(graph.steps()));
         try {

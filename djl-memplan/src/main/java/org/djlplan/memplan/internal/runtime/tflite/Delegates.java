@@ -57,7 +57,10 @@ public final class Delegates {
         return threads -> Created.of(Optional.of(library), threads, false, Optional.empty());
     }
 
-    /** Returns the bytes of all weights that XNNPACK packed for the interpreters of a model to share. */
+    /**
+     * Returns the bytes of all weights that XNNPACK packed for the interpreters of a model to
+     * share.
+     */
     public static long packedWeightsBytes() {
         return PackedWeights.bytesOfAll();
     }

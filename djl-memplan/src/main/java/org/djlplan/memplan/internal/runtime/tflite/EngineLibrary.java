@@ -19,7 +19,10 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 public record EngineLibrary(Path file, String version) {
 
-    /** File names of the library in DJL and in bytedeco's presets. The first loaded one is used, as in tflite_engine.c. */
+    /**
+     * File names of the library in DJL and in bytedeco's presets. The first loaded one is used, as
+     * in tflite_engine.c.
+     */
     private static final List<String> NAMES =
             List.of("libtensorflowlite_jni.so", "libjnitensorflowlite.so");
 

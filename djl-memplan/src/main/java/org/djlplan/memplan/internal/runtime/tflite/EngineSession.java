@@ -41,7 +41,8 @@ public interface EngineSession extends AutoCloseable {
      * The properties of a session that are fixed when it is built.
      *
      * @param threads number of threads, −1 for the engine's default
-     * @param planned tensors that the caller places, with the temporaries; empty for a session with its own memory
+     * @param planned tensors that the caller places, with the temporaries; empty for a session with
+     *     its own memory
      * @param delegated the operators to delegate, and to what
      * @param timed whether each node's time is taken
      */

@@ -139,7 +139,10 @@ public record EngineView(Graph graph, long arenaBytes, Map<Integer, Long> arenaO
                 tensors);
     }
 
-    /** Returns the engine's report, which counts absent inputs; kernels with absent inputs never overwrite others. */
+    /**
+     * Returns the engine's report, which counts absent inputs; kernels with absent inputs never
+     * overwrite others.
+     */
     private static Optional<Operator.InPlace> inPlace(LiveNode node) {
         boolean complete = node.inputs().stream().allMatch(id -> id >= 0) && !node.delegated();
         return complete ? node.inPlace() : node.inPlace().map(told -> NOWHERE);

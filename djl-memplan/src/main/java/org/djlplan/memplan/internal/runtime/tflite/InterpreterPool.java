@@ -63,7 +63,10 @@ public final class InterpreterPool implements AutoCloseable {
                 throws UnplannableException;
     }
 
-    /** The most memory that idle interpreters for other shapes may hold together, including the last used one, which stays. */
+    /**
+     * The most memory that idle interpreters for other shapes may hold together, including the last
+     * used one, which stays.
+     */
     static final long MOST_IDLE_BYTES = 64L << 20;
 
     private final int limit;

@@ -233,7 +233,10 @@ public final class OpenModel implements AutoCloseable {
                 return TfLiteSession.create(handle, spec);
             }
 
-            /** If the engine's own planner lets operators overwrite inputs, its arena is hard to improve. */
+            /**
+             * If the engine's own planner lets operators overwrite inputs, its arena is hard to
+             * improve.
+             */
             @Override
             public boolean placesOutputs() {
                 return TfLiteNative.djlplan_tflite_tells_in_place() != 0;

@@ -33,7 +33,10 @@ public interface AllocationPlans {
         }
     }
 
-    /** Returns the data about predictions with inputs of these types and shapes, for a number of threads. */
+    /**
+     * Returns the data about predictions with inputs of these types and shapes, for a number of
+     * threads.
+     */
     OfInputs of(List<ArrayType> inputs, int threads);
 
     /** Returns the data about predictions with inputs of the same types and ranks, of any shape. */

@@ -27,12 +27,18 @@ final class Analysis {
 
     private static final int MOST_WAITING = 64;
 
-    /** Pause after a plan, as a multiple of the time that it took: planning uses a quarter of the time. */
+    /**
+     * Pause after a plan, as a multiple of the time that it took: planning uses a quarter of the
+     * time.
+     */
     private static final int PAUSE = 3;
 
     private static final Duration LONGEST_PAUSE = Duration.ofMillis(250);
 
-    /** Delay after work is submitted, because Java's compilers are busy with the first predictions then. */
+    /**
+     * Delay after work is submitted, because Java's compilers are busy with the first predictions
+     * then.
+     */
     private static final Duration DELAY = Duration.ofSeconds(1);
 
     private static final ThreadPoolExecutor THREAD = thread();

@@ -96,7 +96,10 @@ final class ShapePlans implements AutoCloseable {
         return types.isEmpty() ? Optional.empty() : types.get().begin(shape(inputs), wait);
     }
 
-    /** Begins an online prediction on this thread, and records it if the recording would improve the formulas. */
+    /**
+     * Begins an online prediction on this thread, and records it if the recording would improve the
+     * formulas.
+     */
     Optional<TorchPrediction> beginOnline(List<ArrayType> inputs, int threads, Duration wait) {
         Optional<OfTypes> types = types(inputs, threads);
         return types.isPresent()
@@ -401,7 +404,10 @@ final class ShapePlans implements AutoCloseable {
             return true;
         }
 
-        /** Returns whether a recording of this shape would improve the formulas. If recordings of many shapes did not, few more are made. */
+        /**
+         * Returns whether a recording of this shape would improve the formulas. If recordings of
+         * many shapes did not, few more are made.
+         */
         private boolean tells(ImmutableLongArray shape) {
             if (told >= MANY_TOLD && ++told % ONE_OF != 0) {
                 return false;

@@ -216,7 +216,10 @@ public final class StreamedWeights implements AutoCloseable {
         kept = Optional.of(new Kept(store, key));
     }
 
-    /** Chooses how weights are read: cached reads are fastest, if the page cache has room for all weights and a reserve. */
+    /**
+     * Chooses how weights are read: cached reads are fastest, if the page cache has room for all
+     * weights and a reserve.
+     */
     private static WeightIo best(long bytes) {
         return new Machine().memoryRoom().freeBytes() > 2 * bytes ? WeightIo.MMAP : WeightIo.DIRECT;
     }

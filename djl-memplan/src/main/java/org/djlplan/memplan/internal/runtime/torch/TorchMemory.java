@@ -225,7 +225,10 @@ public final class TorchMemory implements AutoCloseable {
         }
     }
 
-    /** Begins a prediction. Rare inputs have no plan of their own; formulas of other shapes may place them. */
+    /**
+     * Begins a prediction. Rare inputs have no plan of their own; formulas of other shapes may
+     * place them.
+     */
     private TorchPrediction begin(Supplier<ImmutableList<ArrayType>> inputs, Duration wait) {
         if (recurrence.isPassedOver()) {
             tally.unplannedPredictions.increment();

@@ -22,7 +22,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 /**
  * Tests that bad files are rejected, with a message that names the defect and its position.
  *
- * <p>{@code tflite/bad} holds damaged copies of small models, each with one defect that its name states, and {@code messages.txt} with the expected messages.
+ * <p>{@code tflite/bad} holds damaged copies of small models, each with one defect that its name
+ * states, and {@code messages.txt} with the expected messages.
  */
 class TfLiteReaderTest {
 
