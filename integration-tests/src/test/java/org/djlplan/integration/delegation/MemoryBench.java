@@ -14,8 +14,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Measures the resident set of models in a fresh JVM under several limits. djl-plan keeps a limit
- * by measurements in advance, and this shows the result. Prints a table; asserts nothing.
+ * Measures the resident set of models in a fresh JVM under several limits. djl-plan chooses
+ * operators for a limit by measurements in advance; the table shows whether the limit holds
+ * afterwards. Prints a table; asserts nothing.
  */
 @Tag("bench")
 class MemoryBench {

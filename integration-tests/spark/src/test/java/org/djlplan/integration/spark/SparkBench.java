@@ -28,9 +28,9 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * Compares rows per second and memory of executors, stock and planned, in turns. Each run has new
  * executors with one core; a prediction uses one thread, but with DJL 0.27.0 the engine's default.
- * The delegation is measured beforehand, as {@code djlplan tune} does. Asserts only that equal
- * outputs are equal. Needs the distribution, and DJL 0.27.0's class path, which the integration
- * tests write.
+ * The delegation is measured beforehand, as {@code djlplan tune} does. Asserts only that outputs
+ * are equal where the kernels are the same. Needs the distribution, and DJL 0.27.0's class path,
+ * which the integration tests write.
  */
 @Tag("bench")
 class SparkBench {

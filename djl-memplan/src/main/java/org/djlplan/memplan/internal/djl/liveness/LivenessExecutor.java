@@ -26,10 +26,10 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Results equal DJL's bit by bit. If arrays were closed too early because a block did something
  * else than in the recording, the engine rejects them, and the pass is repeated as in DJL; this is
- * only done for pure blocks. Other blocks run exactly once per call: nothing of theirs is closed
- * early unless users set {@link Liveness#OP}, and then only while their state is the recorded one.
- * Inputs, outputs, and arrays that the block stores in its fields or attaches elsewhere are never
- * closed. Thread-safe.
+ * only done for pure blocks. Other blocks run exactly once per call. Their arrays are closed early
+ * only with {@link Liveness#OP}, and only while the block's state is the recorded one. Inputs,
+ * outputs, and arrays that the block stores in its fields or attaches elsewhere are never closed.
+ * Thread-safe.
  *
  * <p>The first pass should take no more memory than later ones. The methods, in order: it uses a
  * recording of other shapes, which is checked less strictly and may cost memory and a repetition,
