@@ -10,6 +10,7 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.djlplan.delegation.internal.Measurement.UnmeasurableException;
 import org.djlplan.delegation.internal.Patience.Attempts;
+import org.djlplan.delegation.internal.choice.Request;
 import org.djlplan.delegation.internal.table.ProfileTable;
 import org.djlplan.memplan.internal.thread.DaemonThreads;
 import org.djlplan.memplan.spi.CandidateException;
@@ -130,7 +131,7 @@ final class Background implements Choosing {
         try {
             return measurement.confirms(kept);
         } catch (CandidateException | RuntimeException | LinkageError e) {
-            logger.debug("{} stays with the stored result", request.model().file(), e);
+            logger.debug("{} stays with the stored result", measurement.file(), e);
             return true;
         }
     }
@@ -167,14 +168,14 @@ final class Background implements Choosing {
                 logger.info(
                         "Another process has been measuring {} for a long time; its choice does"
                                 + " not change",
-                        request.model().file());
+                        measurement.file());
             }
         } catch (InterruptedException e) {
-            logger.debug("Measuring {} was cancelled", request.model().file());
+            logger.debug("Measuring {} was cancelled", measurement.file());
         } catch (UnmeasurableException e) {
             stay(e);
         } catch (IOException | RuntimeException | LinkageError e) {
-            logger.warn("{} could not be measured", request.model().file(), e);
+            logger.warn("{} could not be measured", measurement.file(), e);
         }
     }
 
@@ -185,7 +186,7 @@ final class Background implements Choosing {
         } else {
             logger.info(
                     "{} stays with the verified operators: {}",
-                    request.model().file(),
+                    measurement.file(),
                     why.getMessage());
         }
     }

@@ -17,13 +17,16 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Function;
 import java.util.regex.Pattern;
-import org.djlplan.delegation.internal.table.Goal;
-import org.djlplan.delegation.internal.table.Goal.Objective;
+import org.djlplan.delegation.internal.choice.Goal;
+import org.djlplan.delegation.internal.choice.Goal.Objective;
+import org.djlplan.delegation.internal.choice.Request;
 import org.djlplan.memplan.internal.config.Masked;
 import org.djlplan.memplan.internal.config.Nearest;
 import org.djlplan.memplan.internal.config.Quantities;
 import org.djlplan.memplan.internal.config.Threads;
+import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.spi.Tolerance;
+import org.djlplan.memplan.spi.UnusableOptionException;
 
 /**
  * The delegation options of one model.
@@ -192,6 +195,22 @@ public record DelegationOptions(
                         .map(BigDecimal::doubleValue)
                         .filter(number -> number >= 0 && number <= 1)
                         .map(Tolerance::of);
+    }
+
+    /**
+     * Returns the request for a choice for a model.
+     *
+     * @throws UnusableOptionException if the options name something that the model does not have
+     */
+    Request request(DelegableModel model) {
+        return new Request(
+                model.graph(),
+                goal,
+                threadCandidates(model.threads(), Runtime.getRuntime().availableProcessors()),
+                profileBudget,
+                tolerance,
+                model.offersTransientBuffers(),
+                exclude.of(model.graph()));
     }
 
     /** Returns whether the first choice stays as long as the model is open. */

@@ -2,6 +2,8 @@ package org.djlplan.delegation.internal;
 
 import ai.djl.util.Progress;
 import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -10,9 +12,12 @@ import org.djlplan.delegation.internal.DelegationOptions.OnMissing;
 import org.djlplan.delegation.internal.DelegationOptions.ProfileMode;
 import org.djlplan.delegation.internal.Measurement.Profiling;
 import org.djlplan.delegation.internal.Measurement.UnmeasurableException;
-import org.djlplan.delegation.internal.table.Goal;
+import org.djlplan.delegation.internal.choice.Goal;
+import org.djlplan.delegation.internal.choice.Request;
+import org.djlplan.delegation.internal.profile.Profiler;
 import org.djlplan.delegation.internal.table.ProfileTable;
 import org.djlplan.memplan.internal.store.StoreKey;
+import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.DelegationChoice;
@@ -35,7 +40,7 @@ public final class MeasuredDelegation implements DelegationProvider {
 
     /** Called by ServiceLoader. */
     public MeasuredDelegation() {
-        this(Profiling.of(false), Patience.DEFAULT);
+        this(Profiler::profile, Patience.DEFAULT);
     }
 
     MeasuredDelegation(Profiling profiling, Patience patience) {
@@ -60,14 +65,14 @@ public final class MeasuredDelegation implements DelegationProvider {
             Optional<Progress> progress,
             Consumer<DelegationChoice> better) {
         DelegationOptions parsed = DelegationOptions.parse(options);
-        Request request = Request.of(model, parsed);
+        Request request = parsed.request(model);
         if (!parsed.enabled()) {
             return new Settled(request.cpu(DelegationKey.ENABLED.key() + "=false"));
         }
         Measurement measurement;
         Optional<ProfileTable> kept = Optional.empty();
         try {
-            measurement = new Measurement(request, profiling, progress);
+            measurement = measurement(model, parsed, request, progress);
             if (parsed.pinned()) {
                 StoreKey unused = measurement.key();
             } else {
@@ -93,6 +98,15 @@ public final class MeasuredDelegation implements DelegationProvider {
                 .orElseThrow();
     }
 
+    private Measurement measurement(
+            DelegableModel model,
+            DelegationOptions options,
+            Request request,
+            Optional<Progress> progress)
+            throws IOException {
+        return new Measurement(options.exclude().without(model), request, profiling, progress);
+    }
+
     /** A source of a choice, empty if it has none; they are asked in their order. */
     @FunctionalInterface
     private interface Source {
@@ -100,11 +114,83 @@ public final class MeasuredDelegation implements DelegationProvider {
         Optional<Choosing> choosing();
     }
 
+    /**
+     * Returns the choice of a pinned job, which stays while the job runs: that of the first stored
+     * table that matches the delegate's partitions, with one number of threads; or the CPU kernels
+     * if the options say so.
+     *
+     * @return empty if the job is not pinned, or if the model must be measured
+     * @throws UnusableOptionException if nothing is stored and that is an error, or a named file
+     *     cannot be read
+     */
     private static Optional<Choosing> pinned(
             Request request, DelegationOptions options, Measurement measurement) {
-        return options.pinned()
-                ? new Pinned(request, options, measurement.tables()).choice().map(Settled::new)
-                : Optional.empty();
+        if (!options.pinned()) {
+            return Optional.empty();
+        }
+        Optional<ProfileTable> table =
+                options.profileFrom()
+                        .flatMap(from -> named(from, measurement))
+                        .filter(found -> isConfirmed(found, measurement))
+                        .or(
+                                () ->
+                                        measurement
+                                                .kept()
+                                                .filter(found -> isConfirmed(found, measurement)));
+        if (table.isPresent()) {
+            return table.map(request::pinned).map(Settled::new);
+        }
+        return switch (options.onMissing()) {
+            case FAIL -> throw new UnusableOptionException(missing(options, measurement));
+            case CPU ->
+                    Optional.of(new Settled(request.cpu("no result is stored for this hardware")));
+            case MEASURE -> Optional.empty();
+        };
+    }
+
+    private static Optional<ProfileTable> named(Path location, Measurement measurement) {
+        try {
+            return measurement.tables().in(location);
+        } catch (IOException e) {
+            throw new UnusableOptionException(
+                    "%s=%s: it cannot be read (%s)"
+                            .formatted(DelegationKey.PROFILE_FROM.key(), location, e));
+        }
+    }
+
+    private static boolean isConfirmed(ProfileTable table, Measurement measurement) {
+        try {
+            if (measurement.tables().confirms(table)) {
+                return true;
+            }
+            logger.warn(
+                    "The stored result of {} does not match this delegate's partitions and "
+                            + "is not used",
+                    measurement.file());
+        } catch (CandidateException | RuntimeException | LinkageError e) {
+            logger.warn(
+                    "{}: the delegate cannot report its partitions, so the stored result is"
+                            + " not used: {}",
+                    measurement.file(),
+                    e.toString());
+        }
+        return false;
+    }
+
+    private static String missing(DelegationOptions options, Measurement measurement) {
+        List<String> places = new ArrayList<>();
+        options.profileFrom().ifPresent(from -> places.add(from.toString()));
+        places.add(measurement.file().resolveSibling(".djlplan").toString());
+        StoreKey key = measurement.key();
+        return ("%s=fail: no result of %s is stored for %s; searched %s. `djlplan tune "
+                        + "--into=FOLDER %s`, with the options of this load, makes it on a "
+                        + "machine of the same kind")
+                .formatted(
+                        DelegationKey.ON_MISSING.key(),
+                        key.model(),
+                        key.facts(),
+                        String.join(", ", places),
+                        key.model());
     }
 
     private Choosing confirming(
@@ -147,9 +233,9 @@ public final class MeasuredDelegation implements DelegationProvider {
         if (!parsed.enabled() || parsed.pinned() || parsed.profile() == ProfileMode.OFF) {
             return Optional.empty();
         }
-        Request request = Request.of(model, parsed);
+        Request request = parsed.request(model);
         try {
-            Measurement measurement = new Measurement(request, profiling, Optional.empty());
+            Measurement measurement = measurement(model, parsed, request, Optional.empty());
             Optional<ProfileTable> kept = measurement.kept();
             if (kept.isPresent()) {
                 return Optional.of(confirming(kept.get(), parsed, request, measurement, better));
@@ -197,14 +283,14 @@ public final class MeasuredDelegation implements DelegationProvider {
             if (choice.isPresent()) {
                 return choice.get();
             }
-            logger.warn("Another process measures {} for long", request.model().file());
+            logger.warn("Another process measures {} for long", measurement.file());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return request.cpu("measuring was interrupted");
         } catch (UnmeasurableException e) {
             return measurement.unmeasured(e);
         } catch (IOException | RuntimeException | LinkageError e) {
-            logger.warn("{} could not be measured", request.model().file(), e);
+            logger.warn("{} could not be measured", measurement.file(), e);
         }
         return request.cpu("it could not be measured");
     }

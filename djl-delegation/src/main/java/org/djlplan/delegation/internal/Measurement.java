@@ -13,19 +13,20 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
-import org.djlplan.delegation.internal.profile.Profiler;
+import org.djlplan.delegation.internal.choice.Request;
 import org.djlplan.delegation.internal.store.AttemptStore;
 import org.djlplan.delegation.internal.store.AttemptStore.Mark;
 import org.djlplan.delegation.internal.store.AttemptStore.PartialResult;
 import org.djlplan.delegation.internal.store.ProfileStore;
-import org.djlplan.delegation.internal.table.Entry;
 import org.djlplan.delegation.internal.table.ProfileTable;
+import org.djlplan.delegation.internal.table.ProfileTable.Entry;
 import org.djlplan.memplan.internal.machine.Machine;
 import org.djlplan.memplan.internal.store.FolderStore;
 import org.djlplan.memplan.internal.store.StoreKey;
 import org.djlplan.memplan.internal.store.StoreLock;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateRunner;
+import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.NoRoomException;
@@ -55,46 +56,59 @@ final class Measurement {
     /** Denominator of the fraction of a container's memory that must stay free in addition. */
     private static final int SPARE_PART = 20;
 
+    private final DelegableModel model;
     private final Request request;
     private final Profiling profiling;
     private final Optional<Progress> progress;
     private final Machine machine;
-    private final KeptTables tables;
+    private final ProfileStore tables;
     private final FolderStore<Mark> marks;
     private final FolderStore<PartialResult> partialResults;
 
     /**
      * @throws IOException if the model has no file
      */
-    Measurement(Request request, Profiling profiling, Optional<Progress> progress)
+    Measurement(
+            DelegableModel model, Request request, Profiling profiling, Optional<Progress> progress)
             throws IOException {
-        this(request, profiling, progress, new Machine());
+        this(model, request, profiling, progress, new Machine());
     }
 
     /**
      * @param machine whose memory is checked
      * @throws IOException if the model has no file
      */
-    Measurement(Request request, Profiling profiling, Optional<Progress> progress, Machine machine)
+    Measurement(
+            DelegableModel model,
+            Request request,
+            Profiling profiling,
+            Optional<Progress> progress,
+            Machine machine)
             throws IOException {
+        this.model = model;
         this.request = request;
         this.profiling = profiling;
         this.progress = progress;
         this.machine = machine;
-        tables = new KeptTables(request);
-        marks = AttemptStore.marks(request.model());
-        partialResults = AttemptStore.partialResults(request.model(), tables.wanted());
+        tables = new ProfileStore(model, request);
+        marks = AttemptStore.marks(model);
+        partialResults = AttemptStore.partialResults(model, tables.wanted());
+    }
+
+    /** Returns the model's file. */
+    Path file() {
+        return model.file();
     }
 
     /** Returns the stored tables. */
-    KeptTables tables() {
+    ProfileStore tables() {
         return tables;
     }
 
     /**
      * Returns the key of the table.
      *
-     * @throws UncheckedIOException as in {@link KeptTables#key}
+     * @throws UncheckedIOException as in {@link ProfileStore#key}
      */
     StoreKey key() {
         return tables.key();
@@ -111,8 +125,8 @@ final class Measurement {
     }
 
     /**
-     * Returns {@link KeptTables#confirms}; a table that does not match is removed from next to the
-     * model, with one warning.
+     * Returns {@link ProfileStore#confirms}; a table that does not match is removed from next to
+     * the model, with one warning.
      *
      * @throws CandidateException if the delegate cannot inspect the model now
      */
@@ -131,7 +145,7 @@ final class Measurement {
      *     the last one caused the kill of an earlier process
      */
     void requireMeasurable() throws UnmeasurableException {
-        Optional<String> obstacle = request.model().obstacle();
+        Optional<String> obstacle = model.obstacle();
         if (obstacle.isPresent()) {
             throw new UnmeasurableException(obstacle.get());
         }
@@ -141,9 +155,7 @@ final class Measurement {
                     "an earlier measurement was killed, as happens when a container runs "
                             + "out of memory; `djlplan tune` measures it anyway");
         }
-        long needed =
-                request.model().neededBytes()
-                        + machine.containerLimitBytes().orElse(0) / SPARE_PART;
+        long needed = model.neededBytes() + machine.containerLimitBytes().orElse(0) / SPARE_PART;
         OptionalLong free = machine.headroomBytes();
         if (free.isPresent() && free.getAsLong() < needed) {
             throw new UnmeasurableException(
@@ -155,7 +167,7 @@ final class Measurement {
     /** Returns the mark of attempts that were killed in the same circumstances. */
     private Optional<Mark> failedAttempts() {
         // The model is not read at each load for a mark that almost never exists.
-        return marks.hasAny(ProfileStore.nameOf(request.model().file()))
+        return marks.hasAny(ProfileStore.nameOf(model.file()))
                 ? marks.load(key()).filter(mark -> mark.circumstances().equals(circumstances()))
                 : Optional.empty();
     }
@@ -175,10 +187,10 @@ final class Measurement {
 
     /** Returns the choice without measurements, and logs once why nothing is measured. */
     DelegationChoice unmeasured(UnmeasurableException why) {
-        if (TOLD.add(request.model().file())) {
+        if (TOLD.add(model.file())) {
             logger.warn(
                     "{} is not measured and runs in the CPU kernels: {}",
-                    request.model().file(),
+                    model.file(),
                     why.getMessage());
         }
         return request.cpu(why.getMessage());
@@ -329,8 +341,8 @@ final class Measurement {
         ProfileTable table;
         KeptAnswers answers =
                 new KeptAnswers(
-                        request.model().newProcess(urgency, request.tolerance()),
-                        request.model().file(),
+                        model.newProcess(urgency, request.tolerance()),
+                        model.file(),
                         before.orElse(PartialResult.NONE),
                         PAUSE_NANOS,
                         known -> partialResults.save(key(), known));
@@ -359,7 +371,7 @@ final class Measurement {
                             + " the first: {}",
                     useless.size(),
                     table.entries().size(),
-                    request.model().file(),
+                    model.file(),
                     describe(useless.get(0)));
         }
     }
@@ -398,21 +410,5 @@ final class Measurement {
                 Optional<Progress> progress,
                 Consumer<Entry.Measured> verified)
                 throws InterruptedException;
-
-        /**
-         * Returns the standard way of measuring.
-         *
-         * @param exhaustive whether to measure all unions of whole partitions instead of promising
-         *     ones
-         */
-        static Profiling of(boolean exhaustive) {
-            return (request, runner, progress, verified) ->
-                    Profiler.profile(
-                            request.model().graph(),
-                            runner,
-                            request.settings(exhaustive),
-                            progress,
-                            verified);
-        }
     }
 }

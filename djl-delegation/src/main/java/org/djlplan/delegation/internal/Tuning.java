@@ -8,6 +8,8 @@ import java.util.Optional;
 import java.util.function.Predicate;
 import org.djlplan.delegation.internal.Measurement.Profiling;
 import org.djlplan.delegation.internal.Measurement.UnmeasurableException;
+import org.djlplan.delegation.internal.choice.Request;
+import org.djlplan.delegation.internal.profile.Profiler;
 import org.djlplan.delegation.internal.table.ProfileTable;
 import org.djlplan.memplan.internal.store.StoreKey;
 import org.djlplan.memplan.spi.DelegableModel;
@@ -40,8 +42,11 @@ public final class Tuning {
             boolean exhaustive,
             Optional<Progress> progress)
             throws IOException {
-        Request request = Request.of(model, options);
-        return new Tuning(request, new Measurement(request, Profiling.of(exhaustive), progress));
+        Request request = options.request(model);
+        Profiling profiling = exhaustive ? Profiler::profileAll : Profiler::profile;
+        return new Tuning(
+                request,
+                new Measurement(options.exclude().without(model), request, profiling, progress));
     }
 
     /** Returns the key of the table. */

@@ -22,13 +22,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.djlplan.delegation.internal.Measurement.Profiling;
+import org.djlplan.delegation.internal.choice.Goal;
+import org.djlplan.delegation.internal.choice.Goal.Objective;
+import org.djlplan.delegation.internal.choice.Request;
 import org.djlplan.delegation.internal.store.ProfileStore;
 import org.djlplan.delegation.internal.store.SampleTables;
-import org.djlplan.delegation.internal.table.Entry;
-import org.djlplan.delegation.internal.table.Entry.Latency;
-import org.djlplan.delegation.internal.table.Goal;
-import org.djlplan.delegation.internal.table.Goal.Objective;
 import org.djlplan.delegation.internal.table.ProfileTable;
+import org.djlplan.delegation.internal.table.ProfileTable.Entry;
+import org.djlplan.delegation.internal.table.ProfileTable.Entry.Latency;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.internal.store.StoreKey;
 import org.djlplan.memplan.internal.store.StoreLock;
@@ -58,7 +59,9 @@ class BackgroundTest extends ProviderFixture {
 
     private StoreKey key() throws IOException {
         Goal goal = new Goal(Objective.LATENCY, OptionalLong.empty());
-        return ProfileStore.key(model, goal, List.of(2), Tolerance.AUTO);
+        return ProfileStore.key(
+                model,
+                new Request(model.graph(), goal, List.of(2), Optional.empty(), Tolerance.AUTO));
     }
 
     @Test

@@ -15,11 +15,12 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.stream.Stream;
+import org.djlplan.delegation.internal.choice.Goal;
+import org.djlplan.delegation.internal.choice.Goal.Objective;
+import org.djlplan.delegation.internal.choice.Request;
 import org.djlplan.delegation.internal.store.AttemptStore;
 import org.djlplan.delegation.internal.store.AttemptStore.PartialResult;
 import org.djlplan.delegation.internal.store.Wanted;
-import org.djlplan.delegation.internal.table.Goal;
-import org.djlplan.delegation.internal.table.Goal.Objective;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.internal.store.FolderStore;
 import org.djlplan.memplan.internal.store.StoreKey;
@@ -113,7 +114,10 @@ class KeptAnswersTest {
         Goal goal = new Goal(Objective.LATENCY, OptionalLong.empty());
         return AttemptStore.partialResults(
                 model,
-                new Wanted(model.graph(), List.of(1), goal, Tolerance.AUTO, Optional.empty()));
+                new Wanted(
+                        new Request(
+                                model.graph(), goal, List.of(1), Optional.empty(), Tolerance.AUTO),
+                        Optional.empty()));
     }
 
     /** Each answer is kept at once, as if it had taken long. */

@@ -13,7 +13,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -25,8 +24,6 @@ import org.djlplan.delegation.internal.store.AttemptStore.PartialResult;
 import org.djlplan.delegation.internal.store.ProfileStore;
 import org.djlplan.delegation.internal.store.SampleTables;
 import org.djlplan.delegation.internal.store.Wanted;
-import org.djlplan.delegation.internal.table.Goal;
-import org.djlplan.delegation.internal.table.Goal.Objective;
 import org.djlplan.delegation.internal.table.ProfileTable;
 import org.djlplan.memplan.internal.machine.Machine;
 import org.djlplan.memplan.internal.store.StoreLock;
@@ -34,7 +31,6 @@ import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.NoRoomException;
-import org.djlplan.memplan.spi.Tolerance;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -57,12 +53,19 @@ class MeasurementTest {
         model = new FakeModel(folder);
     }
 
+    private Measurement measurement(Profiling profiling, Map<String, String> options)
+            throws IOException {
+        DelegationOptions parsed = DelegationOptions.parse(options);
+        return new Measurement(
+                parsed.exclude().without(model),
+                parsed.request(model),
+                profiling,
+                Optional.empty());
+    }
+
     private Measurement measuring(ProfileTable table, Map<String, String> options)
             throws IOException {
-        return new Measurement(
-                Request.of(model, DelegationOptions.parse(options)),
-                (request, runner, progress, verified) -> table,
-                Optional.empty());
+        return measurement((request, runner, progress, verified) -> table, options);
     }
 
     private Measurement measuring(ProfileTable table) throws IOException {
@@ -138,10 +141,7 @@ class MeasurementTest {
     void profile_excludedOperators_offersTheRest() throws Exception {
         List<List<Set<Integer>>> seen = new ArrayList<>();
         Measurement measurement =
-                new Measurement(
-                        Request.of(
-                                model,
-                                DelegationOptions.parse(Map.of("delegation.exclude", "1,t7"))),
+                measurement(
                         (request, runner, progress, verified) -> {
                             try {
                                 seen.add(runner.partitions());
@@ -150,7 +150,7 @@ class MeasurementTest {
                             }
                             return SampleTables.cpu(seen.get(0));
                         },
-                        Optional.empty());
+                        Map.of("delegation.exclude", "1,t7"));
         assertTrue(
                 measurement
                         .attempt(PATIENCE_NANOS, Urgency.IN_BACKGROUND, early -> {})
@@ -197,19 +197,13 @@ class MeasurementTest {
     @Test
     void attempt_endsByItself_doesNotGiveTheSameAnswersAgain() throws Exception {
         Measurement measurement =
-                new Measurement(
-                        Request.of(model, DelegationOptions.parse(Map.of())),
+                measurement(
                         (request, runner, progress, verified) -> {
                             throw new IllegalArgumentException("by what was kept");
                         },
-                        Optional.empty());
+                        Map.of());
         Wanted wanted =
-                new Wanted(
-                        model.graph(),
-                        List.of(2),
-                        new Goal(Objective.LATENCY, OptionalLong.empty()),
-                        Tolerance.AUTO,
-                        Optional.empty());
+                new Wanted(DelegationOptions.parse(Map.of()).request(model), Optional.empty());
         AttemptStore.partialResults(model, wanted)
                 .save(
                         measurement.key(),
@@ -236,7 +230,8 @@ class MeasurementTest {
 
     private Measurement inContainer(long limitBytes, Profiling profiling) throws IOException {
         return new Measurement(
-                Request.of(model, DelegationOptions.parse(Map.of())),
+                model,
+                DelegationOptions.parse(Map.of()).request(model),
                 profiling,
                 Optional.empty(),
                 container(limitBytes));

@@ -16,9 +16,10 @@ import java.util.zip.ZipOutputStream;
 import org.apache.commons.compress.archivers.tar.TarArchiveEntry;
 import org.apache.commons.compress.archivers.tar.TarArchiveOutputStream;
 import org.djlplan.delegation.internal.Measurement.Profiling;
+import org.djlplan.delegation.internal.choice.Goal;
+import org.djlplan.delegation.internal.choice.Goal.Objective;
+import org.djlplan.delegation.internal.choice.Request;
 import org.djlplan.delegation.internal.store.ProfileStore;
-import org.djlplan.delegation.internal.table.Goal;
-import org.djlplan.delegation.internal.table.Goal.Objective;
 import org.djlplan.delegation.internal.table.ProfileTable;
 import org.djlplan.memplan.internal.store.StoreKey;
 import org.djlplan.memplan.spi.DelegationProvider.Choosing;
@@ -32,7 +33,8 @@ abstract class PinnedFixture extends ProviderFixture {
     static final Profiling NEVER = (request, runner, progress, verified) -> fail();
 
     StoreKey key(List<Integer> threads) throws IOException {
-        return ProfileStore.key(model, GOAL, threads, Tolerance.AUTO);
+        return ProfileStore.key(
+                model, new Request(model.graph(), GOAL, threads, Optional.empty(), Tolerance.AUTO));
     }
 
     /** Returns the folder of a copy of the model, beside which something is kept. */

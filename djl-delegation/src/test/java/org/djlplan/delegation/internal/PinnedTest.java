@@ -21,9 +21,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.djlplan.delegation.internal.store.ProfileStore;
 import org.djlplan.delegation.internal.store.SampleTables;
-import org.djlplan.delegation.internal.table.Entry;
-import org.djlplan.delegation.internal.table.Entry.Latency;
 import org.djlplan.delegation.internal.table.ProfileTable;
+import org.djlplan.delegation.internal.table.ProfileTable.Entry;
+import org.djlplan.delegation.internal.table.ProfileTable.Entry.Latency;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.internal.store.StoreKey;
 import org.djlplan.memplan.spi.Candidate;
@@ -180,7 +180,7 @@ class PinnedTest extends PinnedFixture {
                         4);
         Path tuned =
                 keptElsewhere(
-                        table, key(Request.of(model, DelegationOptions.parse(Map.of())).threads()));
+                        table, key(DelegationOptions.parse(Map.of()).request(model).threads()));
         DelegationChoice choice = from(tuned).first();
         assertEquals(one, choice.candidate());
         assertEquals(List.of(), choice.lighter());

@@ -14,12 +14,12 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.stream.Stream;
-import org.djlplan.delegation.internal.profile.ProfileSettings;
+import org.djlplan.delegation.internal.choice.Goal;
+import org.djlplan.delegation.internal.choice.Goal.Objective;
+import org.djlplan.delegation.internal.choice.Request;
 import org.djlplan.delegation.internal.profile.Profiler;
-import org.djlplan.delegation.internal.table.Entry;
-import org.djlplan.delegation.internal.table.Goal;
-import org.djlplan.delegation.internal.table.Goal.Objective;
 import org.djlplan.delegation.internal.table.ProfileTable;
+import org.djlplan.delegation.internal.table.ProfileTable.Entry;
 import org.djlplan.integration.support.RealModels;
 import org.djlplan.integration.support.Served;
 import org.djlplan.integration.support.StockInterpreter;
@@ -121,12 +121,10 @@ class ChoiceBench {
             boolean exhaustive)
             throws InterruptedException {
         Goal goal = new Goal(Objective.LATENCY, OptionalLong.empty());
-        return Profiler.profile(
-                graph,
-                runner,
-                new ProfileSettings(goal, List.of(threads), budget, Tolerance.AUTO, exhaustive),
-                Optional.empty(),
-                early -> {});
+        Request request = new Request(graph, goal, List.of(threads), budget, Tolerance.AUTO);
+        return exhaustive
+                ? Profiler.profileAll(request, runner, Optional.empty(), early -> {})
+                : Profiler.profile(request, runner, Optional.empty(), early -> {});
     }
 
     private static Candidate fastest(ProfileTable table) {

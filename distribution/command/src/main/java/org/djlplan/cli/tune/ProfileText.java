@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.djlplan.cli.TextTable;
-import org.djlplan.delegation.internal.table.Entry;
 import org.djlplan.delegation.internal.table.ProfileTable;
+import org.djlplan.delegation.internal.table.ProfileTable.Entry;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.study.delegation.Pareto;
 

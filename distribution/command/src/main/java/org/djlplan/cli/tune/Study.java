@@ -10,9 +10,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.Set;
-import org.djlplan.delegation.internal.partition.Piece;
-import org.djlplan.delegation.internal.table.Entry;
+import org.djlplan.delegation.internal.partition.PieceGraph.Piece;
 import org.djlplan.delegation.internal.table.ProfileTable;
+import org.djlplan.delegation.internal.table.ProfileTable.Entry;
 import org.djlplan.study.delegation.Correlation;
 import org.djlplan.study.delegation.Correlation.Feature;
 

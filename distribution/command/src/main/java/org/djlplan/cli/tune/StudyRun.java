@@ -22,14 +22,14 @@ import java.util.SortedSet;
 import java.util.stream.IntStream;
 import org.djlplan.cli.tune.Study.PartitionCost;
 import org.djlplan.cli.tune.Study.SetTime;
-import org.djlplan.delegation.internal.partition.Piece;
+import org.djlplan.delegation.internal.choice.Goal;
+import org.djlplan.delegation.internal.choice.Goal.Objective;
+import org.djlplan.delegation.internal.choice.Request;
 import org.djlplan.delegation.internal.partition.PieceGraph;
-import org.djlplan.delegation.internal.profile.ProfileSettings;
+import org.djlplan.delegation.internal.partition.PieceGraph.Piece;
 import org.djlplan.delegation.internal.profile.Profiler;
-import org.djlplan.delegation.internal.table.Entry;
-import org.djlplan.delegation.internal.table.Goal;
-import org.djlplan.delegation.internal.table.Goal.Objective;
 import org.djlplan.delegation.internal.table.ProfileTable;
+import org.djlplan.delegation.internal.table.ProfileTable.Entry;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
@@ -112,14 +112,13 @@ final class StudyRun {
 
     private ProfileTable usual(Optional<Progress> progress) throws InterruptedException {
         return Profiler.profile(
-                graph,
-                runner,
-                new ProfileSettings(
+                new Request(
+                        graph,
                         new Goal(Objective.LATENCY, OptionalLong.empty()),
                         List.of(settings.threads()),
                         Optional.of(settings.usualBudget()),
-                        settings.tolerance(),
-                        false),
+                        settings.tolerance()),
+                runner,
                 progress,
                 early -> {});
     }

@@ -8,8 +8,8 @@ import java.util.Set;
 import org.djlplan.cli.TextTable;
 import org.djlplan.cli.tune.Study.PartitionCost;
 import org.djlplan.cli.tune.Study.SetTime;
-import org.djlplan.delegation.internal.partition.Piece;
-import org.djlplan.delegation.internal.table.Entry;
+import org.djlplan.delegation.internal.partition.PieceGraph.Piece;
+import org.djlplan.delegation.internal.table.ProfileTable.Entry;
 import org.djlplan.study.delegation.Correlation;
 import org.djlplan.study.delegation.Correlation.Feature;
 

@@ -19,13 +19,13 @@ import org.djlplan.cli.ProgressLine;
 import org.djlplan.cli.tune.TuneOptions.Setting;
 import org.djlplan.delegation.internal.DelegationOptions;
 import org.djlplan.delegation.internal.Tuning;
+import org.djlplan.delegation.internal.choice.Goal;
+import org.djlplan.delegation.internal.choice.Goal.Objective;
+import org.djlplan.delegation.internal.choice.Request;
 import org.djlplan.delegation.internal.partition.PieceGraph;
-import org.djlplan.delegation.internal.profile.ProfileSettings;
 import org.djlplan.delegation.internal.store.ProfileStore;
-import org.djlplan.delegation.internal.table.Entry;
-import org.djlplan.delegation.internal.table.Goal;
-import org.djlplan.delegation.internal.table.Goal.Objective;
 import org.djlplan.delegation.internal.table.ProfileTable;
+import org.djlplan.delegation.internal.table.ProfileTable.Entry;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.internal.store.Kept;
 import org.djlplan.memplan.spi.Candidate;
@@ -134,9 +134,7 @@ public final class TuneCommand implements CliCommand {
                 .orElseGet(
                         () ->
                                 "at most about %d s and as long as %d inferences take in the CPU kernels"
-                                        .formatted(
-                                                ProfileSettings.BASE.toSeconds(),
-                                                ProfileSettings.INFERENCES));
+                                        .formatted(Request.BASE.toSeconds(), Request.INFERENCES));
     }
 
     /** Returns whether any candidate could be measured. */

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
-import org.djlplan.delegation.internal.partition.Piece;
+import org.djlplan.delegation.internal.partition.PieceGraph.Piece;
 
 /** Computes rank correlations: how well one quantity predicts the order of another. */
 public final class Correlation {

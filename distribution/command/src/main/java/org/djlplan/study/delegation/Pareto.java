@@ -3,8 +3,8 @@ package org.djlplan.study.delegation;
 import com.google.common.collect.ImmutableList;
 import java.util.Comparator;
 import java.util.List;
-import org.djlplan.delegation.internal.table.Entry;
 import org.djlplan.delegation.internal.table.ProfileTable;
+import org.djlplan.delegation.internal.table.ProfileTable.Entry;
 
 /**
  * Computes the Pareto front: measured candidates that no other candidate beats in both latency and

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
-import org.djlplan.delegation.internal.partition.Piece;
+import org.djlplan.delegation.internal.partition.PieceGraph.Piece;
 import org.djlplan.study.delegation.Correlation.Feature;
 import org.junit.jupiter.api.Test;
 

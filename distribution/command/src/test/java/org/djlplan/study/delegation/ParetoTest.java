@@ -4,9 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import com.google.common.collect.ImmutableSortedSet;
 import java.util.List;
-import org.djlplan.delegation.internal.table.Entry;
-import org.djlplan.delegation.internal.table.Entry.Latency;
 import org.djlplan.delegation.internal.table.ProfileTable;
+import org.djlplan.delegation.internal.table.ProfileTable.Entry;
+import org.djlplan.delegation.internal.table.ProfileTable.Entry.Latency;
 import org.djlplan.memplan.spi.Candidate;
 import org.junit.jupiter.api.Test;
 

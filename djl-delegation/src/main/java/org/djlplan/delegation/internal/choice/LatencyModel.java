@@ -8,7 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.djlplan.delegation.internal.partition.Piece;
+import org.djlplan.delegation.internal.partition.PieceGraph.Piece;
 import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
 
 /**

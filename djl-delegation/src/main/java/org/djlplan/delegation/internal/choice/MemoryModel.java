@@ -7,7 +7,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.IntStream;
-import org.djlplan.delegation.internal.partition.Piece;
+import org.djlplan.delegation.internal.partition.PieceGraph.Piece;
 
 /**
  * A model of memory: a union of pieces takes the memory of the CPU kernels plus an amount for each

@@ -1,13 +1,13 @@
 package org.djlplan.delegation.internal.profile;
 
 import com.google.common.collect.Iterables;
+import com.google.common.collect.Sets;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
-import org.djlplan.delegation.internal.choice.Preference;
+import org.djlplan.delegation.internal.choice.Goal;
 import org.djlplan.delegation.internal.choice.Race.Contender;
-import org.djlplan.delegation.internal.choice.Unions;
 import org.djlplan.delegation.internal.partition.PieceGraph;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.Candidate;
@@ -31,7 +31,7 @@ final class Exhaustive {
     private static final int FINALISTS = 8;
 
     private final Trials trials;
-    private final Preference preference;
+    private final Goal goal;
     private final TimeBudget budget;
     private final boolean transientBuffers;
 
@@ -39,9 +39,9 @@ final class Exhaustive {
      * @param transientBuffers whether to measure each union also with buffers that are built for
      *     each prediction
      */
-    Exhaustive(Trials trials, Preference preference, TimeBudget budget, boolean transientBuffers) {
+    Exhaustive(Trials trials, Goal goal, TimeBudget budget, boolean transientBuffers) {
         this.trials = trials;
-        this.preference = preference;
+        this.goal = goal;
         this.budget = budget;
         this.transientBuffers = transientBuffers;
     }
@@ -59,7 +59,7 @@ final class Exhaustive {
         PieceGraph pieces = PieceGraph.of(graph, largest, 1);
         List<Candidate> candidates = new ArrayList<>();
         for (int setting : threads) {
-            for (Set<Integer> union : Unions.all(pieces)) {
+            for (Set<Integer> union : Sets.powerSet(pieces.indices())) {
                 Candidate candidate = new Candidate(pieces.operators(union), setting);
                 candidates.add(candidate);
                 if (transientBuffers && candidate.delegates()) {
@@ -86,7 +86,7 @@ final class Exhaustive {
 
     private List<Contender> finalists() throws InterruptedException {
         List<Contender> best =
-                preference.eligible(trials.proven()).stream()
+                goal.eligible(trials.proven()).stream()
                         .filter(c -> trials.measured(c.candidate()).isPresent())
                         .sorted(Comparator.comparingDouble(this::cost))
                         .limit(FINALISTS)
@@ -100,7 +100,7 @@ final class Exhaustive {
 
     private double cost(Contender contender) {
         return trials.measured(contender.candidate())
-                .map(entry -> preference.weight(contender) * entry.latency().medianNanos())
+                .map(entry -> goal.weight(contender) * entry.latency().medianNanos())
                 .orElse(Double.POSITIVE_INFINITY);
     }
 }

@@ -13,14 +13,13 @@ import java.util.OptionalInt;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.function.Consumer;
+import org.djlplan.delegation.internal.choice.Goal;
 import org.djlplan.delegation.internal.choice.LatencyModel;
 import org.djlplan.delegation.internal.choice.MemoryModel;
-import org.djlplan.delegation.internal.choice.Preference;
 import org.djlplan.delegation.internal.choice.Race.Contender;
-import org.djlplan.delegation.internal.choice.Unions;
 import org.djlplan.delegation.internal.partition.DelegatedGraph;
-import org.djlplan.delegation.internal.partition.Piece;
 import org.djlplan.delegation.internal.partition.PieceGraph;
+import org.djlplan.delegation.internal.partition.PieceGraph.Piece;
 import org.djlplan.delegation.internal.profile.Shortlist.Forecast;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.Candidate;
@@ -62,7 +61,7 @@ final class Explorer {
     private final Graph graph;
     private final Trials trials;
     private final TimeBudget budget;
-    private final Preference preference;
+    private final Goal goal;
     private final Consumer<Contender> verified;
     private final Set<Integer> constants;
     private List<SortedSet<Integer>> parts;
@@ -77,13 +76,13 @@ final class Explorer {
             Graph graph,
             List<? extends Set<Integer>> partitions,
             Trials trials,
-            Preference preference,
+            Goal goal,
             TimeBudget budget,
             Consumer<Contender> verified) {
         this.graph = graph;
         this.budget = budget;
         this.trials = trials;
-        this.preference = preference;
+        this.goal = goal;
         this.verified = verified;
         parts = operators(PieceGraph.of(graph, partitions, 1));
         // Constant operators belong to no piece, so they are added when pieces are made of parts.
@@ -114,10 +113,10 @@ final class Explorer {
             return List.of();
         }
         boolean clear = nanos(all.get()) < CLEARLY_BETTER * cpuNanos;
-        if (clear && preference.admits(all.get())) {
+        if (clear && goal.admits(all.get())) {
             verified.accept(all.get());
         }
-        if (clear && parts.size() == 1 && !preference.asksForMemory()) {
+        if (clear && parts.size() == 1 && !goal.asksForMemory()) {
             return List.of();
         }
         Optional<List<NodeTime>> cpuTimes = trials.profile(cpu.get());
@@ -232,7 +231,7 @@ final class Explorer {
                 continue;
             }
             List<SortedSet<Integer>> pieces =
-                    operators(pieces(List.of(part), Unions.ENUMERATED / 2));
+                    operators(pieces(List.of(part), Shortlist.ENUMERATED / 2));
             for (SortedSet<Integer> piece : pieces) {
                 if (pieces.size() > 1 && trials.prove(union(threads, List.of(piece))).isPresent()) {
                     found.add(piece);
@@ -244,8 +243,8 @@ final class Explorer {
 
     /** Returns the parts as pieces, cut where that can matter. */
     private PieceGraph cut(LatencyModel latency) {
-        if (preference.asksForMemory()) {
-            return pieces(parts, Unions.ENUMERATED);
+        if (goal.asksForMemory()) {
+            return pieces(parts, Shortlist.ENUMERATED);
         }
         double best = 0;
         for (int part = 0; part < parts.size(); part++) {
@@ -260,7 +259,7 @@ final class Explorer {
             (counts && !clear ? open : kept).add(parts.get(part));
         }
         if (!open.isEmpty()) {
-            kept.addAll(operators(pieces(open, Unions.ENUMERATED - kept.size())));
+            kept.addAll(operators(pieces(open, Shortlist.ENUMERATED - kept.size())));
         }
         kept.sort(Comparator.comparing(set -> set.first()));
         return pieces(kept, 1);

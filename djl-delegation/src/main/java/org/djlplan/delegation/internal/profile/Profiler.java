@@ -10,13 +10,13 @@ import java.util.Optional;
 import java.util.SortedSet;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
-import org.djlplan.delegation.internal.choice.Preference;
+import org.djlplan.delegation.internal.choice.Goal;
 import org.djlplan.delegation.internal.choice.Race;
 import org.djlplan.delegation.internal.choice.Race.Contender;
+import org.djlplan.delegation.internal.choice.Request;
 import org.djlplan.delegation.internal.profile.Shortlist.Forecast;
-import org.djlplan.delegation.internal.table.Entry;
 import org.djlplan.delegation.internal.table.ProfileTable;
-import org.djlplan.memplan.graph.Graph;
+import org.djlplan.delegation.internal.table.ProfileTable.Entry;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateRunner;
@@ -76,66 +76,77 @@ public final class Profiler {
     /** When time is up, contenders that seem this many times as slow as the leader are dropped. */
     private static final double GIVEN_UP = 1.25;
 
-    private final Graph graph;
+    private final Request request;
+    private final boolean exhaustive;
     private final CandidateRunner runner;
-    private final ProfileSettings settings;
     private final TimeBudget budget;
-    private final Preference preference;
+    private final Goal goal;
     private final Trials trials;
     private final Shortlist shortlist;
     private final Consumer<Entry.Measured> verified;
     private final List<Forecast> forecasts = new ArrayList<>();
 
     private Profiler(
-            Graph graph,
+            Request request,
+            boolean exhaustive,
             CandidateRunner runner,
-            ProfileSettings settings,
             TimeBudget budget,
             Consumer<Entry.Measured> verified) {
-        this.graph = graph;
+        this.request = request;
+        this.exhaustive = exhaustive;
         this.runner = runner;
-        this.settings = settings;
         this.budget = budget;
         this.verified = verified;
-        this.preference = new Preference(settings.goal());
-        this.trials = new Trials(runner, settings.tolerance(), budget);
-        this.shortlist = new Shortlist(trials, preference, budget);
+        this.goal = request.goal();
+        this.trials = new Trials(runner, request.tolerance(), budget);
+        this.shortlist = new Shortlist(trials, goal, budget);
     }
 
     /**
      * Measures and chooses. Failures are entries of the table; if nothing can be measured, the CPU
      * kernels are chosen.
      *
-     * @param graph of the model
-     * @param runner of its candidates; not closed
-     * @param settings of the measurement
+     * @param request for the choice
+     * @param runner of the model's candidates; not closed
      * @param progress receives the spent percentage of the budget
      * @param verified receives a verified set that is clearly faster than the CPU kernels, before
      *     the best is found
      * @throws InterruptedException if the thread is interrupted
      */
     public static ProfileTable profile(
-            Graph graph,
+            Request request,
             CandidateRunner runner,
-            ProfileSettings settings,
             Optional<Progress> progress,
             Consumer<Entry.Measured> verified)
             throws InterruptedException {
-        return profile(graph, runner, settings, progress, verified, runner::workedNanos);
+        return profile(request, false, runner, progress, verified, runner::workedNanos);
+    }
+
+    /**
+     * Measures all unions of whole partitions equally often instead of the promising ones, for
+     * studies; otherwise as {@link #profile}.
+     */
+    public static ProfileTable profileAll(
+            Request request,
+            CandidateRunner runner,
+            Optional<Progress> progress,
+            Consumer<Entry.Measured> verified)
+            throws InterruptedException {
+        return profile(request, true, runner, progress, verified, runner::workedNanos);
     }
 
     static ProfileTable profile(
-            Graph graph,
+            Request request,
+            boolean exhaustive,
             CandidateRunner runner,
-            ProfileSettings settings,
             Optional<Progress> progress,
             Consumer<Entry.Measured> verified,
             LongSupplier clock)
             throws InterruptedException {
-        TimeBudget budget = new TimeBudget(clock, settings.budget(), progress);
-        budget.begin("Profiling " + graph.name());
+        TimeBudget budget = new TimeBudget(clock, request.budget(), progress);
+        budget.begin("Profiling " + request.graph().name());
         try {
-            return new Profiler(graph, runner, settings, budget, verified).table();
+            return new Profiler(request, exhaustive, runner, budget, verified).table();
         } finally {
             budget.end();
         }
@@ -152,12 +163,12 @@ public final class Profiler {
             return cpu(
                     List.of(), "the CPU kernels: the delegate cannot be asked: " + e.getMessage());
         }
-        if (partitions.isEmpty() && settings.threads().size() == 1) {
+        if (partitions.isEmpty() && request.threads().size() == 1) {
             return cpu(
                     partitions, "the CPU kernels: the delegate supports no operator of the model");
         }
         List<Contender> winners = new ArrayList<>();
-        for (int threads : settings.threads()) {
+        for (int threads : request.threads()) {
             List<Contender> contenders = contenders(partitions, threads);
             if (!memoryIsKnown(contenders)) {
                 return cpu(partitions, "the CPU kernels: memory cannot be measured here");
@@ -168,34 +179,34 @@ public final class Profiler {
     }
 
     private boolean memoryIsKnown(List<Contender> contenders) {
-        return preference.goal().maxMemoryBytes().isEmpty()
+        return goal.maxMemoryBytes().isEmpty()
                 || contenders.isEmpty()
                 || contenders.stream().anyMatch(c -> c.memoryBytes() > 0);
     }
 
     private List<Contender> contenders(List<SortedSet<Integer>> partitions, int threads)
             throws InterruptedException {
-        if (settings.exhaustive()) {
-            return new Exhaustive(trials, preference, budget, settings.triesTransientBuffers())
-                    .measure(graph, partitions, List.of(threads));
+        if (exhaustive) {
+            return new Exhaustive(trials, goal, budget, request.triesTransientBuffers())
+                    .measure(request.graph(), partitions, List.of(threads));
         }
-        if (threads != settings.threads().get(0)) {
+        if (threads != request.threads().get(0)) {
             return tried(threads);
         }
         Explorer explorer =
-                new Explorer(graph, partitions, trials, preference, budget, this::verified);
-        explorer.explore(threads, settings.triesTransientBuffers()).forEach(forecasts::add);
+                new Explorer(request.graph(), partitions, trials, goal, budget, this::verified);
+        explorer.explore(threads, request.triesTransientBuffers()).forEach(forecasts::add);
         double unions =
                 forecasts.stream().mapToDouble(f -> Math.pow(2, f.pieces().pieces().size())).sum();
         budget.allow(
-                settings.threads().size()
+                request.threads().size()
                         * Math.max(FEWEST_INFERENCES, INFERENCES_PER_UNION * unions));
         shortlist.prove(forecasts);
         return trials.proven();
     }
 
     private void verified(Contender contender) {
-        if (!preference.asksForMemory()) {
+        if (!goal.asksForMemory()) {
             trials.measured(contender.candidate()).ifPresent(verified);
         }
     }
@@ -206,8 +217,8 @@ public final class Profiler {
                 trials.entries().stream()
                         .filter(Entry.Measured.class::isInstance)
                         .map(Entry.Measured.class::cast)
-                        .filter(e -> e.candidate().threads() == settings.threads().get(0))
-                        .sorted(Comparator.comparingDouble(preference::cost))
+                        .filter(e -> e.candidate().threads() == request.threads().get(0))
+                        .sorted(Comparator.comparingDouble(goal::cost))
                         .toList();
         List<Contender> contenders = new ArrayList<>();
         for (Entry.Measured entry : before) {
@@ -221,21 +232,18 @@ public final class Profiler {
     /** Twice the threads make nothing more than twice as fast. */
     private boolean mayWin(Entry.Measured entry, Entry.Measured best, int threads) {
         double times = (double) threads / entry.candidate().threads();
-        return preference.asksForMemory()
+        return goal.asksForMemory()
                 || entry.latency().medianNanos() <= times * best.latency().medianNanos();
     }
 
     private Optional<Contender> best(int threads, List<Contender> contenders)
             throws InterruptedException {
-        List<Integer> all = settings.threads();
+        List<Integer> all = request.threads();
         // The rest of the time is for the race between different numbers of threads.
         double part = all.size() == 1 ? 1 : (all.indexOf(threads) + 1.0) / (all.size() + 1);
         Optional<Contender> winner = race(contenders, part);
         boolean first = threads == all.get(0);
-        while (first
-                && !settings.exhaustive()
-                && trials.failedWhenTimed()
-                && budget.spent() < part) {
+        while (first && !exhaustive && trials.failedWhenTimed() && budget.spent() < part) {
             // Its failure may have been the reason why others were not tried.
             shortlist.prove(forecasts);
             winner = race(trials.proveAgain(), part);
@@ -251,9 +259,9 @@ public final class Profiler {
      */
     private Optional<Contender> race(List<Contender> contenders, double part)
             throws InterruptedException {
-        Race race = new Race(contenders, preference::weight);
+        Race race = new Race(contenders, goal::weight);
         round(race, part);
-        List<Contender> eligible = preference.eligible(race.running());
+        List<Contender> eligible = goal.eligible(race.running());
         contenders.stream().filter(c -> !eligible.contains(c)).forEach(race::withdraw);
         endRound(race, part);
         contenders.stream().filter(c -> !race.running().contains(c)).forEach(trials::release);
@@ -302,7 +310,7 @@ public final class Profiler {
             winner = race(winners, 1);
         }
         List<Entry> entries = trials.entries();
-        Reason reason = new Reason(graph, partitions, settings.threads().size() > 1, preference);
+        Reason reason = new Reason(request.graph(), partitions, request.threads().size() > 1, goal);
         Optional<Entry.Measured> chosen = winner.flatMap(w -> trials.measured(w.candidate()));
         if (chosen.isPresent()) {
             Candidate candidate = chosen.get().candidate();
@@ -326,7 +334,7 @@ public final class Profiler {
         boolean ran = entries.stream().anyMatch(Entry.Measured.class::isInstance);
         return cpu(
                 partitions,
-                ran && trials.proven().stream().noneMatch(preference::admits)
+                ran && trials.proven().stream().noneMatch(goal::admits)
                         ? "the CPU kernels: nothing keeps to the limit of memory, not even they"
                         : "the CPU kernels: nothing could be measured" + reason.rejected(entries));
     }
@@ -344,7 +352,7 @@ public final class Profiler {
 
     private String leftOut(List<SortedSet<Integer>> partitions) {
         int most = Exhaustive.MOST_PARTITIONS;
-        return settings.exhaustive() && partitions.size() > most
+        return exhaustive && partitions.size() > most
                 ? "; only the " + most + " largest partitions were tried"
                 : "";
     }
@@ -353,7 +361,7 @@ public final class Profiler {
         return new ProfileTable(
                 partitions,
                 trials.entries(),
-                Candidate.cpu(settings.threads().size() == 1 ? settings.threads().get(0) : -1),
+                request.unmeasured(),
                 reason,
                 budget.inferences(),
                 budget.elapsedNanos());

@@ -6,10 +6,10 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
-import org.djlplan.delegation.internal.choice.Preference;
-import org.djlplan.delegation.internal.partition.Piece;
+import org.djlplan.delegation.internal.choice.Goal;
 import org.djlplan.delegation.internal.partition.PieceGraph;
-import org.djlplan.delegation.internal.table.Entry;
+import org.djlplan.delegation.internal.partition.PieceGraph.Piece;
+import org.djlplan.delegation.internal.table.ProfileTable.Entry;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.Candidate;
 
@@ -21,7 +21,7 @@ final class Reason {
 
     private final List<Piece> partitions;
     private final boolean severalThreads;
-    private final Preference preference;
+    private final Goal goal;
 
     /** Medians differ this much by chance. */
     private static final double HARDLY_DIFFERENT = 0.03;
@@ -30,10 +30,10 @@ final class Reason {
             Graph graph,
             List<? extends Set<Integer>> partitions,
             boolean severalThreads,
-            Preference preference) {
+            Goal goal) {
         this.partitions = PieceGraph.of(graph, partitions, 1).pieces();
         this.severalThreads = severalThreads;
-        this.preference = preference;
+        this.goal = goal;
     }
 
     /** Returns the choice, its time, and the times of nothing and everything delegated. */
@@ -44,7 +44,7 @@ final class Reason {
             line.append(threads == -1 ? " with the engine's threads" : " with threads: " + threads);
         }
         line.append(": ").append(millis(chosen));
-        if (preference.asksForMemory()) {
+        if (goal.asksForMemory()) {
             line.append(String.format(Locale.ROOT, " in %.1f MB", megabytes(chosen)));
         }
         boolean isTransient = chosen.candidate().transientBuffers();
@@ -111,7 +111,7 @@ final class Reason {
                 (double) other.latency().medianNanos()
                         / Math.max(1, chosen.latency().medianNanos());
         String memory =
-                preference.asksForMemory()
+                goal.asksForMemory()
                         ? String.format(Locale.ROOT, " (%.1f MB)", megabytes(other))
                         : "";
         if (Math.abs(times - 1) < HARDLY_DIFFERENT) {

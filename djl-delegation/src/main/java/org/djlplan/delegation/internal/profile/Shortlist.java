@@ -1,23 +1,38 @@
 package org.djlplan.delegation.internal.profile;
 
+import com.google.common.collect.ImmutableSet;
+import com.google.common.collect.Ordering;
+import com.google.common.collect.Sets;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.function.ToDoubleFunction;
+import java.util.stream.Stream;
+import org.djlplan.delegation.internal.choice.Goal;
 import org.djlplan.delegation.internal.choice.LatencyModel;
 import org.djlplan.delegation.internal.choice.MemoryModel;
-import org.djlplan.delegation.internal.choice.Preference;
 import org.djlplan.delegation.internal.choice.Race.Contender;
-import org.djlplan.delegation.internal.choice.Unions;
-import org.djlplan.delegation.internal.choice.Unions.Union;
 import org.djlplan.delegation.internal.partition.PieceGraph;
 import org.djlplan.memplan.spi.Candidate;
 
 /**
  * The candidates with the best predictions, verified one after another. After each candidate with
  * unexpected memory, the predictions are computed again.
+ *
+ * <p>Up to {@value #ENUMERATED} pieces, all unions are predicted. For more pieces, it predicts the
+ * unions on two descents, from nothing and from everything delegated: one piece is flipped at a
+ * time, the one that improves most, until none improves. Costs are nearly additive, so the result
+ * is near the best.
  */
 final class Shortlist {
+
+    /** All unions of this many pieces are predicted: 16384. */
+    static final int ENUMERATED = 14;
+
+    /** For each requested union, the engine's delegate kernels of this many are computed. */
+    private static final int EXACT = 4;
 
     /** Number of raced candidates, besides nothing and everything delegated. */
     private static final int RACED = 5;
@@ -35,12 +50,12 @@ final class Shortlist {
     private static final double PART_OF_BUDGET = 0.35;
 
     private final Trials trials;
-    private final Preference preference;
+    private final Goal goal;
     private final TimeBudget budget;
 
-    Shortlist(Trials trials, Preference preference, TimeBudget budget) {
+    Shortlist(Trials trials, Goal goal, TimeBudget budget) {
         this.trials = trials;
-        this.preference = preference;
+        this.goal = goal;
         this.budget = budget;
     }
 
@@ -60,8 +75,8 @@ final class Shortlist {
             if (proven.isEmpty()) {
                 hopeful = hopeful(forecasts);
             } else {
-                raced += preference.admits(proven.get()) ? 1 : 0;
-                if (preference.asksForMemory()) {
+                raced += goal.admits(proven.get()) ? 1 : 0;
+                if (goal.asksForMemory()) {
                     next.get().learn(proven.get().memoryBytes());
                     hopeful = hopeful(forecasts);
                 }
@@ -72,12 +87,12 @@ final class Shortlist {
     private List<Proposal> hopeful(List<Forecast> forecasts) {
         List<Proposal> best = new ArrayList<>();
         for (Forecast forecast : forecasts) {
-            best.addAll(forecast.best(LOOKED_AT, preference));
+            best.addAll(forecast.best(LOOKED_AT, goal));
         }
         best.removeIf(proposal -> trials.rejected(proposal.candidate()));
         best.sort(Comparator.comparingDouble(Proposal::cost));
         return best.stream()
-                .filter(p -> !preference.isTooFarFromBest(p.cost(), best.get(0).cost()))
+                .filter(p -> !goal.isTooFarFromBest(p.cost(), best.get(0).cost()))
                 .toList();
     }
 
@@ -89,6 +104,90 @@ final class Shortlist {
                 .findFirst()
                 .or(() -> untried.stream().findFirst());
     }
+
+    /**
+     * Returns the best unions of a graph's pieces by predicted cost, the best first.
+     *
+     * @param graph with at least one piece
+     */
+    static List<Union> best(PieceGraph graph, int count, ToDoubleFunction<Union> cost) {
+        Stream<Costed> looked =
+                graph.pieces().size() <= ENUMERATED
+                        ? Sets.powerSet(graph.indices()).stream()
+                                .map(set -> costed(graph, set, cost))
+                        : downhill(graph, cost);
+        Comparator<Costed> cheapest = Comparator.comparingDouble(Costed::cost);
+        // Computing the engine's delegate kernels takes time, so it is done for the best only.
+        Stream<Costed> exact =
+                Ordering.from(cheapest).leastOf(looked.iterator(), EXACT * count).stream()
+                        .map(Costed::union)
+                        .map(union -> new Union(union.pieces(), graph.kernels(union.pieces())))
+                        .map(union -> new Costed(union, cost.applyAsDouble(union)));
+        return Ordering.from(cheapest).leastOf(exact.iterator(), count).stream()
+                .map(Costed::union)
+                .toList();
+    }
+
+    private static Costed costed(PieceGraph graph, Set<Integer> set, ToDoubleFunction<Union> cost) {
+        Union union = new Union(set, kernelsOfChain(graph, set));
+        return new Costed(union, cost.applyAsDouble(union));
+    }
+
+    /** Returns the number of delegate kernels of a union if the operators were a chain. */
+    private static int kernelsOfChain(PieceGraph graph, Set<Integer> union) {
+        int kernels = 0;
+        for (int piece : union) {
+            boolean goesOn =
+                    union.contains(piece - 1)
+                            && graph.pieces().get(piece - 1).operators().last() + 1
+                                    == graph.pieces().get(piece).operators().first();
+            kernels += goesOn ? 0 : 1;
+        }
+        return kernels;
+    }
+
+    private static Stream<Costed> downhill(PieceGraph graph, ToDoubleFunction<Union> cost) {
+        Set<Integer> pieces = graph.indices();
+        List<Costed> looked = new ArrayList<>();
+        for (Set<Integer> start : List.of(Set.<Integer>of(), pieces)) {
+            Costed here = costed(graph, start, cost);
+            looked.add(here);
+            while (true) {
+                Set<Integer> from = here.union().pieces();
+                List<Costed> near =
+                        pieces.stream()
+                                .map(
+                                        u ->
+                                                costed(
+                                                        graph,
+                                                        Sets.symmetricDifference(from, Set.of(u)),
+                                                        cost))
+                                .toList();
+                looked.addAll(near);
+                Costed next =
+                        near.stream().min(Comparator.comparingDouble(Costed::cost)).orElseThrow();
+                if (next.cost() >= here.cost()) {
+                    break;
+                }
+                here = next;
+            }
+        }
+        return looked.stream().distinct();
+    }
+
+    /**
+     * A union of pieces.
+     *
+     * @param pieces indices
+     * @param kernels number of resulting delegate kernels
+     */
+    record Union(Set<Integer> pieces, int kernels) {
+        Union {
+            pieces = ImmutableSet.copyOf(pieces);
+        }
+    }
+
+    private record Costed(Union union, double cost) {}
 
     /**
      * The predicted costs of unions of a graph's pieces with one number of threads.
@@ -106,23 +205,22 @@ final class Shortlist {
             LatencyModel latency,
             MemoryModel memory) {
 
-        /** Returns the best candidates by a preference, the best first. */
-        private List<Proposal> best(int count, Preference preference) {
-            return new Unions(pieces)
-                    .best(count, union -> cost(union, preference)).stream()
-                            .map(union -> proposal(union, preference))
-                            .toList();
+        /** Returns the best candidates by a goal, the best first. */
+        private List<Proposal> best(int count, Goal goal) {
+            return Shortlist.best(pieces, count, union -> cost(union, goal)).stream()
+                    .map(union -> proposal(union, goal))
+                    .toList();
         }
 
-        private Proposal proposal(Union union, Preference preference) {
+        private Proposal proposal(Union union, Goal goal) {
             Candidate kept = new Candidate(pieces.operators(union.pieces()), threads);
             Candidate candidate =
                     transientBuffers && kept.delegates() ? kept.withTransientBuffers() : kept;
-            return new Proposal(this, union, candidate, cost(union, preference));
+            return new Proposal(this, union, candidate, cost(union, goal));
         }
 
-        private double cost(Union union, Preference preference) {
-            return preference.predicted(
+        private double cost(Union union, Goal goal) {
+            return goal.predicted(
                     latency.nanos(union.pieces()),
                     memory.bytes(union.pieces(), union.kernels()),
                     union.kernels());
@@ -135,7 +233,7 @@ final class Shortlist {
      * @param forecast that predicts it
      * @param union its pieces
      * @param candidate its operators and threads
-     * @param cost predicted cost by the preference
+     * @param cost predicted cost by the goal
      */
     private record Proposal(Forecast forecast, Union union, Candidate candidate, double cost) {
 

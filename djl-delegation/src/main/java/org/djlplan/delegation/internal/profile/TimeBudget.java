@@ -4,6 +4,7 @@ import ai.djl.util.Progress;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.function.LongSupplier;
+import org.djlplan.delegation.internal.choice.Request;
 
 /** The remaining time and inferences, shown as progress. */
 final class TimeBudget {
@@ -27,7 +28,7 @@ final class TimeBudget {
         this.clock = clock;
         this.startNanos = clock.getAsLong();
         this.grows = budget.isEmpty();
-        this.budgetNanos = budget.orElse(ProfileSettings.BASE).toNanos();
+        this.budgetNanos = budget.orElse(Request.BASE).toNanos();
         this.progress = progress;
     }
 
@@ -51,8 +52,7 @@ final class TimeBudget {
     /** Sets the time of an inference in the CPU kernels. */
     void inferenceTakes(double nanos) {
         if (grows) {
-            budgetNanos =
-                    ProfileSettings.BASE.toNanos() + Math.round(ProfileSettings.INFERENCES * nanos);
+            budgetNanos = Request.BASE.toNanos() + Math.round(Request.INFERENCES * nanos);
             grows = false;
         }
     }

@@ -195,7 +195,7 @@ public final class AttemptStore {
         }
 
         private TableJson sets() {
-            return new TableJson(wanted.graph().operators().size());
+            return new TableJson(wanted.request().graph().operators().size());
         }
 
         @Override

@@ -1,43 +1,35 @@
 package org.djlplan.delegation.internal.store;
 
-import static com.google.common.base.Preconditions.checkArgument;
-
 import com.google.common.base.Joiner;
+import com.google.common.base.Supplier;
+import com.google.common.base.Suppliers;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
-import com.google.common.primitives.ImmutableLongArray;
-import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.SortedSet;
 import java.util.TreeMap;
-import org.djlplan.delegation.internal.table.Entry;
-import org.djlplan.delegation.internal.table.Entry.Latency;
-import org.djlplan.delegation.internal.table.Goal;
+import org.djlplan.delegation.internal.choice.Goal;
+import org.djlplan.delegation.internal.choice.Request;
 import org.djlplan.delegation.internal.table.ProfileTable;
-import org.djlplan.memplan.internal.store.CheckedJson;
-import org.djlplan.memplan.internal.store.Codec;
 import org.djlplan.memplan.internal.store.FileIdentity;
 import org.djlplan.memplan.internal.store.Fingerprints;
 import org.djlplan.memplan.internal.store.FolderStore;
 import org.djlplan.memplan.internal.store.Kept;
 import org.djlplan.memplan.internal.store.KeptElsewhere;
-import org.djlplan.memplan.internal.store.OutputErrorJson;
 import org.djlplan.memplan.internal.store.StoreKey;
-import org.djlplan.memplan.internal.store.TableJson;
-import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.internal.store.StoreLock;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.DelegableModel;
-import org.djlplan.memplan.spi.OutputError;
-import org.djlplan.memplan.spi.Tolerance;
 
 /**
- * Stores tables of measurements in files next to the model, or in its cache folder: their keys, and
- * their format.
+ * The stored tables for one request: in files next to the model, or in its cache folder, or in a
+ * folder or archive that is only read. A table that this request could not have produced is
+ * rejected.
  */
 public final class ProfileStore {
 
@@ -46,7 +38,29 @@ public final class ProfileStore {
 
     private static final String CORES = "cores";
 
-    private ProfileStore() {}
+    private final DelegableModel model;
+    private final Request request;
+
+    /** The identity of the model's file when it was loaded. */
+    private final FileIdentity loaded;
+
+    private final Supplier<StoreKey> key = Suppliers.memoize(this::computeKey);
+
+    /** Has the delegate's partitions once a table did not match them. */
+    private volatile Wanted wanted;
+
+    private volatile FolderStore<ProfileTable> beside;
+
+    /**
+     * @throws IOException if the model has no file
+     */
+    public ProfileStore(DelegableModel model, Request request) throws IOException {
+        this.model = model;
+        this.request = request;
+        loaded = FileIdentity.of(model.file());
+        wanted = new Wanted(request, Optional.empty());
+        beside = of(model, wanted);
+    }
 
     /**
      * Returns the tables of a model; a table with operators that the model does not have counts as
@@ -77,19 +91,17 @@ public final class ProfileStore {
      * <p>The number of cores is part of the key if threads depend on it: if there are several
      * numbers to choose from, or the engine chooses.
      *
-     * @param threads numbers of threads to choose from, −1 for the default
-     * @param tolerance for the outputs
      * @throws IOException if the model's file cannot be read
      * @throws IllegalArgumentException if a fact of the model has the name of a fact of the key
      */
-    public static StoreKey key(
-            DelegableModel model, Goal goal, List<Integer> threads, Tolerance tolerance)
-            throws IOException {
+    public static StoreKey key(DelegableModel model, Request request) throws IOException {
+        List<Integer> threads = request.threads();
+        Goal goal = request.goal();
         ImmutableMap.Builder<String, String> facts = ImmutableMap.builder();
         facts.putAll(model.facts());
         facts.put(CONTENT, new Fingerprints(model.cacheFolder()).of(model.file()).content());
         facts.put("threads", Joiner.on(',').join(threads));
-        facts.putAll(StoreKey.measuring(tolerance));
+        facts.putAll(StoreKey.measuring(request.tolerance()));
         if (threads.size() != 1 || threads.get(0) == -1) {
             facts.put(CORES, Integer.toString(Runtime.getRuntime().availableProcessors()));
         }
@@ -103,16 +115,6 @@ public final class ProfileStore {
         Map<String, String> facts = new TreeMap<>(key.facts());
         facts.put(CORES, Integer.toString(Runtime.getRuntime().availableProcessors()));
         return new StoreKey(key.model(), facts);
-    }
-
-    /**
-     * Returns read-only tables of a folder or an archive; each is checked like those of {@link
-     * #of(DelegableModel, Wanted)}.
-     */
-    public static KeptElsewhere<ProfileTable> elsewhere(
-            Path location, DelegableModel model, Wanted wanted) {
-        return new KeptElsewhere<>(
-                new ProfileCodec(model.graph().operators().size(), Optional.of(wanted)), location);
     }
 
     /** Returns the name under which measurements of a model's file are stored. */
@@ -149,218 +151,125 @@ public final class ProfileStore {
                 .collect(ImmutableList.toImmutableList());
     }
 
+    private StoreKey computeKey() {
+        try {
+            StoreKey computed = key(model, request);
+            requireUnchanged();
+            return computed;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     /**
-     * Tables in files. The format, shown on several lines but written on one:
-     *
-     * <pre>{@code
-     * {"partitions":[[0,57],[60,60,62,150]],
-     *  "entries":[
-     *   {"kind":"measured","operators":[],"threads":2,"transientBuffers":false,
-     *    "partitions":0,"nanos":[237000000,236000000,240000000],"samples":30,"memoryBytes":106000000,"errors":[]},
-     *   {"kind":"wrong","operators":[60,60,62,150],"threads":2,"transientBuffers":false,
-     *    "errors":[{"type":"FLOAT32",…}]},
-     *   {"kind":"failed","operators":[0,57],"threads":2,"transientBuffers":true,
-     *    "failure":"CRASHED","message":"…"}],
-     *  "chosen":{"operators":[],"threads":2,"transientBuffers":false},"lighter":[],
-     *  "reason":"…","caveat":[],"inferences":93,"nanos":9000000000}
-     * }</pre>
-     *
-     * <p>Operators are runs of indices, each as its first and last one. Latencies are median, lower
-     * and upper quartile. Differences of outputs are strings, because JSON has no infinite numbers.
+     * @throws IOException if the model's file is not the one that was loaded
      */
-    private static final class ProfileCodec implements Codec<ProfileTable> {
-
-        /** Limit of a model's operators. */
-        static final int MOST_OPERATORS = 1 << 16;
-
-        private static final int MOST_PARTITIONS = 1 << 12;
-        private static final int MOST_ENTRIES = 1 << 14;
-        private static final int MOST_OUTPUTS = 1 << 10;
-        private static final int MOST_LIGHTER = 64;
-
-        private final int operators;
-        private final Optional<Wanted> wanted;
-
-        /**
-         * @param operators limit of the operators of the model
-         * @param wanted the request that tables must match; empty to show any table
-         */
-        ProfileCodec(int operators, Optional<Wanted> wanted) {
-            this.operators = operators;
-            this.wanted = wanted;
+    private void requireUnchanged() throws IOException {
+        Path file = model.file();
+        if (!FileIdentity.of(file).equals(loaded)) {
+            throw new IOException(file + " was changed since it was loaded");
         }
+    }
 
-        @Override
-        public String kind() {
-            return "profile";
+    /** Returns the request that tables must match, as known at the beginning. */
+    public Wanted wanted() {
+        return wanted;
+    }
+
+    /**
+     * Returns the key of a table. Reads the model's file.
+     *
+     * @throws UncheckedIOException if it cannot be read, or was changed since it was loaded
+     */
+    public StoreKey key() {
+        return key.get();
+    }
+
+    /**
+     * Returns the table stored next to the model, if there is one. The model's file is not read if
+     * there is no table for any key.
+     *
+     * @throws UncheckedIOException as in {@link #key}
+     */
+    public Optional<ProfileTable> besideModel() {
+        if (!beside.hasAny(nameOf(model.file()))) {
+            return Optional.empty();
         }
+        Optional<ProfileTable> table = beside.load(key());
+        StoreKey earlierKey = withCores(key());
+        return table.isPresent() || earlierKey.equals(key()) ? table : beside.load(earlierKey);
+    }
 
-        @Override
-        public int version() {
-            return 3;
+    /**
+     * Returns the table of a folder or an archive, if it has one.
+     *
+     * @throws IOException if the folder or archive does not exist or cannot be read
+     */
+    public Optional<ProfileTable> in(Path location) throws IOException {
+        return new KeptElsewhere<>(
+                        new ProfileCodec(model.graph().operators().size(), Optional.of(wanted)),
+                        location)
+                .load(key());
+    }
+
+    /**
+     * Stores a table next to the model.
+     *
+     * @throws UncheckedIOException if the model was changed while it was measured
+     */
+    public void keep(ProfileTable table) {
+        try {
+            requireUnchanged();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
+        beside.save(key(), table);
+    }
 
-        @Override
-        public String ending() {
-            return ".profile.json";
+    /**
+     * Writes a table into a folder, in which {@link #in} finds it.
+     *
+     * @throws IOException if the folder does not exist or is not writable
+     */
+    public void copyTo(Path folder, ProfileTable table) throws IOException {
+        beside.copyTo(folder, key(), table);
+    }
+
+    /** Tries to become the only JVM of this machine that makes the table. */
+    public Optional<StoreLock> tryLock() {
+        return beside.tryLock(key());
+    }
+
+    /**
+     * Asks the delegate in this process whether a table matches its partitions. If not, no such
+     * table is accepted from now on.
+     *
+     * <p>A custom delegate is asked only if the table chose it, because it then runs in this
+     * process already.
+     *
+     * @throws CandidateException if the delegate cannot inspect the model now
+     */
+    public boolean confirms(ProfileTable table) throws CandidateException {
+        if (!model.trusted() && !table.chosen().delegates()) {
+            return true;
         }
-
-        @Override
-        public void write(JsonWriter json, ProfileTable table) throws IOException {
-            checkArgument(table.partitions().size() <= MOST_PARTITIONS, "too many partitions");
-            checkArgument(table.entries().size() <= MOST_ENTRIES, "too many entries");
-            TableJson sets = new TableJson(operators);
-            json.beginObject().name("partitions").beginArray();
-            for (SortedSet<Integer> partition : table.partitions()) {
-                sets.write(json, partition);
-            }
-            json.endArray().name("entries").beginArray();
-            for (Entry entry : table.entries()) {
-                json.beginObject();
-                write(json, entry, sets);
-                json.endObject();
-            }
-            json.endArray().name("chosen").beginObject();
-            sets.write(json, table.chosen());
-            json.endObject();
-            json.name("lighter").beginArray();
-            for (Candidate candidate : table.lighter()) {
-                json.beginObject();
-                sets.write(json, candidate);
-                json.endObject();
-            }
-            json.endArray().name("reason").value(table.reason());
-            json.name("caveat").beginArray();
-            if (table.caveat().isPresent()) {
-                json.value(table.caveat().get());
-            }
-            json.endArray();
-            json.name("inferences").value(table.inferences());
-            json.name("nanos").value(table.nanos()).endObject();
+        Wanted known = wanted.of(model.partitions());
+        if (known.admits(table)) {
+            return true;
         }
+        wanted = known;
+        beside = of(model, known);
+        return false;
+    }
 
-        private static void write(JsonWriter json, Entry entry, TableJson sets) throws IOException {
-            if (entry instanceof Entry.Measured measured) {
-                sets.write(json.name("kind").value("measured"), entry.candidate());
-                Latency latency = measured.latency();
-                json.name("partitions").value(measured.kernels());
-                json.name("nanos").beginArray().value(latency.medianNanos());
-                json.value(latency.lowNanos()).value(latency.highNanos()).endArray();
-                json.name("samples").value(latency.samples());
-                json.name("memoryBytes").value(measured.memoryBytes());
-                write(json, measured.errors());
-            } else if (entry instanceof Entry.Wrong wrong) {
-                sets.write(json.name("kind").value("wrong"), entry.candidate());
-                write(json, wrong.errors());
-            } else if (entry instanceof Entry.Failed failed) {
-                sets.write(json.name("kind").value("failed"), entry.candidate());
-                json.name("failure").value(failed.kind().name());
-                json.name("message").value(failed.message());
-            }
-        }
-
-        private static void write(JsonWriter json, List<OutputError> errors) throws IOException {
-            checkArgument(errors.size() <= MOST_OUTPUTS, "too many outputs");
-            json.name("errors").beginArray();
-            for (OutputError error : errors) {
-                OutputErrorJson.write(json, error);
-            }
-            json.endArray();
-        }
-
-        @Override
-        public ProfileTable read(CheckedJson json) throws IOException {
-            return new Reader(json).table();
-        }
-
-        @Override
-        public void check(ProfileTable table) throws IOException {
-            if (table.reason().isEmpty()) {
-                throw new IOException("a choice without a reason");
-            }
-            if (wanted.isPresent()) {
-                wanted.get().check(table);
-            }
-        }
-
-        /** Reads one table. */
-        private final class Reader {
-
-            private final CheckedJson json;
-            private final TableJson sets = new TableJson(operators);
-
-            Reader(CheckedJson json) {
-                this.json = json;
-            }
-
-            ProfileTable table() throws IOException {
-                json.beginObject();
-                List<SortedSet<Integer>> partitions =
-                        json.expect("partitions").list(MOST_PARTITIONS, () -> sets.read(json));
-                List<Entry> entries = json.expect("entries").list(MOST_ENTRIES, this::entry);
-                json.expect("chosen").beginObject();
-                Candidate chosen = sets.readCandidate(json);
-                json.endObject();
-                List<Candidate> lighter = json.expect("lighter").list(MOST_LIGHTER, this::lighter);
-                String reason = json.expect("reason").nextString();
-                List<String> caveat = json.expect("caveat").list(1, json::nextString);
-                int inferences = json.expect("inferences").nextInt();
-                long nanos = json.expect("nanos").nextLong();
-                json.endObject();
-                return new ProfileTable(
-                        partitions,
-                        entries,
-                        chosen,
-                        lighter,
-                        reason,
-                        caveat.stream().findFirst(),
-                        inferences,
-                        nanos);
-            }
-
-            private Candidate lighter() throws IOException {
-                json.beginObject();
-                Candidate candidate = sets.readCandidate(json);
-                json.endObject();
-                return candidate;
-            }
-
-            private Entry entry() throws IOException {
-                json.beginObject();
-                String kind = json.expect("kind").nextString();
-                Candidate candidate = sets.readCandidate(json);
-                Entry entry =
-                        switch (kind) {
-                            case "measured" -> measured(candidate);
-                            case "wrong" -> new Entry.Wrong(candidate, errors());
-                            case "failed" -> failed(candidate);
-                            default -> throw new IOException("an entry of kind " + kind);
-                        };
-                json.endObject();
-                return entry;
-            }
-
-            private Entry measured(Candidate candidate) throws IOException {
-                int partitions = json.expect("partitions").nextInt();
-                ImmutableLongArray nanos = json.expect("nanos").numbers(3);
-                if (nanos.length() != 3) {
-                    throw new IOException("a latency of " + nanos.length() + " numbers");
-                }
-                int samples = json.expect("samples").nextInt();
-                Latency latency = new Latency(nanos.get(0), nanos.get(1), nanos.get(2), samples);
-                long memoryBytes = json.expect("memoryBytes").nextLong();
-                return new Entry.Measured(candidate, partitions, latency, memoryBytes, errors());
-            }
-
-            private Entry failed(Candidate candidate) throws IOException {
-                String kind = json.expect("failure").nextString();
-                String message = json.expect("message").nextString();
-                return new Entry.Failed(candidate, CandidateException.Kind.valueOf(kind), message);
-            }
-
-            private List<OutputError> errors() throws IOException {
-                return json.expect("errors").list(MOST_OUTPUTS, () -> OutputErrorJson.read(json));
-            }
+    /**
+     * Removes the table next to the model if it is not acceptable; another JVM may have replaced
+     * it.
+     */
+    public void removeRejected() {
+        if (besideModel().isEmpty()) {
+            beside.remove(key());
+            beside.remove(withCores(key()));
         }
     }
 }

@@ -1,7 +1,6 @@
 package org.djlplan.delegation.internal.store;
 
 import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableSet;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -10,18 +9,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import org.djlplan.delegation.internal.choice.Request;
 import org.djlplan.delegation.internal.partition.Dataflow;
 import org.djlplan.delegation.internal.store.AttemptStore.PartialResult;
 import org.djlplan.delegation.internal.store.AttemptStore.PartialResult.Known;
-import org.djlplan.delegation.internal.table.Entry;
-import org.djlplan.delegation.internal.table.Goal;
 import org.djlplan.delegation.internal.table.ProfileTable;
-import org.djlplan.memplan.graph.Graph;
+import org.djlplan.delegation.internal.table.ProfileTable.Entry;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
 import org.djlplan.memplan.spi.CandidateRunner.Trial;
 import org.djlplan.memplan.spi.OutputError;
-import org.djlplan.memplan.spi.Tolerance;
 
 /**
  * The request that a stored value must match. Anyone with write access to a model's folder can
@@ -30,22 +27,10 @@ import org.djlplan.memplan.spi.Tolerance;
  * far as these are known: a load does not wait for the delegate's report, and uses the partitions
  * in the file until then.
  *
- * @param graph of the model
- * @param threads numbers of threads to choose from
- * @param goal of the choice
- * @param tolerance the largest error of a candidate's outputs
+ * @param request whose answers are acceptable
  * @param partitions reported by the delegate; empty if they are not known yet
- * @param excluded operators that must not be delegated
- * @param transientBuffers whether the delegate can build its buffers for each prediction
  */
-public record Wanted(
-        Graph graph,
-        List<Integer> threads,
-        Goal goal,
-        Tolerance tolerance,
-        Optional<List<Set<Integer>>> partitions,
-        Set<Integer> excluded,
-        boolean transientBuffers) {
+public record Wanted(Request request, Optional<List<Set<Integer>>> partitions) {
 
     /** Limit of a measurement's nanoseconds, two weeks; sums of smaller numbers do not overflow. */
     private static final long MOST_NANOS = 1L << 50;
@@ -54,38 +39,12 @@ public record Wanted(
     private static final int MOST_INFERENCES = 1000;
 
     public Wanted {
-        threads = ImmutableList.copyOf(threads);
         partitions = partitions.map(ImmutableList::copyOf);
-        excluded = ImmutableSet.copyOf(excluded);
-    }
-
-    /** Creates a request that excludes no operators, for a delegate that keeps its buffers. */
-    public Wanted(
-            Graph graph,
-            List<Integer> threads,
-            Goal goal,
-            Tolerance tolerance,
-            Optional<List<Set<Integer>>> partitions) {
-        this(graph, threads, goal, tolerance, partitions, ImmutableSet.of(), false);
-    }
-
-    /** Returns this request without some operators. */
-    public Wanted without(Set<Integer> operators) {
-        return new Wanted(graph, threads, goal, tolerance, partitions, operators, transientBuffers);
-    }
-
-    /**
-     * Returns this request for a delegate that can, or cannot, build its buffers for each
-     * prediction.
-     */
-    public Wanted withTransientBuffers(boolean offered) {
-        return new Wanted(graph, threads, goal, tolerance, partitions, excluded, offered);
     }
 
     /** Returns this request with the partitions that the delegate reports. */
     public Wanted of(List<Set<Integer>> reported) {
-        return new Wanted(
-                graph, threads, goal, tolerance, Optional.of(reported), excluded, transientBuffers);
+        return new Wanted(request, Optional.of(reported));
     }
 
     /** Returns whether a table is acceptable. */
@@ -127,19 +86,22 @@ public record Wanted(
             return;
         }
         check(chosen.errors());
-        if (!chosen.errors().stream().allMatch(tolerance::admits)) {
+        if (!chosen.errors().stream().allMatch(request.tolerance()::admits)) {
             throw new IOException("a choice with outputs outside the tolerance");
         }
-        if (goal.maxMemoryBytes().isPresent()
-                && chosen.memoryBytes() > goal.maxMemoryBytes().getAsLong()) {
+        if (chosen.memoryBytes() > request.goal().maxMemoryBytes().orElse(Long.MAX_VALUE)) {
             throw new IOException("a choice of " + chosen.memoryBytes() + " bytes, over the limit");
         }
     }
 
     private void check(List<OutputError> errors) throws IOException {
-        if (errors.size() != graph.outputs().size()) {
+        if (errors.size() != request.graph().outputs().size()) {
             throw new IOException(
-                    "errors of " + errors.size() + " of " + graph.outputs().size() + " outputs");
+                    "errors of "
+                            + errors.size()
+                            + " of "
+                            + request.graph().outputs().size()
+                            + " outputs");
         }
     }
 
@@ -227,7 +189,7 @@ public record Wanted(
                     if (!offered.add(operator)) {
                         throw new IOException("an operator in two partitions");
                     }
-                    if (excluded.contains(operator)) {
+                    if (request.excluded().contains(operator)) {
                         throw new IOException("an operator that is excluded");
                     }
                 }
@@ -236,15 +198,15 @@ public record Wanted(
 
         void checkOffered(Candidate candidate) throws IOException {
             boolean engines = !candidate.delegates() && candidate.threads() == -1;
-            if (!threads.contains(candidate.threads()) && !engines) {
+            if (!request.threads().contains(candidate.threads()) && !engines) {
                 throw new IOException(
                         "a set with "
                                 + candidate.threads()
                                 + " threads, where "
-                                + threads
+                                + request.threads()
                                 + " may be");
             }
-            if (candidate.transientBuffers() && !(transientBuffers && goal.asksForMemory())) {
+            if (candidate.transientBuffers() && !request.triesTransientBuffers()) {
                 throw new IOException("a set with buffers that nobody asked for");
             }
             if (!offered.containsAll(candidate.operators())) {
@@ -255,7 +217,7 @@ public record Wanted(
         /** A set is wrong if the delegate unpacks a constant for only some of its readers. */
         void check(Candidate candidate) throws IOException {
             checkOffered(candidate);
-            if (Dataflow.splitsConstants(graph, candidate.operators())) {
+            if (Dataflow.splitsConstants(request.graph(), candidate.operators())) {
                 throw new IOException("a constant that is unpacked for some of its readers");
             }
         }

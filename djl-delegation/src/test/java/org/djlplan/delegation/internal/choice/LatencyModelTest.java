@@ -7,7 +7,7 @@ import com.google.common.collect.ImmutableSortedSet;
 import java.util.List;
 import java.util.Set;
 import org.djlplan.delegation.internal.choice.LatencyModel.Run;
-import org.djlplan.delegation.internal.partition.Piece;
+import org.djlplan.delegation.internal.partition.PieceGraph.Piece;
 import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
 import org.junit.jupiter.api.Test;
 

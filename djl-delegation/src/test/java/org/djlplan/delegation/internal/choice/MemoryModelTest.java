@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.common.collect.ImmutableSortedSet;
 import java.util.List;
 import java.util.Set;
-import org.djlplan.delegation.internal.partition.Piece;
+import org.djlplan.delegation.internal.partition.PieceGraph.Piece;
 import org.junit.jupiter.api.Test;
 
 class MemoryModelTest {

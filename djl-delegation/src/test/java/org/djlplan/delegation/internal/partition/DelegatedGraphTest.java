@@ -20,6 +20,7 @@ import net.jqwik.api.Property;
 import net.jqwik.api.domains.Domain;
 import net.jqwik.api.domains.DomainContext;
 import org.djlplan.delegation.internal.partition.DelegableGraphs.Delegable;
+import org.djlplan.delegation.internal.partition.PieceGraph.Piece;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.testing.GraphSketch;

@@ -19,6 +19,7 @@ import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.domains.Domain;
 import net.jqwik.api.domains.DomainContext;
 import org.djlplan.delegation.internal.partition.DelegableGraphs.Delegable;
+import org.djlplan.delegation.internal.partition.PieceGraph.Piece;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 

@@ -9,6 +9,7 @@ import com.google.common.collect.DiscreteDomain;
 import com.google.common.collect.Range;
 import java.util.List;
 import java.util.Set;
+import org.djlplan.delegation.internal.partition.PieceGraph.Piece;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.testing.GraphSketch;
 import org.junit.jupiter.api.Test;

@@ -15,10 +15,11 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
-import org.djlplan.delegation.internal.table.Entry;
-import org.djlplan.delegation.internal.table.Goal;
-import org.djlplan.delegation.internal.table.Goal.Objective;
+import org.djlplan.delegation.internal.choice.Goal;
+import org.djlplan.delegation.internal.choice.Goal.Objective;
+import org.djlplan.delegation.internal.choice.Request;
 import org.djlplan.delegation.internal.table.ProfileTable;
+import org.djlplan.delegation.internal.table.ProfileTable.Entry;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException.Kind;
@@ -48,15 +49,34 @@ class ProfilerTest {
         return truth;
     }
 
-    private static ProfileSettings settings(Goal goal) {
-        return new ProfileSettings(
-                goal, List.of(1), Optional.of(Duration.ofHours(1)), Tolerance.AUTO, false);
+    private static Request request(
+            SimulatedRunner runner, Goal goal, List<Integer> threads, Duration budget) {
+        return new Request(runner.graph(), goal, threads, Optional.of(budget), Tolerance.AUTO);
     }
 
-    private static ProfileTable profile(SimulatedRunner runner, ProfileSettings settings)
+    private static Request request(SimulatedRunner runner, Goal goal) {
+        return request(runner, goal, List.of(1), Duration.ofHours(1));
+    }
+
+    private static ProfileTable profile(SimulatedRunner runner, Goal goal)
+            throws InterruptedException {
+        return profile(runner, request(runner, goal));
+    }
+
+    private static ProfileTable profile(SimulatedRunner runner, Request request)
             throws InterruptedException {
         return Profiler.profile(
-                runner.graph(), runner, settings, Optional.empty(), early -> {}, runner::nowNanos);
+                request, false, runner, Optional.empty(), early -> {}, runner::nowNanos);
+    }
+
+    private static ProfileTable profileAll(SimulatedRunner runner) throws InterruptedException {
+        return Profiler.profile(
+                request(runner, LATENCY),
+                true,
+                runner,
+                Optional.empty(),
+                early -> {},
+                runner::nowNanos);
     }
 
     private static SimulatedRunner runner(Truth truth) {
@@ -67,7 +87,7 @@ class ProfilerTest {
     void profile_mixedPartitions_choosesThoseThatPay() throws InterruptedException {
         ChainTruth truth = truth(2, 9, 3);
 
-        ProfileTable table = profile(runner(truth), settings(LATENCY));
+        ProfileTable table = profile(runner(truth), LATENCY);
 
         assertEquals(truth.union(Set.of(0, 2)), table.chosen());
         assertEquals(3, table.partitions().size());
@@ -83,7 +103,7 @@ class ProfilerTest {
     void profile_anyModel_countsInferences() throws InterruptedException {
         SimulatedRunner runner = runner(truth(2, 9, 3));
 
-        ProfileTable table = profile(runner, settings(LATENCY));
+        ProfileTable table = profile(runner, LATENCY);
 
         assertEquals(runner.inferences(), table.inferences());
         assertEquals(runner.nowNanos(), table.nanos());
@@ -93,7 +113,7 @@ class ProfilerTest {
 
     @Test
     void profile_delegateAsFastAsCpu_choosesTheCpu() throws InterruptedException {
-        ProfileTable table = profile(runner(truth(10, 5, 20)), settings(LATENCY));
+        ProfileTable table = profile(runner(truth(10, 5, 20)), LATENCY);
 
         assertEquals(Candidate.cpu(1), table.chosen());
         assertTrue(table.reason().startsWith("the CPU kernels: "), table::reason);
@@ -103,7 +123,7 @@ class ProfilerTest {
     void profile_onePartitionPays_choosesNoMore() throws InterruptedException {
         ChainTruth truth = truth(10, 5, 4);
 
-        assertEquals(truth.union(Set.of(2)), profile(runner(truth), settings(LATENCY)).chosen());
+        assertEquals(truth.union(Set.of(2)), profile(runner(truth), LATENCY).chosen());
     }
 
     @Test
@@ -114,7 +134,7 @@ class ProfilerTest {
             truth.delegateNanos[operator] = (operator < 3 ? 1 : 12) * MILLI;
         }
 
-        ProfileTable table = profile(runner(truth), settings(LATENCY));
+        ProfileTable table = profile(runner(truth), LATENCY);
 
         double whole = Math.min(truth.bestNanos(), truth.nanos(Candidate.cpu(1)));
         assertTrue(truth.nanos(table.chosen()) < 0.8 * whole, table::reason);
@@ -127,7 +147,7 @@ class ProfilerTest {
         ChainTruth truth = truth(2, 1, 3);
         Goal limited = new Goal(Objective.LATENCY, OptionalLong.of(25 * MB));
 
-        ProfileTable table = profile(runner(truth), settings(limited));
+        ProfileTable table = profile(runner(truth), limited);
 
         assertEquals(truth.union(Set.of(2)), table.chosen());
         assertTrue(table.reason().contains(" in 23.0 MB"), table::reason);
@@ -137,7 +157,7 @@ class ProfilerTest {
     void profile_withLimitBelowTheCpu_choosesTheCpuAndSaysSo() throws InterruptedException {
         Goal limited = new Goal(Objective.LATENCY, OptionalLong.of(5 * MB));
 
-        ProfileTable table = profile(runner(truth(2, 1, 3)), settings(limited));
+        ProfileTable table = profile(runner(truth(2, 1, 3)), limited);
 
         assertEquals(Candidate.cpu(1), table.chosen());
         assertEquals(
@@ -151,7 +171,7 @@ class ProfilerTest {
         truth.cpuBytes = -1000 * MB;
         Goal limited = new Goal(Objective.LATENCY, OptionalLong.of(5 * MB));
 
-        ProfileTable table = profile(runner(truth), settings(limited));
+        ProfileTable table = profile(runner(truth), limited);
 
         assertEquals(Candidate.cpu(1), table.chosen());
         assertEquals("the CPU kernels: memory cannot be measured here", table.reason());
@@ -165,7 +185,7 @@ class ProfilerTest {
         truth.operatorBytes[2] = -MB;
         Goal memory = new Goal(Objective.MEMORY, OptionalLong.empty());
 
-        ProfileTable table = profile(runner(truth), settings(memory));
+        ProfileTable table = profile(runner(truth), memory);
 
         assertEquals(truth.union(Set.of(0, 1)), table.chosen());
     }
@@ -175,13 +195,11 @@ class ProfilerTest {
         // CPU 35 ms in 10 MB; the first 27 in 15; first and last 10 in 28; all 6 in 37: 222.
         ChainTruth truth = truth(2, 1, 3);
         Goal balanced = new Goal(Objective.BALANCED, OptionalLong.empty());
-        assertEquals(
-                truth.union(Set.of(0, 1, 2)), profile(runner(truth), settings(balanced)).chosen());
+        assertEquals(truth.union(Set.of(0, 1, 2)), profile(runner(truth), balanced).chosen());
 
         // Now all takes 6 in 137 and the last alone 18 in 23: 414; first and last 10 in 28: 280.
         truth.operatorBytes[2] = 108 * MB;
-        assertEquals(
-                truth.union(Set.of(0, 2)), profile(runner(truth), settings(balanced)).chosen());
+        assertEquals(truth.union(Set.of(0, 2)), profile(runner(truth), balanced).chosen());
     }
 
     @Test
@@ -189,7 +207,7 @@ class ProfilerTest {
         ChainTruth truth = truth(2, 1, 3);
         SimulatedRunner runner = runner(truth).wrong(2, ElementType.FLOAT32, 1e-3);
 
-        ProfileTable table = profile(runner, settings(LATENCY));
+        ProfileTable table = profile(runner, LATENCY);
 
         assertEquals(truth.union(Set.of(0, 2)), table.chosen());
         assertTrue(
@@ -206,12 +224,12 @@ class ProfilerTest {
 
         for (ElementType type : List.of(ElementType.INT8, ElementType.UINT8, ElementType.INT16)) {
             SimulatedRunner runner = runner(truth).wrong(2, type, 1);
-            assertEquals(all, profile(runner, settings(LATENCY)).chosen());
+            assertEquals(all, profile(runner, LATENCY).chosen());
         }
         SimulatedRunner labels = runner(truth).wrong(2, ElementType.INT64, 1);
-        assertEquals(truth.union(Set.of(0, 2)), profile(labels, settings(LATENCY)).chosen());
+        assertEquals(truth.union(Set.of(0, 2)), profile(labels, LATENCY).chosen());
         SimulatedRunner manySteps = runner(truth).wrong(2, ElementType.INT8, 9);
-        assertEquals(truth.union(Set.of(0, 2)), profile(manySteps, settings(LATENCY)).chosen());
+        assertEquals(truth.union(Set.of(0, 2)), profile(manySteps, LATENCY).chosen());
     }
 
     @ParameterizedTest
@@ -220,7 +238,7 @@ class ProfilerTest {
         ChainTruth truth = truth(2, 1, 3);
         SimulatedRunner runner = runner(truth).failing(4, kind);
 
-        ProfileTable table = profile(runner, settings(LATENCY));
+        ProfileTable table = profile(runner, LATENCY);
 
         assertEquals(truth.union(Set.of(0, 1)), table.chosen());
         List<Entry> failed =
@@ -237,7 +255,7 @@ class ProfilerTest {
         Arrays.fill(truth.cpuNanos, 5 * MILLI);
         SimulatedRunner runner = runner(truth).failing(0, Kind.CRASHED);
 
-        ProfileTable table = profile(runner, settings(LATENCY));
+        ProfileTable table = profile(runner, LATENCY);
 
         assertFalse(table.chosen().operators().contains(0));
         assertTrue(table.chosen().operators().size() >= 4, table::reason);
@@ -249,7 +267,7 @@ class ProfilerTest {
         Arrays.fill(truth.cpuNanos, 5 * MILLI);
         SimulatedRunner runner = runner(truth).wrongAndNamed(2).wrongAndNamed(5);
 
-        ProfileTable table = profile(runner, settings(LATENCY));
+        ProfileTable table = profile(runner, LATENCY);
 
         assertEquals(Set.of(0, 1, 3, 4, 6, 7), table.chosen().operators());
         assertEquals(2, table.entries().stream().filter(Entry.Wrong.class::isInstance).count());
@@ -262,7 +280,7 @@ class ProfilerTest {
         SimulatedRunner runner = runner(truth);
         truth.partitions().forEach(p -> p.forEach(runner::wrongAndNamed));
 
-        assertEquals(Candidate.cpu(1), profile(runner, settings(LATENCY)).chosen());
+        assertEquals(Candidate.cpu(1), profile(runner, LATENCY).chosen());
     }
 
     @Test
@@ -272,7 +290,7 @@ class ProfilerTest {
         SimulatedRunner runner = runner(truth);
         truth.partitions().forEach(p -> p.forEach(o -> runner.failing(o, Kind.CRASHED)));
 
-        ProfileTable table = profile(runner, settings(LATENCY));
+        ProfileTable table = profile(runner, LATENCY);
 
         assertEquals(Candidate.cpu(1), table.chosen());
         assertEquals(
@@ -286,7 +304,7 @@ class ProfilerTest {
         ChainTruth truth = truth(2, 1, 3);
         SimulatedRunner runner = runner(truth).crashingWhenTimed(truth.union(Set.of(0, 1, 2)));
 
-        ProfileTable table = profile(runner, settings(LATENCY));
+        ProfileTable table = profile(runner, LATENCY);
 
         assertEquals(truth.union(Set.of(0, 2)), table.chosen());
     }
@@ -295,7 +313,7 @@ class ProfilerTest {
     void profile_cpuFails_choosesTheCpuWithTheReason() throws InterruptedException {
         SimulatedRunner runner = runner(truth(2, 1, 3)).refusingTheCpu();
 
-        ProfileTable table = profile(runner, settings(LATENCY));
+        ProfileTable table = profile(runner, LATENCY);
 
         assertEquals(Candidate.cpu(1), table.chosen());
         assertEquals(
@@ -311,23 +329,28 @@ class ProfilerTest {
         return truth;
     }
 
-    private static ProfileSettings transientSettings(Objective objective, OptionalLong limit) {
-        return new ProfileSettings(
-                new Goal(objective, limit),
-                List.of(1),
-                Optional.of(Duration.ofHours(1)),
-                Tolerance.AUTO,
-                true,
-                false);
+    /** With a delegate that can build its buffers for each prediction. */
+    private static ProfileTable profileTransient(
+            SimulatedRunner runner, Goal goal, Integer... threads) throws InterruptedException {
+        return profile(
+                runner,
+                new Request(
+                        runner.graph(),
+                        goal,
+                        List.of(threads),
+                        Optional.of(Duration.ofHours(1)),
+                        Tolerance.AUTO,
+                        true,
+                        Set.of()));
     }
 
     @Test
     void profile_limitThatOnlyTransientBuffersKeep_choosesThem() throws InterruptedException {
         ChainTruth truth = transientTruth();
         Candidate all = truth.union(Set.of(0, 1, 2));
-        ProfileSettings settings = transientSettings(Objective.LATENCY, OptionalLong.of(26 * MB));
+        Goal goal = new Goal(Objective.LATENCY, OptionalLong.of(26 * MB));
 
-        ProfileTable table = profile(runner(truth), settings);
+        ProfileTable table = profileTransient(runner(truth), goal, 1);
 
         assertEquals(all.withTransientBuffers(), table.chosen());
         assertTrue(
@@ -342,9 +365,9 @@ class ProfilerTest {
     @Test
     void profile_noSetExceedsTheLimit_choosesPermanentBuffers() throws InterruptedException {
         ChainTruth truth = transientTruth();
-        ProfileSettings settings = transientSettings(Objective.LATENCY, OptionalLong.of(40 * MB));
+        Goal goal = new Goal(Objective.LATENCY, OptionalLong.of(40 * MB));
 
-        ProfileTable table = profile(runner(truth), settings);
+        ProfileTable table = profileTransient(runner(truth), goal, 1);
 
         assertEquals(truth.union(Set.of(0, 1, 2)), table.chosen());
     }
@@ -352,19 +375,18 @@ class ProfilerTest {
     @Test
     void profile_balanced_weighsTransientBuffers() throws InterruptedException {
         ChainTruth truth = transientTruth();
-        ProfileSettings settings = transientSettings(Objective.BALANCED, OptionalLong.empty());
+        Goal goal = new Goal(Objective.BALANCED, OptionalLong.empty());
 
-        assertTrue(profile(runner(truth), settings).chosen().transientBuffers());
+        assertTrue(profileTransient(runner(truth), goal, 1).chosen().transientBuffers());
         truth.transientFactor = 1.8;
-        assertFalse(profile(runner(truth), settings).chosen().transientBuffers());
+        assertFalse(profileTransient(runner(truth), goal, 1).chosen().transientBuffers());
     }
 
     @Test
     void profile_latencyAlone_triesNoTransientBuffers() throws InterruptedException {
         SimulatedRunner runner = runner(transientTruth());
 
-        ProfileTable table =
-                profile(runner, transientSettings(Objective.LATENCY, OptionalLong.empty()));
+        ProfileTable table = profileTransient(runner, LATENCY, 1);
 
         assertFalse(table.chosen().transientBuffers());
         assertTrue(runner.everPrepared().stream().noneMatch(Candidate::transientBuffers));
@@ -374,16 +396,9 @@ class ProfilerTest {
     void profile_severalThreadsInLittleMemory_keepsTransientBuffers() throws InterruptedException {
         ChainTruth truth = transientTruth();
         truth.threadsFactor = .6;
-        ProfileSettings settings =
-                new ProfileSettings(
-                        new Goal(Objective.LATENCY, OptionalLong.of(26 * MB)),
-                        List.of(1, 2),
-                        Optional.of(Duration.ofHours(1)),
-                        Tolerance.AUTO,
-                        true,
-                        false);
+        Goal goal = new Goal(Objective.LATENCY, OptionalLong.of(26 * MB));
 
-        ProfileTable table = profile(runner(truth), settings);
+        ProfileTable table = profileTransient(runner(truth), goal, 1, 2);
 
         Candidate all = truth.union(Set.of(0, 1, 2)).withTransientBuffers();
         assertEquals(all.withThreads(2), table.chosen());
@@ -394,7 +409,7 @@ class ProfilerTest {
     void profile_noPartitions_choosesTheCpu() throws InterruptedException {
         ChainTruth truth = new ChainTruth();
 
-        ProfileTable table = profile(runner(truth), settings(LATENCY));
+        ProfileTable table = profile(runner(truth), LATENCY);
 
         assertEquals(Candidate.cpu(1), table.chosen());
         assertEquals(0, table.inferences());
@@ -404,15 +419,10 @@ class ProfilerTest {
     void profile_severalThreads_choosesThemToo() throws InterruptedException {
         ChainTruth truth = truth(2, 9, 3);
         truth.threadsFactor = 0.6;
-        ProfileSettings settings =
-                new ProfileSettings(
-                        LATENCY,
-                        List.of(1, 2),
-                        Optional.of(Duration.ofHours(1)),
-                        Tolerance.AUTO,
-                        false);
+        SimulatedRunner runner = runner(truth);
 
-        ProfileTable table = profile(runner(truth), settings);
+        ProfileTable table =
+                profile(runner, request(runner, LATENCY, List.of(1, 2), Duration.ofHours(1)));
 
         assertEquals(new Candidate(truth.union(Set.of(0, 2)).operators(), 2), table.chosen());
         assertTrue(table.reason().contains("with threads: 2"), table::reason);
@@ -422,15 +432,9 @@ class ProfilerTest {
     void profile_littleTime_endsSoonAfterIt() throws InterruptedException {
         ChainTruth truth = truth(2, 9, 3);
         SimulatedRunner runner = runner(truth);
-        ProfileSettings settings =
-                new ProfileSettings(
-                        LATENCY,
-                        List.of(1),
-                        Optional.of(Duration.ofMillis(300)),
-                        Tolerance.AUTO,
-                        false);
 
-        ProfileTable table = profile(runner, settings);
+        ProfileTable table =
+                profile(runner, request(runner, LATENCY, List.of(1), Duration.ofMillis(300)));
 
         // What cannot be done without, and some turns for those that may be the best.
         assertTrue(runner.nowNanos() < 900 * MILLI, runner.nowNanos() + " ns");
@@ -441,22 +445,15 @@ class ProfilerTest {
     void profile_interrupted_leavesAtOnce() {
         SimulatedRunner runner = runner(truth(2, 9, 3)).interruptedAfter(20);
 
-        assertThrows(InterruptedException.class, () -> profile(runner, settings(LATENCY)));
+        assertThrows(InterruptedException.class, () -> profile(runner, LATENCY));
         assertEquals(20, runner.inferences());
     }
 
     @Test
     void profile_exhaustive_measuresAllUnionsEquallyOften() throws InterruptedException {
         ChainTruth truth = truth(2, 9, 3);
-        ProfileSettings settings =
-                new ProfileSettings(
-                        LATENCY,
-                        List.of(1),
-                        Optional.of(Duration.ofHours(1)),
-                        Tolerance.AUTO,
-                        true);
 
-        ProfileTable table = profile(runner(truth), settings);
+        ProfileTable table = profileAll(runner(truth));
 
         assertEquals(truth.union(Set.of(0, 2)), table.chosen());
         assertEquals(8, table.entries().size());
@@ -479,15 +476,8 @@ class ProfilerTest {
     void profile_exhaustiveOfManyPartitions_takesTheLargest() throws InterruptedException {
         ChainTruth truth = new ChainTruth(1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2);
         Arrays.fill(truth.cpuNanos, MILLI);
-        ProfileSettings settings =
-                new ProfileSettings(
-                        LATENCY,
-                        List.of(1),
-                        Optional.of(Duration.ofHours(1)),
-                        Tolerance.AUTO,
-                        true);
 
-        ProfileTable table = profile(runner(truth), settings);
+        ProfileTable table = profileAll(runner(truth));
 
         assertEquals(1 << Exhaustive.MOST_PARTITIONS, table.entries().size());
         assertTrue(table.reason().endsWith("; only the 10 largest partitions were tried"));
@@ -499,9 +489,9 @@ class ProfilerTest {
         Recorded progress = new Recorded();
 
         Profiler.profile(
-                runner.graph(),
+                request(runner, LATENCY),
+                false,
                 runner,
-                settings(LATENCY),
                 Optional.of(progress),
                 early -> {},
                 runner::nowNanos);

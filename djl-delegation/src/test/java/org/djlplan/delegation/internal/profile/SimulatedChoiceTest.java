@@ -7,8 +7,9 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Random;
-import org.djlplan.delegation.internal.table.Goal;
-import org.djlplan.delegation.internal.table.Goal.Objective;
+import org.djlplan.delegation.internal.choice.Goal;
+import org.djlplan.delegation.internal.choice.Goal.Objective;
+import org.djlplan.delegation.internal.choice.Request;
 import org.djlplan.delegation.internal.table.ProfileTable;
 import org.djlplan.memplan.spi.Tolerance;
 import org.junit.jupiter.api.Test;
@@ -40,13 +41,7 @@ class SimulatedChoiceTest {
     /** Others than those that constants were tried on. */
     private static final long FIRST_SEED = 7_000_000;
 
-    private static final ProfileSettings SETTINGS =
-            new ProfileSettings(
-                    new Goal(Objective.LATENCY, OptionalLong.empty()),
-                    List.of(1),
-                    Optional.of(Duration.ofHours(1)),
-                    Tolerance.AUTO,
-                    false);
+    private static final Goal LATENCY = new Goal(Objective.LATENCY, OptionalLong.empty());
 
     /** Sums up results over several models. */
     private static final class Tally {
@@ -88,9 +83,14 @@ class SimulatedChoiceTest {
         SimulatedRunner runner = new SimulatedRunner(truth, noise, seed);
         ProfileTable table =
                 Profiler.profile(
-                        truth.graph(),
+                        new Request(
+                                truth.graph(),
+                                LATENCY,
+                                List.of(1),
+                                Optional.of(Duration.ofHours(1)),
+                                Tolerance.AUTO),
+                        false,
                         runner,
-                        SETTINGS,
                         Optional.empty(),
                         early -> {},
                         runner::nowNanos);

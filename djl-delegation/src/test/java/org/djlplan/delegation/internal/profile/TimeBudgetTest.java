@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.djlplan.delegation.internal.choice.Request;
 import org.junit.jupiter.api.Test;
 
 class TimeBudgetTest {
@@ -84,10 +85,10 @@ class TimeBudgetTest {
     @Test
     void inferenceTakes_noBudgetGiven_growsOnce() {
         TimeBudget budget = budget(Optional.empty());
-        double base = ProfileSettings.BASE.toNanos();
+        double base = Request.BASE.toNanos();
         assertEquals(base, budget.runs(1, 1));
         budget.inferenceTakes(SECOND);
-        double grown = base + (double) ProfileSettings.INFERENCES * SECOND;
+        double grown = base + (double) Request.INFERENCES * SECOND;
         assertEquals(grown, budget.runs(1, 1));
         budget.inferenceTakes(10 * SECOND);
         assertEquals(grown, budget.runs(1, 1));

@@ -15,9 +15,10 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.djlplan.delegation.internal.choice.Goal;
+import org.djlplan.delegation.internal.choice.Goal.Objective;
+import org.djlplan.delegation.internal.choice.Request;
 import org.djlplan.delegation.internal.partition.PieceGraph;
-import org.djlplan.delegation.internal.table.Goal;
-import org.djlplan.delegation.internal.table.Goal.Objective;
 import org.djlplan.delegation.internal.table.ProfileTable;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.Tolerance;
@@ -86,14 +87,14 @@ class YoloReplayTest {
 
         ProfileTable table =
                 Profiler.profile(
-                        TRUTH.graph(),
-                        runner,
-                        new ProfileSettings(
+                        new Request(
+                                TRUTH.graph(),
                                 new Goal(Objective.LATENCY, OptionalLong.empty()),
                                 List.of(1),
                                 Optional.of(Duration.ofSeconds(10)),
-                                Tolerance.AUTO,
-                                false),
+                                Tolerance.AUTO),
+                        false,
+                        runner,
                         Optional.empty(),
                         early -> {},
                         runner::nowNanos);

@@ -18,13 +18,14 @@ import java.util.SortedSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.djlplan.delegation.internal.FakeModel;
+import org.djlplan.delegation.internal.choice.Goal;
+import org.djlplan.delegation.internal.choice.Goal.Objective;
+import org.djlplan.delegation.internal.choice.Request;
 import org.djlplan.delegation.internal.store.AttemptStore.PartialResult;
 import org.djlplan.delegation.internal.store.AttemptStore.PartialResult.Known;
-import org.djlplan.delegation.internal.table.Entry;
-import org.djlplan.delegation.internal.table.Entry.Latency;
-import org.djlplan.delegation.internal.table.Goal;
-import org.djlplan.delegation.internal.table.Goal.Objective;
 import org.djlplan.delegation.internal.table.ProfileTable;
+import org.djlplan.delegation.internal.table.ProfileTable.Entry;
+import org.djlplan.delegation.internal.table.ProfileTable.Entry.Latency;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.internal.store.StoreKey;
 import org.djlplan.memplan.spi.Candidate;
@@ -58,8 +59,24 @@ class ForgedTableTest {
     @BeforeEach
     void makeModel() throws IOException {
         model = new FakeModel(folder);
-        key = ProfileStore.key(model, GOAL, List.of(1, 2), Tolerance.AUTO);
-        wanted = new Wanted(model.graph(), List.of(1, 2), GOAL, Tolerance.AUTO, Optional.empty());
+        key =
+                ProfileStore.key(
+                        model,
+                        new Request(
+                                model.graph(),
+                                GOAL,
+                                List.of(1, 2),
+                                Optional.empty(),
+                                Tolerance.AUTO));
+        wanted =
+                new Wanted(
+                        new Request(
+                                model.graph(),
+                                GOAL,
+                                List.of(1, 2),
+                                Optional.empty(),
+                                Tolerance.AUTO),
+                        Optional.empty());
     }
 
     private static Entry measured(Candidate candidate, long bytes, List<OutputError> errors) {
@@ -152,15 +169,15 @@ class ForgedTableTest {
         Candidate some = new Candidate(ImmutableSortedSet.of(0, 2), 2);
         ProfileTable forged = table(some, measured(some, 1, CLOSE));
         for (int operator : new int[] {0, 1, 6}) {
-            Wanted by = wanted.without(Set.of(operator));
+            Wanted by = without(operator);
             String message = assertThrows(IOException.class, () -> by.check(forged)).getMessage();
             assertEquals("an operator that is excluded", message);
             assertFalse(by.of(model.partitions()).admits(forged));
         }
-        wanted = wanted.without(Set.of(3));
+        wanted = without(3);
         assertTrue(wanted.admits(forged));
         assertTrue(believes(SOME, PartialResult.UNKNOWN));
-        wanted = wanted.without(Set.of(5));
+        wanted = without(5);
         assertFalse(believes(SOME, PartialResult.UNKNOWN));
     }
 
@@ -171,21 +188,31 @@ class ForgedTableTest {
         assertTrue(refusal(forged).contains("buffers that nobody asked for"));
         assertFalse(believes(some, PartialResult.UNKNOWN));
 
-        wanted = wanted.withTransientBuffers(true);
+        wanted = new Wanted(request(GOAL, true, Set.of()), Optional.empty());
         assertTrue(wanted.admits(forged));
-        assertTrue(wanted.without(Set.of(3)).of(model.partitions()).admits(forged));
+        assertTrue(
+                new Wanted(request(GOAL, true, Set.of(3)), Optional.of(model.partitions()))
+                        .admits(forged));
         assertTrue(believes(some, PartialResult.UNKNOWN));
 
         Goal latency = new Goal(Objective.LATENCY, OptionalLong.empty());
-        Wanted fastest =
-                new Wanted(
-                                model.graph(),
-                                wanted.threads(),
-                                latency,
-                                wanted.tolerance(),
-                                Optional.empty())
-                        .withTransientBuffers(true);
+        Wanted fastest = new Wanted(request(latency, true, Set.of()), Optional.empty());
         assertFalse(fastest.admits(forged));
+    }
+
+    private Request request(Goal goal, boolean transientBuffers, Set<Integer> excluded) {
+        return new Request(
+                model.graph(),
+                goal,
+                List.of(1, 2),
+                Optional.empty(),
+                Tolerance.AUTO,
+                transientBuffers,
+                excluded);
+    }
+
+    private Wanted without(int operator) {
+        return new Wanted(request(GOAL, false, Set.of(operator)), Optional.empty());
     }
 
     @Test
@@ -207,10 +234,12 @@ class ForgedTableTest {
         model.unpacks = true;
         wanted =
                 new Wanted(
-                        model.graph(),
-                        wanted.threads(),
-                        GOAL,
-                        wanted.tolerance(),
+                        new Request(
+                                model.graph(),
+                                GOAL,
+                                List.of(1, 2),
+                                Optional.empty(),
+                                Tolerance.AUTO),
                         Optional.empty());
         Candidate some = new Candidate(ImmutableSortedSet.of(1, 2, 5, 6), 2);
         assertTrue(

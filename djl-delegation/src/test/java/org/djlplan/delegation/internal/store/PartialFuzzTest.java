@@ -32,11 +32,12 @@ import net.jqwik.api.lifecycle.AfterContainer;
 import net.jqwik.api.lifecycle.BeforeContainer;
 import net.jqwik.api.statistics.Statistics;
 import org.djlplan.delegation.internal.FakeModel;
+import org.djlplan.delegation.internal.choice.Goal;
+import org.djlplan.delegation.internal.choice.Goal.Objective;
+import org.djlplan.delegation.internal.choice.Request;
 import org.djlplan.delegation.internal.store.AttemptStore.PartialResult;
 import org.djlplan.delegation.internal.store.AttemptStore.PartialResult.Failure;
 import org.djlplan.delegation.internal.store.AttemptStore.PartialResult.Known;
-import org.djlplan.delegation.internal.table.Goal;
-import org.djlplan.delegation.internal.table.Goal.Objective;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.internal.store.FolderStore;
 import org.djlplan.memplan.internal.store.StoreKey;
@@ -67,7 +68,15 @@ class PartialFuzzTest {
         folder = Files.createTempDirectory("partial");
         model = new FakeModel(folder);
         Goal goal = new Goal(Objective.LATENCY, OptionalLong.empty());
-        wanted = new Wanted(model.graph(), List.of(1, 2), goal, Tolerance.AUTO, Optional.empty());
+        wanted =
+                new Wanted(
+                        new Request(
+                                model.graph(),
+                                goal,
+                                List.of(1, 2),
+                                Optional.empty(),
+                                Tolerance.AUTO),
+                        Optional.empty());
         store().save(KEY, small());
         try (Stream<Path> files = Files.list(model.file().resolveSibling(".djlplan"))) {
             file = files.findFirst().orElseThrow();
@@ -210,7 +219,7 @@ class PartialFuzzTest {
         for (Map.Entry<Candidate, Known> entry : result.candidates().entrySet()) {
             Candidate candidate = entry.getKey();
             boolean engines = !candidate.delegates() && candidate.threads() == -1;
-            assertTrue(engines || wanted.threads().contains(candidate.threads()));
+            assertTrue(engines || wanted.request().threads().contains(candidate.threads()));
             assertTrue(offered.containsAll(candidate.operators()));
             Known known = entry.getValue();
             for (NodeTime node : known.nodes()) {

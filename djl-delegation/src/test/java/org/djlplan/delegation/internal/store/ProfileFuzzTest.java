@@ -25,10 +25,11 @@ import net.jqwik.api.lifecycle.AfterContainer;
 import net.jqwik.api.lifecycle.BeforeContainer;
 import net.jqwik.api.statistics.Statistics;
 import org.djlplan.delegation.internal.FakeModel;
-import org.djlplan.delegation.internal.table.Entry;
-import org.djlplan.delegation.internal.table.Goal;
-import org.djlplan.delegation.internal.table.Goal.Objective;
+import org.djlplan.delegation.internal.choice.Goal;
+import org.djlplan.delegation.internal.choice.Goal.Objective;
+import org.djlplan.delegation.internal.choice.Request;
 import org.djlplan.delegation.internal.table.ProfileTable;
+import org.djlplan.delegation.internal.table.ProfileTable.Entry;
 import org.djlplan.memplan.internal.store.StoreKey;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.Tolerance;
@@ -47,7 +48,11 @@ class ProfileFuzzTest {
         folder = Files.createTempDirectory("profiles");
         model = new FakeModel(folder);
         Goal goal = new Goal(Objective.LATENCY, OptionalLong.empty());
-        key = ProfileStore.key(model, goal, List.of(2), Tolerance.AUTO);
+        key =
+                ProfileStore.key(
+                        model,
+                        new Request(
+                                model.graph(), goal, List.of(2), Optional.empty(), Tolerance.AUTO));
         ProfileStore.of(model).save(key, SampleTables.small(2));
         try (Stream<Path> files = Files.list(model.file().resolveSibling(".djlplan"))) {
             file = files.findFirst().orElseThrow();
@@ -142,14 +147,21 @@ class ProfileFuzzTest {
     private static void assertOfTheRequest() {
         Goal goal = new Goal(Objective.LATENCY, OptionalLong.empty());
         Wanted wanted =
-                new Wanted(model.graph(), List.of(1, 2), goal, Tolerance.AUTO, Optional.empty());
+                new Wanted(
+                        new Request(
+                                model.graph(),
+                                goal,
+                                List.of(1, 2),
+                                Optional.empty(),
+                                Tolerance.AUTO),
+                        Optional.empty());
         try (LogCapture log = new LogCapture()) {
             Optional<ProfileTable> table = ProfileStore.of(model, wanted).load(key);
             assertEquals(table.isPresent() ? 0 : 1, log.lines().size(), log.lines()::toString);
             if (table.isPresent()) {
                 Candidate chosen = table.get().chosen();
                 assertTrue(
-                        wanted.threads().contains(chosen.threads())
+                        wanted.request().threads().contains(chosen.threads())
                                 || chosen.equals(Candidate.cpu(-1)));
                 assertTrue(
                         table.get().partitions().stream()

@@ -23,10 +23,11 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.djlplan.delegation.internal.FakeModel;
-import org.djlplan.delegation.internal.table.Entry;
-import org.djlplan.delegation.internal.table.Goal;
-import org.djlplan.delegation.internal.table.Goal.Objective;
+import org.djlplan.delegation.internal.choice.Goal;
+import org.djlplan.delegation.internal.choice.Goal.Objective;
+import org.djlplan.delegation.internal.choice.Request;
 import org.djlplan.delegation.internal.table.ProfileTable;
+import org.djlplan.delegation.internal.table.ProfileTable.Entry;
 import org.djlplan.memplan.internal.store.FolderStore;
 import org.djlplan.memplan.internal.store.Kept;
 import org.djlplan.memplan.internal.store.StoreKey;
@@ -64,7 +65,12 @@ class ProfileStoreTest {
     }
 
     private StoreKey key() throws IOException {
-        return ProfileStore.key(model, FAST, List.of(2), Tolerance.AUTO);
+        return key(FAST, List.of(2), Tolerance.AUTO);
+    }
+
+    private StoreKey key(Goal goal, List<Integer> threads, Tolerance tolerance) throws IOException {
+        return ProfileStore.key(
+                model, new Request(model.graph(), goal, threads, Optional.empty(), tolerance));
     }
 
     private Path file() throws IOException {
@@ -85,13 +91,13 @@ class ProfileStoreTest {
     void of_anyDifference_isAnotherKey() throws IOException {
         Set<StoreKey> keys = new HashSet<>();
         keys.add(key());
-        keys.add(ProfileStore.key(model, FAST, List.of(1), Tolerance.AUTO));
-        keys.add(ProfileStore.key(model, FAST, List.of(1, 2), Tolerance.AUTO));
-        keys.add(ProfileStore.key(model, FAST, List.of(2), Tolerance.of(1e-3)));
+        keys.add(key(FAST, List.of(1), Tolerance.AUTO));
+        keys.add(key(FAST, List.of(1, 2), Tolerance.AUTO));
+        keys.add(key(FAST, List.of(2), Tolerance.of(1e-3)));
         Goal small = new Goal(Objective.MEMORY, OptionalLong.empty());
-        keys.add(ProfileStore.key(model, small, List.of(2), Tolerance.AUTO));
+        keys.add(key(small, List.of(2), Tolerance.AUTO));
         Goal limited = new Goal(Objective.LATENCY, OptionalLong.of(1000));
-        keys.add(ProfileStore.key(model, limited, List.of(2), Tolerance.AUTO));
+        keys.add(key(limited, List.of(2), Tolerance.AUTO));
         model.facts = Map.of("engine", "TFLite 2.6.3", "delegate", "xnnpack");
         keys.add(key());
         Files.writeString(model.file(), "Weights");
@@ -111,7 +117,7 @@ class ProfileStoreTest {
         store().save(key(), SampleTables.small(2));
         Files.writeString(model.file(), "other weights");
         StoreKey one = key();
-        StoreKey two = ProfileStore.key(model, FAST, List.of(1, 2), Tolerance.AUTO);
+        StoreKey two = key(FAST, List.of(1, 2), Tolerance.AUTO);
         store().save(one, SampleTables.small(2));
         store().save(two, SampleTables.small(1));
         Set<Kept<ProfileTable>> expected =

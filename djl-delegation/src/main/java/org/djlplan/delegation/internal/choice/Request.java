@@ -1,91 +1,99 @@
-package org.djlplan.delegation.internal;
+package org.djlplan.delegation.internal.choice;
+
+import static com.google.common.base.Preconditions.checkArgument;
 
 import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableSet;
 import com.google.common.collect.Streams;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.SortedSet;
-import org.djlplan.delegation.internal.profile.ProfileSettings;
-import org.djlplan.delegation.internal.table.Entry;
-import org.djlplan.delegation.internal.table.Goal;
+import java.util.Set;
 import org.djlplan.delegation.internal.table.ProfileTable;
+import org.djlplan.delegation.internal.table.ProfileTable.Entry;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.report.OutputAgreement;
 import org.djlplan.memplan.spi.Candidate;
-import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.Tolerance;
-import org.djlplan.memplan.spi.UnusableOptionException;
 
 /**
- * A request for a choice: the model, and the goal.
+ * A request for a choice: what is measured, what a stored table must match, and how a table becomes
+ * a choice.
  *
- * @param model the model
+ * @param graph of the model
  * @param goal of the choice
- * @param threads the numbers of threads to choose from, in ascending order
- * @param budget time limit of measuring; empty for one that depends on the model's latency
+ * @param threads the numbers of threads to choose from, in ascending order, without duplicates; −1
+ *     for the engine's default
+ * @param budget time limit of measuring; empty for {@link #BASE} plus the time of {@value
+ *     #INFERENCES} inferences in the CPU kernels. Required and running steps may exceed it: the CPU
+ *     kernels, everything delegated, and three turns for the candidates that may be the best
  * @param tolerance for the outputs
+ * @param transientBuffers whether the delegate can build its buffers for each prediction; such
+ *     candidates are tried only if the goal asks for memory
  * @param excluded operators that the delegate is not offered
  */
-record Request(
-        DelegableModel model,
+public record Request(
+        Graph graph,
         Goal goal,
         List<Integer> threads,
         Optional<Duration> budget,
         Tolerance tolerance,
-        SortedSet<Integer> excluded) {
+        boolean transientBuffers,
+        Set<Integer> excluded) {
+
+    /** Time limit independent of the model's speed. */
+    public static final Duration BASE = Duration.ofSeconds(7);
+
+    /** Number of CPU kernel inferences whose time is added to the limit. */
+    public static final int INFERENCES = 40;
 
     /** Assumed for a time limit that depends on the model. */
     private static final Duration LONG = Duration.ofSeconds(30);
 
-    Request {
-        threads = ImmutableList.copyOf(threads);
+    public Request {
+        threads = ImmutableList.copyOf(ImmutableSet.copyOf(threads));
+        excluded = ImmutableSet.copyOf(excluded);
+        checkArgument(!threads.isEmpty(), "no setting of threads");
+        checkArgument(threads.stream().allMatch(t -> t == -1 || t > 0), "threads: %s", threads);
+        checkArgument(budget.isEmpty() || budget.get().toNanos() > 0, "budget: %s", budget);
     }
 
-    /**
-     * Returns the request that options describe.
-     *
-     * @throws UnusableOptionException if they name something that the model does not have
-     */
-    static Request of(DelegableModel model, DelegationOptions options) {
-        SortedSet<Integer> excluded = options.exclude().of(model.graph());
-        return new Request(
-                ReducedModel.of(model, excluded),
-                options.goal(),
-                DelegationOptions.threadCandidates(
-                        model.threads(), Runtime.getRuntime().availableProcessors()),
-                options.profileBudget(),
-                options.tolerance(),
-                excluded);
+    /** Creates a request that excludes nothing, for a delegate that always keeps its buffers. */
+    public Request(
+            Graph graph,
+            Goal goal,
+            List<Integer> threads,
+            Optional<Duration> budget,
+            Tolerance tolerance) {
+        this(graph, goal, threads, budget, tolerance, false, ImmutableSet.of());
     }
 
-    /** Returns the settings of measuring. */
-    ProfileSettings settings(boolean exhaustive) {
-        return new ProfileSettings(
-                goal, threads, budget, tolerance, model.offersTransientBuffers(), exhaustive);
+    /** Returns whether candidates that build their buffers for each prediction are tried. */
+    public boolean triesTransientBuffers() {
+        return transientBuffers && goal.asksForMemory();
     }
 
     /** Returns an upper estimate of the duration of measuring. */
-    Duration longest() {
+    public Duration longest() {
         return budget.orElse(LONG);
     }
 
     /**
      * Returns the CPU kernels as they run without delegation, used as long as nothing was measured.
      */
-    Candidate unmeasured() {
+    public Candidate unmeasured() {
         return Candidate.cpu(threads.size() == 1 ? threads.get(0) : -1);
     }
 
     /** Returns {@link #unmeasured} as a choice. */
-    DelegationChoice cpu(String why) {
+    public DelegationChoice cpu(String why) {
         return new DelegationChoice(
                 unmeasured(), DelegationChoice.Origin.UNVERIFIED, "CPU kernels: " + why);
     }
 
     /** Returns the choice of a table. */
-    DelegationChoice choice(ProfileTable table, DelegationChoice.Origin origin) {
+    public DelegationChoice choice(ProfileTable table, DelegationChoice.Origin origin) {
         String caveat = table.caveat().map(" (%s)"::formatted).orElse("");
         return new DelegationChoice(
                 table.chosen(),
@@ -99,7 +107,7 @@ record Request(
      * Returns the choice of a table for a pinned job: its candidate with the fewest threads, which
      * is never slow beside other work.
      */
-    DelegationChoice pinned(ProfileTable table) {
+    public DelegationChoice pinned(ProfileTable table) {
         DelegationChoice all = choice(table, DelegationChoice.Origin.STORED);
         Candidate one = all.lightest();
         return new DelegationChoice(
@@ -111,7 +119,7 @@ record Request(
     }
 
     /** Returns the choice of a verified and clearly better set, before the best is found. */
-    DelegationChoice verified(Entry.Measured entry) {
+    public DelegationChoice verified(Entry.Measured entry) {
         return new DelegationChoice(
                 entry.candidate(),
                 List.of(),
@@ -124,7 +132,6 @@ record Request(
         if (!entry.candidate().delegates()) {
             return List.of();
         }
-        Graph graph = model.graph();
         return Streams.zip(
                         graph.outputs().stream().map(id -> graph.tensors().get(id).name()),
                         entry.errors().stream(),

@@ -1,4 +1,4 @@
-package org.djlplan.delegation.internal.choice;
+package org.djlplan.delegation.internal.profile;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
@@ -8,12 +8,12 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
-import org.djlplan.delegation.internal.choice.Unions.Union;
 import org.djlplan.delegation.internal.partition.PieceGraph;
+import org.djlplan.delegation.internal.profile.Shortlist.Union;
 import org.djlplan.memplan.testing.GraphSketch;
 import org.junit.jupiter.api.Test;
 
-class UnionsTest {
+class ShortlistTest {
 
     private static PieceGraph chain(int partitions) {
         GraphSketch sketch = new GraphSketch();
@@ -29,9 +29,8 @@ class UnionsTest {
 
     @Test
     void best_ofFewPieces_isTheBestOfAll() {
-        Unions unions = new Unions(chain(5));
-
-        List<Union> best = unions.best(32, union -> Math.abs(union.pieces().hashCode() - 7));
+        List<Union> best =
+                Shortlist.best(chain(5), 32, union -> Math.abs(union.pieces().hashCode() - 7));
 
         assertEquals(32, best.size());
         assertEquals(7, best.get(0).pieces().hashCode());
@@ -50,14 +49,14 @@ class UnionsTest {
         }
 
         List<Union> best =
-                new Unions(chain(30))
-                        .best(
-                                3,
-                                union ->
-                                        union.kernels() * 0.1
-                                                - union.pieces().stream()
-                                                        .mapToDouble(piece -> gain[piece])
-                                                        .sum());
+                Shortlist.best(
+                        chain(30),
+                        3,
+                        union ->
+                                union.kernels() * 0.1
+                                        - union.pieces().stream()
+                                                .mapToDouble(piece -> gain[piece])
+                                                .sum());
 
         assertEquals(wanted, best.get(0).pieces());
         assertEquals(3, best.size());

@@ -9,13 +9,12 @@ import com.google.common.collect.ImmutableSortedSet;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
+import org.djlplan.delegation.internal.choice.Goal.Objective;
 import org.djlplan.delegation.internal.choice.Race.Contender;
-import org.djlplan.delegation.internal.table.Goal;
-import org.djlplan.delegation.internal.table.Goal.Objective;
 import org.djlplan.memplan.spi.Candidate;
 import org.junit.jupiter.api.Test;
 
-class PreferenceTest {
+class GoalTest {
 
     private static final long MB = 1 << 20;
 
@@ -25,15 +24,15 @@ class PreferenceTest {
         return new Contender(new Candidate(operators, 1), kernels, bytes);
     }
 
-    private static Preference preference(Objective objective, OptionalLong limit) {
-        return new Preference(new Goal(objective, limit));
+    private static Goal goal(Objective objective, OptionalLong limit) {
+        return new Goal(objective, limit);
     }
 
     @Test
     void eligible_withLimit_hasCandidatesWithinIt() {
         Contender small = contender(0, 10 * MB);
         Contender large = contender(1, 30 * MB);
-        Preference limited = preference(Objective.LATENCY, OptionalLong.of(20 * MB));
+        Goal limited = goal(Objective.LATENCY, OptionalLong.of(20 * MB));
 
         assertEquals(List.of(small), limited.eligible(List.of(small, large)));
     }
@@ -43,17 +42,17 @@ class PreferenceTest {
         Contender least = contender(0, 10 * MB);
         Contender asLittle = contender(1, 10 * MB + 200_000);
         Contender more = contender(2, 11 * MB);
-        Preference memory = preference(Objective.MEMORY, OptionalLong.empty());
+        Goal memory = goal(Objective.MEMORY, OptionalLong.empty());
 
         assertEquals(List.of(least, asLittle), memory.eligible(List.of(least, asLittle, more)));
     }
 
     @Test
     void predicted_byObjective_ordersAsWanted() {
-        Preference latency = preference(Objective.LATENCY, OptionalLong.empty());
-        Preference memory = preference(Objective.MEMORY, OptionalLong.empty());
-        Preference balanced = preference(Objective.BALANCED, OptionalLong.empty());
-        Preference limited = preference(Objective.LATENCY, OptionalLong.of(20 * MB));
+        Goal latency = goal(Objective.LATENCY, OptionalLong.empty());
+        Goal memory = goal(Objective.MEMORY, OptionalLong.empty());
+        Goal balanced = goal(Objective.BALANCED, OptionalLong.empty());
+        Goal limited = goal(Objective.LATENCY, OptionalLong.of(20 * MB));
 
         assertAll(
                 () -> assertTrue(latency.predicted(1e6, 9, 1) < latency.predicted(1e6, 9, 2)),
@@ -72,9 +71,9 @@ class PreferenceTest {
 
     @Test
     void hopeless_farFromTheBest_onlyWhereMemoryIsNotAskedFor() {
-        assertTrue(preference(Objective.LATENCY, OptionalLong.empty()).isTooFarFromBest(1.2, 1));
-        assertFalse(preference(Objective.LATENCY, OptionalLong.empty()).isTooFarFromBest(1.05, 1));
-        assertFalse(preference(Objective.LATENCY, OptionalLong.of(1)).isTooFarFromBest(1.2, 1));
+        assertTrue(goal(Objective.LATENCY, OptionalLong.empty()).isTooFarFromBest(1.2, 1));
+        assertFalse(goal(Objective.LATENCY, OptionalLong.empty()).isTooFarFromBest(1.05, 1));
+        assertFalse(goal(Objective.LATENCY, OptionalLong.of(1)).isTooFarFromBest(1.2, 1));
     }
 
     @Test

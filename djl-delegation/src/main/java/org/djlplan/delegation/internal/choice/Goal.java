@@ -1,18 +1,20 @@
 package org.djlplan.delegation.internal.choice;
 
+import static com.google.common.base.Preconditions.checkArgument;
+
 import java.util.List;
+import java.util.OptionalLong;
 import org.djlplan.delegation.internal.choice.Race.Contender;
-import org.djlplan.delegation.internal.table.Entry;
-import org.djlplan.delegation.internal.table.Goal;
-import org.djlplan.delegation.internal.table.Goal.Objective;
+import org.djlplan.delegation.internal.table.ProfileTable.Entry;
 
 /**
- * The order of candidates by a goal, for predicted and for measured ones: which are too large,
- * which are better, and which are not worth trying.
+ * The goal of a choice, and the order of predicted and measured candidates by it: which are too
+ * large, which are better, and which are not worth trying.
  *
- * @param goal of the choice
+ * @param objective the figure to minimize
+ * @param maxMemoryBytes limit of a candidate's memory; empty for no limit
  */
-public record Preference(Goal goal) {
+public record Goal(Objective objective, OptionalLong maxMemoryBytes) {
 
     /** Difference of two measurements of the same memory: a fraction of it, or some pages. */
     private static final double MEMORY_NOISE = 0.02;
@@ -34,9 +36,26 @@ public record Preference(Goal goal) {
      */
     private static final double OVER_LIMIT = 1e30;
 
+    /** The figure that a choice minimizes. */
+    public enum Objective {
+        /** The median latency of a prediction. */
+        LATENCY,
+        /** The memory that a model takes; on a tie, the faster candidate. */
+        MEMORY,
+        /** The product of both, so that one percent of either weighs the same. */
+        BALANCED
+    }
+
+    public Goal {
+        checkArgument(
+                maxMemoryBytes.isEmpty() || maxMemoryBytes.getAsLong() > 0,
+                "maxMemoryBytes: %s",
+                maxMemoryBytes);
+    }
+
     /** Returns whether the goal involves memory. */
     public boolean asksForMemory() {
-        return goal.asksForMemory();
+        return objective != Objective.LATENCY || maxMemoryBytes.isPresent();
     }
 
     /** Returns a predicted cost; smaller is better. */
@@ -45,7 +64,7 @@ public record Preference(Goal goal) {
             return OVER_LIMIT * bytes;
         }
         double slow = nanos * (1 + PER_KERNEL * kernels);
-        return switch (goal.objective()) {
+        return switch (objective) {
             case LATENCY -> slow;
             case BALANCED -> slow * Math.max(1, bytes);
             // A difference of memory beyond the noise counts more than any latency.
@@ -65,7 +84,7 @@ public record Preference(Goal goal) {
     /** Returns a measured cost; smaller is better. */
     public double cost(Entry.Measured measured) {
         double nanos = measured.latency().medianNanos();
-        return switch (goal.objective()) {
+        return switch (objective) {
             case LATENCY -> nanos;
             case BALANCED -> nanos * Math.max(1, measured.memoryBytes());
             case MEMORY -> measured.memoryBytes() + nanos / (nanos + 1e9);
@@ -74,7 +93,7 @@ public record Preference(Goal goal) {
 
     /** Returns the factor of a measured contender's nanoseconds. */
     public double weight(Contender contender) {
-        return goal.objective() == Objective.BALANCED ? Math.max(1, contender.memoryBytes()) : 1;
+        return objective == Objective.BALANCED ? Math.max(1, contender.memoryBytes()) : 1;
     }
 
     /** Returns whether a contender is within the limit. */
@@ -88,7 +107,7 @@ public record Preference(Goal goal) {
      */
     public List<Contender> eligible(List<Contender> contenders) {
         List<Contender> admitted = contenders.stream().filter(this::admits).toList();
-        if (goal.objective() != Objective.MEMORY) {
+        if (objective != Objective.MEMORY) {
             return admitted;
         }
         long least = admitted.stream().mapToLong(Contender::memoryBytes).min().orElse(0);
@@ -97,6 +116,6 @@ public record Preference(Goal goal) {
     }
 
     private long limit() {
-        return goal.maxMemoryBytes().orElse(Long.MAX_VALUE);
+        return maxMemoryBytes.orElse(Long.MAX_VALUE);
     }
 }
