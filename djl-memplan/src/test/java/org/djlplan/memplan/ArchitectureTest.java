@@ -84,7 +84,7 @@ class ArchitectureTest {
                     .layer("config")
                     .definedBy(INTERNAL + ".config..")
                     .layer("report")
-                    .definedBy(ROOT + ".report..")
+                    .definedBy(ROOT + ".report..", INTERNAL + ".report..")
                     .layer("errors")
                     .definedBy(ROOT + ".errors..")
                     .whereLayer("errors")
@@ -229,7 +229,8 @@ class ArchitectureTest {
                             INTERNAL + ".config..",
                             INTERNAL + ".store..",
                             INTERNAL + ".planning..",
-                            ROOT + ".report..")
+                            ROOT + ".report..",
+                            INTERNAL + ".report..")
                     .orShould()
                     .dependOnClassesThat()
                     .haveSimpleNameEndingWith("Planner");
@@ -297,6 +298,7 @@ class ArchitectureTest {
                             ROOT + ".errors..",
                             ROOT + ".graph..",
                             ROOT + ".report..",
+                            INTERNAL + ".report..",
                             INTERNAL + ".machine..")
                     .should()
                     .dependOnClassesThat(
@@ -306,6 +308,7 @@ class ArchitectureTest {
                                                     ROOT + ".errors..",
                                                     ROOT + ".graph..",
                                                     ROOT + ".report..",
+                                                    INTERNAL + ".report..",
                                                     INTERNAL + ".machine..")));
 
     @ArchTest
@@ -321,6 +324,7 @@ class ArchitectureTest {
                                                     ROOT + ".errors..",
                                                     ROOT + ".graph..",
                                                     ROOT + ".report..",
+                                                    INTERNAL + ".report..",
                                                     ROOT + ".spi..",
                                                     INTERNAL + ".config..",
                                                     INTERNAL + ".machine..")));

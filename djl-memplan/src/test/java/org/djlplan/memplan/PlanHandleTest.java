@@ -13,6 +13,8 @@ import java.util.Optional;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.internal.config.Budget;
 import org.djlplan.memplan.internal.djl.ModelHandle;
+import org.djlplan.memplan.internal.report.PlanReportRecord;
+import org.djlplan.memplan.internal.report.ReportSources;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.report.PlanReport.Plan;
 import org.djlplan.memplan.report.PlanReport.Predictions;
@@ -38,7 +40,7 @@ class PlanHandleTest {
 
     private PlanHandle planned() {
         PlanReport report =
-                new PlanReport(
+                new PlanReportRecord(
                         "TFLite",
                         Optional.empty(),
                         Plan.NONE,
@@ -50,7 +52,7 @@ class PlanHandleTest {
     }
 
     private PlanHandle handle(ModelHandle handle) {
-        PlanReport.register(block, handle);
+        ReportSources.register(block, handle);
         return PlanHandle.of(model).orElseThrow();
     }
 
@@ -145,7 +147,7 @@ class PlanHandleTest {
 
     @Test
     void setBudget_modelThatRunsAsStock_saysWhy() {
-        PlanReport report = PlanReport.unplanned("TFLite", "no such platform");
+        PlanReport report = PlanReportRecord.unplanned("TFLite", "no such platform");
         PlanHandle plan = handle(() -> report);
         assertEquals(
                 "runs as stock: no such platform",

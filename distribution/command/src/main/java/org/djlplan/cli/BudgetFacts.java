@@ -5,6 +5,7 @@ import com.google.gson.JsonNull;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonPrimitive;
 import java.util.OptionalLong;
+import org.djlplan.memplan.internal.report.BudgetReportRecord;
 import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.report.WeightIo;
 
@@ -38,7 +39,7 @@ final class BudgetFacts {
     /** Reads what {@link #toJson} writes. */
     static BudgetReport fromJson(JsonObject json) {
         JsonElement lastStall = json.get("lastStallNanos");
-        return new BudgetReport(
+        return new BudgetReportRecord(
                 json.get("budgetBytes").getAsLong(),
                 json.get("leastBudgetBytes").getAsLong(),
                 json.get("arenaBytes").getAsLong(),

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import org.djlplan.cli.OutputDifference.Limit;
+import org.djlplan.memplan.internal.report.DelegationReportRecord;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.OutputAgreement;
 
@@ -31,7 +32,7 @@ final class DelegationFacts {
         json.addProperty("delegatedOperators", report.delegatedOperators());
         json.addProperty("kernels", report.partitions());
         json.addProperty("threads", report.threads());
-        json.addProperty("origin", report.origin());
+        json.addProperty("origin", report.origin().name());
         json.addProperty("reason", report.reason());
         json.addProperty("choiceId", report.choiceId());
         JsonArray outputs = new JsonArray();
@@ -54,19 +55,19 @@ final class DelegationFacts {
         for (JsonElement element : json.getAsJsonArray("outputs")) {
             JsonObject each = element.getAsJsonObject();
             outputs.add(
-                    new OutputAgreement(
+                    OutputAgreement.of(
                             each.get("output").getAsString(),
                             each.get("difference").getAsDouble(),
                             each.get("noise").getAsDouble(),
                             each.get("limit").getAsDouble()));
         }
-        return new DelegationReport(
+        return new DelegationReportRecord(
                 json.get("delegate").getAsString(),
                 json.get("operators").getAsInt(),
                 json.get("delegatedOperators").getAsInt(),
                 json.get("kernels").getAsInt(),
                 json.get("threads").getAsInt(),
-                json.get("origin").getAsString(),
+                DelegationReport.Origin.valueOf(json.get("origin").getAsString()),
                 json.get("reason").getAsString(),
                 json.get("choiceId").getAsString(),
                 outputs,
@@ -90,7 +91,7 @@ final class DelegationFacts {
                 .formatted(
                         what,
                         threads,
-                        report.origin().toLowerCase(Locale.ROOT),
+                        report.origin().name().toLowerCase(Locale.ROOT),
                         reason.startsWith(CPU_KERNELS)
                                 ? reason.substring(CPU_KERNELS.length())
                                 : reason);

@@ -5,7 +5,7 @@ import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
-import org.djlplan.memplan.spi.DelegationChoice.Origin;
+import org.djlplan.memplan.report.DelegationReport.Origin;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -27,8 +27,6 @@ import picocli.CommandLine.Spec;
                     + "plan, which affects its figures; further runs use the stored plan."
         })
 final class RunCommand implements Callable<Integer> {
-
-    private static final String UNVERIFIED = Origin.UNVERIFIED.name();
 
     @Spec private CommandSpec spec;
 
@@ -81,7 +79,7 @@ final class RunCommand implements Callable<Integer> {
             worker.lastErrorLines().forEach(err::println);
             if (!json) {
                 figures.delegation()
-                        .filter(report -> report.origin().equals(UNVERIFIED))
+                        .filter(report -> report.origin() == Origin.UNVERIFIED)
                         .ifPresent(report -> err.println(hint()));
             }
             err.flush();

@@ -14,6 +14,7 @@ import org.djlplan.cli.BudgetSweep.Refused;
 import org.djlplan.cli.BudgetSweep.Result;
 import org.djlplan.cli.BudgetSweep.Row;
 import org.djlplan.cli.BudgetSweep.Stock;
+import org.djlplan.memplan.internal.report.BudgetReportRecord;
 import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.report.WeightIo;
 import org.junit.jupiter.api.Test;
@@ -25,7 +26,7 @@ class BudgetTableTest {
     private static final MedianRatio WARM = new MedianRatio(1.02, 1.01, 1.03, 15);
     private static final MedianRatio COLD = new MedianRatio(1.2, 1.1, 1.3, 15);
     private static final BudgetReport REPORT =
-            new BudgetReport(
+            new BudgetReportRecord(
                     60 * MB,
                     20 * MB,
                     50 * MB,
@@ -165,7 +166,7 @@ class BudgetTableTest {
     @Test
     void json_reportWithoutAPrediction_isReadAgain() {
         BudgetReport report =
-                new BudgetReport(
+                new BudgetReportRecord(
                         1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, OptionalLong.empty(), WeightIo.MMAP);
         assertEquals(report, BudgetFacts.fromJson(BudgetFacts.toJson(report)));
     }

@@ -14,6 +14,7 @@ import java.util.OptionalInt;
 import org.djlplan.cli.Comparison.Variant;
 import org.djlplan.cli.OutputDifference.Limit;
 import org.djlplan.cli.OutputDifference.Output;
+import org.djlplan.memplan.internal.report.DelegationReportRecord;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.OutputAgreement;
 import org.junit.jupiter.api.Test;
@@ -21,18 +22,18 @@ import org.junit.jupiter.api.Test;
 class ComparisonTest {
 
     private static final DelegationReport CHOICE =
-            new DelegationReport(
+            new DelegationReportRecord(
                     "xnnpack",
                     9,
                     7,
                     1,
                     2,
-                    "STORED",
+                    DelegationReport.Origin.STORED,
                     "the only partition",
                     "0123456789ab",
                     List.of(
-                            new OutputAgreement("landmarks", 2.9e-3, 6e-4, 9.6e-3),
-                            new OutputAgreement("mask", 1, 0, 4)));
+                            OutputAgreement.of("landmarks", 2.9e-3, 6e-4, 9.6e-3),
+                            OutputAgreement.of("mask", 1, 0, 4)));
 
     private static final List<String> TYPES = List.of("float32", "uint8");
     private static final Limit LIMIT = new Limit(9.6e-3, 4);
@@ -232,13 +233,13 @@ class ComparisonTest {
     @Test
     void table_cpuKernelsChosen_saysWhy() {
         DelegationReport cpu =
-                new DelegationReport(
+                new DelegationReportRecord(
                         "xnnpack",
                         9,
                         0,
                         0,
                         -1,
-                        "MEASURED",
+                        DelegationReport.Origin.MEASURED,
                         "CPU kernels: no partition",
                         "0123456789ab",
                         List.of());
@@ -331,18 +332,18 @@ class ComparisonTest {
     }
 
     private static DelegationReport choice(double first, double second) {
-        return new DelegationReport(
+        return new DelegationReportRecord(
                 "xnnpack",
                 9,
                 7,
                 1,
                 2,
-                "STORED",
+                DelegationReport.Origin.STORED,
                 "kept",
                 "0123456789ab",
                 List.of(
-                        new OutputAgreement("a", 0, 0, first),
-                        new OutputAgreement("b", 0, 0, second)));
+                        OutputAgreement.of("a", 0, 0, first),
+                        OutputAgreement.of("b", 0, 0, second)));
     }
 
     @Test

@@ -13,6 +13,7 @@ import org.djlplan.delegation.internal.Patience.Attempts;
 import org.djlplan.delegation.internal.choice.Request;
 import org.djlplan.delegation.internal.table.ProfileTable;
 import org.djlplan.memplan.internal.thread.DaemonThreads;
+import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.DelegationChoice;
@@ -181,7 +182,7 @@ final class Background implements Choosing {
 
     /** A verified choice stays verified if no more can be measured. */
     private void stay(UnmeasurableException why) {
-        if (now.origin() == DelegationChoice.Origin.UNVERIFIED) {
+        if (now.origin() == DelegationReport.Origin.UNVERIFIED) {
             deliver(measurement.unmeasured(why));
         } else {
             logger.info(
@@ -213,7 +214,7 @@ final class Background implements Choosing {
 
     @Override
     public synchronized boolean isSettled() {
-        return now.origin() != DelegationChoice.Origin.UNVERIFIED
+        return now.origin() != DelegationReport.Origin.UNVERIFIED
                 || closed
                 || pending.map(Future::isDone).orElse(true);
     }

@@ -24,6 +24,7 @@ import org.djlplan.memplan.internal.machine.Machine;
 import org.djlplan.memplan.internal.store.FolderStore;
 import org.djlplan.memplan.internal.store.StoreKey;
 import org.djlplan.memplan.internal.store.StoreLock;
+import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateRunner;
 import org.djlplan.memplan.spi.DelegableModel;
@@ -121,7 +122,7 @@ final class Measurement {
 
     /** Returns the choice of a stored table. */
     DelegationChoice stored(ProfileTable table) {
-        return request.choice(table, DelegationChoice.Origin.STORED);
+        return request.choice(table, DelegationReport.Origin.STORED);
     }
 
     /**
@@ -239,7 +240,7 @@ final class Measurement {
                                     urgency, early, t -> kept.isEmpty() || sufficient.test(t));
                     return kept.isPresent() && !sufficient.test(table)
                             ? stored(kept.get())
-                            : request.choice(table, DelegationChoice.Origin.MEASURED);
+                            : request.choice(table, DelegationReport.Origin.MEASURED);
                 });
     }
 

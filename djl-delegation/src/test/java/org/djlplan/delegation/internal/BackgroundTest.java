@@ -33,10 +33,10 @@ import org.djlplan.delegation.internal.table.ProfileTable.Entry.Latency;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.internal.store.StoreKey;
 import org.djlplan.memplan.internal.store.StoreLock;
+import org.djlplan.memplan.report.DelegationReport.Origin;
 import org.djlplan.memplan.report.OutputAgreement;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.DelegationChoice;
-import org.djlplan.memplan.spi.DelegationChoice.Origin;
 import org.djlplan.memplan.spi.DelegationProvider.Choosing;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.OutputError.Deviation;
@@ -111,7 +111,7 @@ class BackgroundTest extends ProviderFixture {
         assertEquals(ALL, early.candidate());
         assertEquals(Origin.VERIFIED, early.origin());
         assertEquals(
-                List.of(new OutputAgreement("t" + FakeModel.OPERATORS, 3e-3, 5e-4, 4e-3)),
+                List.of(OutputAgreement.of("t" + FakeModel.OPERATORS, 3e-3, 5e-4, 4e-3)),
                 early.outputs());
         go.countDown();
         assertEquals(chosen(Origin.MEASURED), nextBetter());

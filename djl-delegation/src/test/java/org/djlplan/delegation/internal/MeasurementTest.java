@@ -27,6 +27,7 @@ import org.djlplan.delegation.internal.store.Wanted;
 import org.djlplan.delegation.internal.table.ProfileTable;
 import org.djlplan.memplan.internal.machine.Machine;
 import org.djlplan.memplan.internal.store.StoreLock;
+import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.DelegationChoice;
@@ -103,7 +104,7 @@ class MeasurementTest {
         assertEquals(Optional.of(tuned), measuring(tuned).renew(PATIENCE_NANOS, table -> true));
         Measurement found = measuring(FIRST);
         DelegationChoice choice = found.stored(found.kept().orElseThrow());
-        assertEquals(DelegationChoice.Origin.STORED, choice.origin());
+        assertEquals(DelegationReport.Origin.STORED, choice.origin());
         assertEquals(2, choice.candidate().threads());
     }
 
@@ -170,7 +171,7 @@ class MeasurementTest {
         ProfileStore.of(model).save(measurement.key(), FIRST);
         assertEquals(Optional.empty(), measurement.kept());
         assertEquals(
-                DelegationChoice.Origin.MEASURED,
+                DelegationReport.Origin.MEASURED,
                 measurement
                         .attempt(PATIENCE_NANOS, Urgency.IN_BACKGROUND, early -> {})
                         .orElseThrow()

@@ -17,10 +17,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.djlplan.delegation.internal.Measurement.Profiling;
 import org.djlplan.delegation.internal.store.SampleTables;
 import org.djlplan.delegation.internal.table.ProfileTable;
+import org.djlplan.memplan.report.DelegationReport.Origin;
 import org.djlplan.memplan.report.OutputAgreement;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegationChoice;
-import org.djlplan.memplan.spi.DelegationChoice.Origin;
 import org.djlplan.memplan.spi.DelegationProvider.Choosing;
 import org.djlplan.memplan.testing.LogCapture;
 import org.junit.jupiter.api.AfterEach;
@@ -41,7 +41,7 @@ abstract class ProviderFixture {
                 List.of(),
                 origin,
                 TABLE.reason(),
-                List.of(new OutputAgreement("t" + FakeModel.OPERATORS, 2.2e-6, 0, 1e-4)));
+                List.of(OutputAgreement.of("t" + FakeModel.OPERATORS, 2.2e-6, 0, 1e-4)));
     }
 
     static final Patience SHORT =

@@ -7,11 +7,11 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.MeterBinder;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToDoubleFunction;
 import org.djlplan.memplan.PlanHandle;
+import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.MemoryReport;
 import org.djlplan.memplan.report.PlanReport;
 
@@ -32,9 +32,6 @@ import org.djlplan.memplan.report.PlanReport;
  * all but the present one are 0</td></tr> </table>
  */
 public final class PlanMetrics implements MeterBinder {
-
-    private static final List<String> ORIGINS =
-            List.of("UNVERIFIED", "VERIFIED", "MEASURED", "STORED");
 
     private static final ImmutableMap<String, ToDoubleFunction<MemoryReport>> PARTS =
             ImmutableMap.<String, ToDoubleFunction<MemoryReport>>builder()
@@ -104,13 +101,13 @@ public final class PlanMetrics implements MeterBinder {
         count(registry, tags.and("planned", "true"), PlanMetrics::planned);
         count(registry, tags.and("planned", "false"), report -> report.predictions().unplanned());
         if (now.delegation().isPresent()) {
-            for (String origin : ORIGINS) {
+            for (DelegationReport.Origin origin : DelegationReport.Origin.values()) {
                 Gauge.builder(
                                 "djlplan.delegation",
                                 model,
                                 now(report -> delegatedOperators(report, origin)))
                         .description("Operators that run in the delegate")
-                        .tags(tags.and("origin", origin))
+                        .tags(tags.and("origin", origin.name()))
                         .register(registry);
             }
         }
@@ -127,9 +124,9 @@ public final class PlanMetrics implements MeterBinder {
         return report.predictions().total() - report.predictions().unplanned();
     }
 
-    private static double delegatedOperators(PlanReport report, String origin) {
+    private static double delegatedOperators(PlanReport report, DelegationReport.Origin origin) {
         return report.delegation()
-                .filter(d -> d.origin().equals(origin))
+                .filter(d -> d.origin() == origin)
                 .map(d -> (double) d.delegatedOperators())
                 .orElse(0.0);
     }

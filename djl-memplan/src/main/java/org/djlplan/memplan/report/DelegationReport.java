@@ -1,80 +1,66 @@
 package org.djlplan.memplan.report;
 
-import com.google.common.collect.ImmutableList;
 import java.util.List;
 
-/**
- * The operators of a model that run in the engine's delegate, and why.
- *
- * @param delegate name of the delegate
- * @param operators number of operators of the model
- * @param delegatedOperators number of delegated operators
- * @param partitions number of delegate kernels
- * @param threads threads per prediction, −1 for the engine's default
- * @param origin UNVERIFIED, VERIFIED, MEASURED or STORED
- * @param reason of the choice, in one line
- * @param choiceId identifies the choice among others of this model: 12 hexadecimal digits, a hash
- *     of engine, delegate, acceptance rule, and all operators and thread counts that may serve;
- *     equal in every JVM with the same choice
- * @param outputs measured differences of its outputs from the CPU kernels'; empty if nothing is
- *     delegated
- * @param otherShapes what runs inputs of other shapes than in the file, and why, in one line; empty
- *     if that was not measured, and the CPU kernels do
- */
-public record DelegationReport(
-        String delegate,
-        int operators,
-        int delegatedOperators,
-        int partitions,
-        int threads,
-        String origin,
-        String reason,
-        String choiceId,
-        List<OutputAgreement> outputs,
-        String otherShapes) {
+/** The operators of a model that run in the engine's delegate, and why. */
+public interface DelegationReport {
 
-    public DelegationReport {
-        outputs = ImmutableList.copyOf(outputs);
+    /** The origin of a choice. */
+    enum Origin {
+        /** Nothing was measured; the choice is the CPU kernels. */
+        UNVERIFIED,
+        /** Its outputs were compared with the CPU kernels'; other sets may be better. */
+        VERIFIED,
+        /** Measured now. */
+        MEASURED,
+        /** Measured earlier and stored. */
+        STORED
     }
 
-    /** A report of a model of which nothing was measured at other shapes. */
-    public DelegationReport(
-            String delegate,
-            int operators,
-            int delegatedOperators,
-            int partitions,
-            int threads,
-            String origin,
-            String reason,
-            String choiceId,
-            List<OutputAgreement> outputs) {
-        this(
-                delegate,
-                operators,
-                delegatedOperators,
-                partitions,
-                threads,
-                origin,
-                reason,
-                choiceId,
-                outputs,
-                "");
-    }
+    /** Returns the name of the delegate. */
+    String delegate();
+
+    /** Returns the number of operators of the model. */
+    int operators();
+
+    /** Returns the number of delegated operators. */
+    int delegatedOperators();
+
+    /** Returns the number of delegate kernels. */
+    int partitions();
+
+    /** Returns the threads per prediction, −1 for the engine's default. */
+    int threads();
+
+    /** Returns the origin of the choice. */
+    Origin origin();
+
+    /** Returns the reason of the choice, in one line. */
+    String reason();
+
+    /**
+     * Returns what identifies the choice among others of this model: 12 hexadecimal digits, a hash
+     * of engine, delegate, acceptance rule, and all operators and thread counts that may serve;
+     * equal in every JVM with the same choice.
+     */
+    String choiceId();
+
+    /**
+     * Returns the measured differences of its outputs from the CPU kernels'; empty if nothing is
+     * delegated.
+     */
+    List<OutputAgreement> outputs();
+
+    /**
+     * Returns what runs inputs of other shapes than in the file, and why, in one line; empty if
+     * that was not measured, and the CPU kernels do.
+     */
+    String otherShapes();
 
     /**
      * Returns the report for people: a line for what is delegated, one per output, and one for
      * other shapes if they were measured.
      */
     @Override
-    public String toString() {
-        StringBuilder text = new StringBuilder();
-        text.append(delegatedOperators).append(" of ").append(operators).append(" operators in ");
-        text.append(partitions).append(" kernels of ").append(delegate);
-        text.append(threads < 0 ? "" : " with " + threads + " threads");
-        text.append(" (").append(origin).append(", choice ").append(choiceId).append("): ");
-        text.append(reason);
-        outputs.forEach(output -> text.append("\n    ").append(output));
-        text.append(otherShapes.isEmpty() ? "" : "\n    other shapes: " + otherShapes);
-        return text.toString();
-    }
+    String toString();
 }

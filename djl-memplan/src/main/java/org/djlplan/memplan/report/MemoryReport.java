@@ -1,62 +1,53 @@
 package org.djlplan.memplan.report;
 
 /**
- * The current memory of this process by purpose, in bytes. The parts add up to {@code
- * residentBytes}.
- *
- * @param residentBytes the resident set
- * @param heapBytes Java objects, including dead ones until they are collected
- * @param jvmBytes memory of the JVM itself: classes, compiled code
- * @param weightsBytes of this model, if they stay in memory and are not pages of a mapped file
- * @param arenasBytes arenas of predictions and of outputs, of all models
- * @param kernelsBytes code that the engine generated at run time, as oneDNN does for each shape;
- *     {@code ONEDNN_PRIMITIVE_CACHE_CAPACITY} limits their number (default 1,024)
- * @param engineBytes other allocations of native code: the engine's caches and structures, arrays
- *     in use, weights of other models
- * @param keptBytes freed memory that the C library keeps
- * @param filesBytes pages of mapped files: libraries, models
- * @param restBytes stacks of threads, Java heap without objects, and measuring errors of the other
- *     parts; negative if these were measured too high
+ * The current memory of this process by purpose, in bytes. The parts add up to {@link
+ * #residentBytes}.
  */
-public record MemoryReport(
-        long residentBytes,
-        long heapBytes,
-        long jvmBytes,
-        long weightsBytes,
-        long arenasBytes,
-        long kernelsBytes,
-        long engineBytes,
-        long keptBytes,
-        long filesBytes,
-        long restBytes) {
+public interface MemoryReport {
 
-    private static final double MEGA = 1e6;
+    /** Returns the resident set. */
+    long residentBytes();
+
+    /** Returns the Java objects, including dead ones until they are collected. */
+    long heapBytes();
+
+    /** Returns the memory of the JVM itself: classes, compiled code. */
+    long jvmBytes();
+
+    /**
+     * Returns the weights of this model, if they stay in memory and are not pages of a mapped file.
+     */
+    long weightsBytes();
+
+    /** Returns the arenas of predictions and of outputs, of all models. */
+    long arenasBytes();
+
+    /**
+     * Returns the code that the engine generated at run time, as oneDNN does for each shape; {@code
+     * ONEDNN_PRIMITIVE_CACHE_CAPACITY} limits their number (default 1,024).
+     */
+    long kernelsBytes();
+
+    /**
+     * Returns other allocations of native code: the engine's caches and structures, arrays in use,
+     * weights of other models.
+     */
+    long engineBytes();
+
+    /** Returns the freed memory that the C library keeps. */
+    long keptBytes();
+
+    /** Returns the pages of mapped files: libraries, models. */
+    long filesBytes();
+
+    /**
+     * Returns the stacks of threads, Java heap without objects, and measuring errors of the other
+     * parts; negative if these were measured too high.
+     */
+    long restBytes();
 
     /** Returns one line for people. */
     @Override
-    public String toString() {
-        return megabytes(residentBytes)
-                + " MB in memory: Java's heap "
-                + megabytes(heapBytes)
-                + ", JVM "
-                + megabytes(jvmBytes)
-                + ", weights "
-                + megabytes(weightsBytes)
-                + ", arenas "
-                + megabytes(arenasBytes)
-                + ", the engine's kernels "
-                + megabytes(kernelsBytes)
-                + ", the engine's other memory "
-                + megabytes(engineBytes)
-                + ", freed and kept "
-                + megabytes(keptBytes)
-                + ", files "
-                + megabytes(filesBytes)
-                + ", rest "
-                + megabytes(restBytes);
-    }
-
-    private static double megabytes(long bytes) {
-        return Math.round(bytes / MEGA * 10) / 10.0;
-    }
+    String toString();
 }

@@ -1,55 +1,75 @@
 package org.djlplan.memplan.report;
 
-/**
- * The resources that all planned models of a process share, at one moment.
- *
- * @param arenas for intermediate tensors
- * @param workspaces of delegate kernels
- * @param packedWeightsBytes weights that XNNPACK packed once for all interpreters of a model
- * @param workers that run forward passes
- * @param waits of predictions, since the start
- */
-public record PoolReport(
-        Arenas arenas,
-        Workspaces workspaces,
-        long packedWeightsBytes,
-        Workers workers,
-        Waits waits) {
+/** The resources that all planned models of a process share, at one moment. */
+public interface PoolReport {
 
-    /**
-     * Arenas that models share.
-     *
-     * @param count number of arenas
-     * @param bytes their total size
-     * @param inUse number of arenas that predictions use
-     * @param overflows number of predictions that allocated memory of their own because all arenas
-     *     were in use for too long
-     */
-    public record Arenas(int count, long bytes, int inUse, long overflows) {}
+    /** Returns the arenas for intermediate tensors. */
+    Arenas arenas();
 
-    /**
-     * Workspaces of delegate kernels that lie on shared pages.
-     *
-     * @param count how many
-     * @param separateBytes their size if each had its own pages
-     * @param bytes their actual size
-     */
-    public record Workspaces(int count, long separateBytes, long bytes) {}
+    /** Returns the workspaces of delegate kernels. */
+    Workspaces workspaces();
 
-    /**
-     * Forward passes that {@code memplan.workers} limits.
-     *
-     * @param busy number of running passes, on workers or on their callers' threads
-     * @param waiting number of passes that wait for a worker
-     */
-    public record Workers(int busy, int waiting) {}
+    /** Returns the bytes of weights that XNNPACK packed once for all interpreters of a model. */
+    long packedWeightsBytes();
+
+    /** Returns the workers that run forward passes. */
+    Workers workers();
+
+    /** Returns the waits of predictions, since the start. */
+    Waits waits();
+
+    /** Arenas that models share. */
+    interface Arenas {
+
+        /** Returns the number of arenas. */
+        int count();
+
+        /** Returns their total size in bytes. */
+        long bytes();
+
+        /** Returns the number of arenas that predictions use. */
+        int inUse();
+
+        /**
+         * Returns the number of predictions that allocated memory of their own because all arenas
+         * were in use for too long.
+         */
+        long overflows();
+    }
+
+    /** Workspaces of delegate kernels that lie on shared pages. */
+    interface Workspaces {
+
+        /** Returns the number of workspaces. */
+        int count();
+
+        /** Returns their size in bytes if each had its own pages. */
+        long separateBytes();
+
+        /** Returns their actual size in bytes. */
+        long bytes();
+    }
+
+    /** Forward passes that {@code memplan.workers} limits. */
+    interface Workers {
+
+        /** Returns the number of running passes, on workers or on their callers' threads. */
+        int busy();
+
+        /** Returns the number of passes that wait for a worker. */
+        int waiting();
+    }
 
     /**
      * Waits of predictions for workers, interpreters, arenas, processors, or a place among {@code
      * memplan.maxPredictions}.
-     *
-     * @param count how many
-     * @param nanos their total duration
      */
-    public record Waits(long count, long nanos) {}
+    interface Waits {
+
+        /** Returns the number of waits. */
+        long count();
+
+        /** Returns their total duration in nanoseconds. */
+        long nanos();
+    }
 }

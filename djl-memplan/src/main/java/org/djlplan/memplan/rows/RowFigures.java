@@ -1,19 +1,26 @@
 package org.djlplan.memplan.rows;
 
 /**
- * Counts of a {@link RowPredictor} so far, for the accumulators of a framework.
- *
- * @param rows number of predicted rows
- * @param batches number of batches
- * @param paddedRows number of rows that padded a last batch to the size of the others
- * @param tokens number of tokens of rows that were grouped by length
- * @param paddedTokens number of tokens that padded such rows to the longest of their batch
- * @param predictNanos total duration of predictions, with pre- and post-processing
+ * Counts of a {@link RowPredictor} so far, for the accumulators of a framework. Only djl-plan and
+ * tests implement it: a later version may add counts.
  */
-public record RowFigures(
-        long rows,
-        long batches,
-        long paddedRows,
-        long tokens,
-        long paddedTokens,
-        long predictNanos) {}
+public interface RowFigures {
+
+    /** Returns the number of predicted rows. */
+    long rows();
+
+    /** Returns the number of batches. */
+    long batches();
+
+    /** Returns the number of rows that padded a last batch to the size of the others. */
+    long paddedRows();
+
+    /** Returns the number of tokens of rows that were grouped by length. */
+    long tokens();
+
+    /** Returns the number of tokens that padded such rows to the longest of their batch. */
+    long paddedTokens();
+
+    /** Returns the total duration of predictions, with pre- and post-processing, in nanoseconds. */
+    long predictNanos();
+}

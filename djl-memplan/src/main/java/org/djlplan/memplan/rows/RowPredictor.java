@@ -141,6 +141,15 @@ public final class RowPredictor<I, O> implements AutoCloseable {
         }
     }
 
+    private record Counts(
+            long rows,
+            long batches,
+            long paddedRows,
+            long tokens,
+            long paddedTokens,
+            long predictNanos)
+            implements RowFigures {}
+
     /** Rows that are predicted together. */
     private final class Batch {
         private final long first;
@@ -401,7 +410,7 @@ public final class RowPredictor<I, O> implements AutoCloseable {
 
     /** Returns the current counts. */
     public RowFigures figures() {
-        return new RowFigures(
+        return new Counts(
                 rows.sum(),
                 batches.sum(),
                 padded.sum(),

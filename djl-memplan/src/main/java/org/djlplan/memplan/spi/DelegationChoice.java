@@ -6,6 +6,7 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.hash.Hashing;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.OutputAgreement;
 
 /**
@@ -22,23 +23,11 @@ import org.djlplan.memplan.report.OutputAgreement;
 public record DelegationChoice(
         Candidate candidate,
         List<Candidate> lighter,
-        Origin origin,
+        DelegationReport.Origin origin,
         String reason,
         List<OutputAgreement> outputs) {
 
     private static final int ID_DIGITS = 12;
-
-    /** The origin of a choice. */
-    public enum Origin {
-        /** Nothing was measured; the choice is the CPU kernels. */
-        UNVERIFIED,
-        /** Its outputs were compared with the CPU kernels'; other sets may be better. */
-        VERIFIED,
-        /** Measured now. */
-        MEASURED,
-        /** Measured earlier and stored. */
-        STORED
-    }
 
     public DelegationChoice {
         checkArgument(!reason.isEmpty(), "a choice without a reason");
@@ -56,7 +45,7 @@ public record DelegationChoice(
     }
 
     /** Creates a choice for predictions under any load. */
-    public DelegationChoice(Candidate candidate, Origin origin, String reason) {
+    public DelegationChoice(Candidate candidate, DelegationReport.Origin origin, String reason) {
         this(candidate, List.of(), origin, reason, List.of());
     }
 

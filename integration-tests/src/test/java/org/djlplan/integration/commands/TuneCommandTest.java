@@ -33,6 +33,7 @@ import org.djlplan.integration.support.RealModels;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
 import org.djlplan.memplan.report.DelegationReport;
+import org.djlplan.memplan.report.DelegationReport.Origin;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.BeforeEach;
@@ -119,11 +120,11 @@ class TuneCommandTest {
 
         int operators = table.getAsJsonObject("chosen").getAsJsonArray("operators").size();
         DelegationReport report = load(model, Map.of("memplan.threads", "1"));
-        assertEquals("STORED", report.origin());
+        assertEquals(Origin.STORED, report.origin());
         assertEquals(operators, report.delegatedOperators());
         // It may go on with what else the machine did meanwhile.
         assertTrue(report.reason().startsWith(table.get("reason").getAsString()), report.reason());
-        assertEquals("UNVERIFIED", load(model, Map.of()).origin());
+        assertEquals(Origin.UNVERIFIED, load(model, Map.of()).origin());
     }
 
     /** Loads a model as an application does, but measures nothing. */
@@ -181,8 +182,8 @@ class TuneCommandTest {
         Result result = djlplan("tune", BUDGET, model.toString());
         assertEquals(0, result.exitCode(), result.err());
         assertTrue(result.out().contains("\nfound by loads without options; "), result.out());
-        assertEquals("STORED", load(model, Map.of()).origin());
-        assertEquals("UNVERIFIED", load(model, Map.of("memplan.threads", "1")).origin());
+        assertEquals(Origin.STORED, load(model, Map.of()).origin());
+        assertEquals(Origin.UNVERIFIED, load(model, Map.of("memplan.threads", "1")).origin());
     }
 
     @NeedsModels(RealModels.TFLITE)
@@ -191,7 +192,7 @@ class TuneCommandTest {
         Path copy = Files.copy(RealModels.TFLITE.file("onet"), folder.resolve("onet.tflite"));
         JsonObject table = onlyTable(djlplan("tune", "--json", BUDGET, copy.toString()));
         assertEquals("{}", table.get("loads").toString());
-        assertEquals("STORED", load(copy, Map.of()).origin());
+        assertEquals(Origin.STORED, load(copy, Map.of()).origin());
     }
 
     @Test
@@ -213,8 +214,8 @@ class TuneCommandTest {
         assertEquals("1", loads.get("memplan.threads").getAsString(), loads.toString());
         assertEquals("memory", loads.get("delegation.objective").getAsString(), loads.toString());
         assertEquals(2, loads.size(), loads.toString());
-        assertEquals("STORED", load(model, options).origin());
-        assertEquals("UNVERIFIED", load(model, Map.of()).origin());
+        assertEquals(Origin.STORED, load(model, options).origin());
+        assertEquals(Origin.UNVERIFIED, load(model, Map.of()).origin());
     }
 
     /** The model alone is on another machine of this kind, and the folder beside it. */
@@ -236,9 +237,9 @@ class TuneCommandTest {
 
         DelegationReport pinned = load(copy, pin);
 
-        assertEquals("STORED", pinned.origin(), pinned.reason());
+        assertEquals(Origin.STORED, pinned.origin(), pinned.reason());
         DelegationReport tuned = load(model, Map.of("memplan.threads", "1"));
-        assertEquals("STORED", tuned.origin(), tuned.reason());
+        assertEquals(Origin.STORED, tuned.origin(), tuned.reason());
         assertEquals(tuned.choiceId(), pinned.choiceId());
 
         // The same name and operators, but other weights.

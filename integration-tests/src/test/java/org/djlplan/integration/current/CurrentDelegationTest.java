@@ -16,6 +16,7 @@ import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.TestModels;
 import org.djlplan.integration.support.Tolerance;
 import org.djlplan.memplan.report.DelegationReport;
+import org.djlplan.memplan.report.DelegationReport.Origin;
 import org.djlplan.memplan.report.PlanReport;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -52,7 +53,9 @@ class CurrentDelegationTest {
             try (ZooModel<NDList, NDList> model = Planned.load(file, options);
                     StockInterpreter stock = new StockInterpreter(file, 1)) {
                 String text = report(model).toString();
-                assertEquals(profile.equals("off") ? "STORED" : "MEASURED", report(model).origin());
+                assertEquals(
+                        profile.equals("off") ? Origin.STORED : Origin.MEASURED,
+                        report(model).origin());
                 assertTrue(report(model).delegatedOperators() > 0, text);
                 assertTrue(text.contains(", buffers built for each prediction: "), text);
                 List<ByteBuffer> inputs = stock.randomInputs(1);
@@ -68,7 +71,7 @@ class CurrentDelegationTest {
         int delegated;
         try (ZooModel<NDList, NDList> model = Planned.load(file, options("blocking"));
                 StockInterpreter stock = new StockInterpreter(file, 1)) {
-            assertEquals("MEASURED", report(model).origin(), report(model).toString());
+            assertEquals(Origin.MEASURED, report(model).origin(), report(model).toString());
             delegated = report(model).delegatedOperators();
             assertTrue(delegated > 0, report(model).toString());
             List<ByteBuffer> inputs = stock.randomInputs(1);
@@ -78,7 +81,7 @@ class CurrentDelegationTest {
                     report(model).toString());
         }
         try (ZooModel<NDList, NDList> model = Planned.load(file, options("off"))) {
-            assertEquals("STORED", report(model).origin());
+            assertEquals(Origin.STORED, report(model).origin());
             assertEquals(delegated, report(model).delegatedOperators());
         }
     }

@@ -33,11 +33,11 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.internal.source.tflite.TfLiteReader;
 import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
 import org.djlplan.memplan.report.DelegationReport;
+import org.djlplan.memplan.report.DelegationReport.Origin;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
 import org.djlplan.memplan.spi.DelegationChoice;
-import org.djlplan.memplan.spi.DelegationChoice.Origin;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -108,7 +108,7 @@ class ExcludeTest {
         try (ZooModel<NDList, NDList> model = Planned.load(file, options("add", "blocking"));
                 StockInterpreter stock = new StockInterpreter(file, 1)) {
             DelegationReport report = report(model);
-            assertEquals("MEASURED", report.origin());
+            assertEquals(Origin.MEASURED, report.origin());
             assertTrue(
                     report.delegatedOperators() > 0
                             && report.delegatedOperators() <= operators - additions,
@@ -120,10 +120,10 @@ class ExcludeTest {
                     report.toString());
         }
         try (ZooModel<NDList, NDList> model = Planned.load(file, options("ADD", "off"))) {
-            assertEquals("STORED", report(model).origin());
+            assertEquals(Origin.STORED, report(model).origin());
         }
         try (ZooModel<NDList, NDList> model = Planned.load(file, options("", "off"))) {
-            assertEquals("UNVERIFIED", report(model).origin(), "of another question");
+            assertEquals(Origin.UNVERIFIED, report(model).origin(), "of another question");
         }
     }
 

@@ -24,6 +24,7 @@ import org.djlplan.integration.support.Tolerance;
 import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
 import org.djlplan.memplan.internal.store.Kept;
 import org.djlplan.memplan.report.DelegationReport;
+import org.djlplan.memplan.report.DelegationReport.Origin;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.testing.LogCapture;
 import org.junit.jupiter.api.Test;
@@ -45,7 +46,7 @@ class ExternalDelegateTest {
         Map<String, Object> arguments = arguments("GOOD");
         try (ZooModel<NDList, NDList> model = Planned.load(file, arguments)) {
             assertSame(file, model);
-            assertEquals("MEASURED", report(model).origin());
+            assertEquals(Origin.MEASURED, report(model).origin());
         }
         // All additions, forced: a tool of this test's own choice must work, too.
         assertSameWithAllAdditions(file, arguments);
@@ -59,7 +60,7 @@ class ExternalDelegateTest {
         arguments.put("delegation.exclude", "ADD");
         try (ZooModel<NDList, NDList> model = Planned.load(file, arguments);
                 StockInterpreter stock = new StockInterpreter(file, 1)) {
-            assertEquals("MEASURED", report(model).origin());
+            assertEquals(Origin.MEASURED, report(model).origin());
             assertEquals(0, report(model).delegatedOperators());
             List<ByteBuffer> inputs = stock.randomInputs(1);
             assertEquals(stock.run(inputs), Planned.predict(model, inputs, stock.shapes()));
@@ -82,7 +83,7 @@ class ExternalDelegateTest {
         try (LogCapture log = LogCapture.echoing();
                 ZooModel<NDList, NDList> model = Planned.load(file, arguments)) {
             assertSame(file, model);
-            assertEquals("STORED", report(model).origin());
+            assertEquals(Origin.STORED, report(model).origin());
             assertEquals(0, report(model).delegatedOperators());
             assertEquals(List.of(), log.ours("WARN"));
         }

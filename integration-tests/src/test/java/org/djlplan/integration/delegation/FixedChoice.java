@@ -15,9 +15,9 @@ import org.djlplan.memplan.internal.serving.ServedModel;
 import org.djlplan.memplan.internal.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.internal.source.tflite.TfLiteReader;
 import org.djlplan.memplan.report.DelegationReport;
+import org.djlplan.memplan.report.DelegationReport.Origin;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegationChoice;
-import org.djlplan.memplan.spi.DelegationChoice.Origin;
 
 /** Runs models with everything delegated that a delegate reports, at any cost. */
 final class FixedChoice {

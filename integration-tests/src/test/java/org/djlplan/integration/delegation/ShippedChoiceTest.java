@@ -22,6 +22,7 @@ import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.report.DelegationReport;
+import org.djlplan.memplan.report.DelegationReport.Origin;
 import org.djlplan.memplan.report.PlanReport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -46,7 +47,7 @@ class ShippedChoiceTest {
         tuned = machine("tuned");
         try (ZooModel<NDList, NDList> model = load(tuned, "delegation.profile", "blocking:1s")) {
             DelegationReport report = report(model);
-            assertEquals("MEASURED", report.origin(), report.reason());
+            assertEquals(Origin.MEASURED, report.origin(), report.reason());
             assertTrue(report.delegatedOperators() > 0, report.reason());
             choiceId = report.choiceId();
         }
@@ -94,7 +95,7 @@ class ShippedChoiceTest {
     }
 
     private static void assertTheSame(ZooModel<NDList, NDList> model) throws Exception {
-        assertEquals("STORED", report(model).origin(), report(model).reason());
+        assertEquals(Origin.STORED, report(model).origin(), report(model).reason());
         assertEquals(choiceId, report(model).choiceId());
         assertEquals(1, report(model).threads());
     }
@@ -164,7 +165,7 @@ class ShippedChoiceTest {
         assertTrue(message.contains("threads=1"), message);
         try (ZooModel<NDList, NDList> model = load(file, "delegation.onMissing", "cpu")) {
             assertEquals(0, report(model).delegatedOperators());
-            assertEquals("UNVERIFIED", report(model).origin());
+            assertEquals(Origin.UNVERIFIED, report(model).origin());
         }
     }
 

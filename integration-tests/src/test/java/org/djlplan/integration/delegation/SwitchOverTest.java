@@ -25,10 +25,10 @@ import org.djlplan.memplan.internal.runtime.tflite.Delegates;
 import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.internal.serving.ServedModel;
 import org.djlplan.memplan.report.DelegationReport;
+import org.djlplan.memplan.report.DelegationReport.Origin;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegationChoice;
-import org.djlplan.memplan.spi.DelegationChoice.Origin;
 import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -143,7 +143,7 @@ class SwitchOverTest {
                 ZooModel<NDList, NDList> model = Planned.load(file, arguments)) {
             List<ByteBuffer> values = stock.randomInputs(1);
             List<ByteBuffer> expected = stock.run(values);
-            assertEquals("UNVERIFIED", report(model).origin());
+            assertEquals(Origin.UNVERIFIED, report(model).origin());
             Await.until(
                     Duration.ofMinutes(10),
                     () -> {
@@ -157,7 +157,7 @@ class SwitchOverTest {
         try (StockInterpreter stock = new StockInterpreter(file, 1);
                 ZooModel<NDList, NDList> model = Planned.load(file, arguments)) {
             List<ByteBuffer> values = stock.randomInputs(2);
-            assertEquals("STORED", report(model).origin());
+            assertEquals(Origin.STORED, report(model).origin());
             assertTrue(report(model).delegatedOperators() > 0, report(model).toString());
             Tolerance.assertWithin(
                     stock.run(values), Planned.predict(model, values, stock.shapes()), "stored");

@@ -17,6 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.report.DelegationReport;
+import org.djlplan.memplan.report.DelegationReport.Origin;
 import org.djlplan.memplan.report.PlanReport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -72,7 +73,7 @@ public final class Application {
                         .optArgument("delegation.profile", profile + ":500ms")
                         .build();
         try (ZooModel<NDList, NDList> model = criteria.loadModel()) {
-            if (event == Event.SHORT_LIFE && choice(model).origin().equals("UNVERIFIED")) {
+            if (event == Event.SHORT_LIFE && choice(model).origin() == Origin.UNVERIFIED) {
                 boolean unused = EVENT.await(PATIENCE_MINUTES, TimeUnit.MINUTES);
             }
             DelegationReport choice = choice(model);

@@ -11,10 +11,10 @@ import org.djlplan.memplan.internal.candidates.CandidateInterpreters;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.runtime.tflite.Delegates;
 import org.djlplan.memplan.internal.serving.ServedModel;
+import org.djlplan.memplan.report.DelegationReport.Origin;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.DelegationChoice;
-import org.djlplan.memplan.spi.DelegationChoice.Origin;
 
 /**
  * A model with every operator delegated that XNNPACK takes.

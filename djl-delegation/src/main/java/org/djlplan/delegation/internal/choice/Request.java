@@ -12,6 +12,7 @@ import java.util.Set;
 import org.djlplan.delegation.internal.table.ProfileTable;
 import org.djlplan.delegation.internal.table.ProfileTable.Entry;
 import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.OutputAgreement;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegationChoice;
@@ -89,11 +90,11 @@ public record Request(
     /** Returns {@link #unmeasured} as a choice. */
     public DelegationChoice cpu(String why) {
         return new DelegationChoice(
-                unmeasured(), DelegationChoice.Origin.UNVERIFIED, "CPU kernels: " + why);
+                unmeasured(), DelegationReport.Origin.UNVERIFIED, "CPU kernels: " + why);
     }
 
     /** Returns the choice of a table. */
-    public DelegationChoice choice(ProfileTable table, DelegationChoice.Origin origin) {
+    public DelegationChoice choice(ProfileTable table, DelegationReport.Origin origin) {
         String caveat = table.caveat().map(" (%s)"::formatted).orElse("");
         return new DelegationChoice(
                 table.chosen(),
@@ -108,7 +109,7 @@ public record Request(
      * is never slow beside other work.
      */
     public DelegationChoice pinned(ProfileTable table) {
-        DelegationChoice all = choice(table, DelegationChoice.Origin.STORED);
+        DelegationChoice all = choice(table, DelegationReport.Origin.STORED);
         Candidate one = all.lightest();
         return new DelegationChoice(
                 one,
@@ -123,7 +124,7 @@ public record Request(
         return new DelegationChoice(
                 entry.candidate(),
                 List.of(),
-                DelegationChoice.Origin.VERIFIED,
+                DelegationReport.Origin.VERIFIED,
                 "everything that the delegate supports, while other sets are measured",
                 agreements(entry));
     }
@@ -136,7 +137,7 @@ public record Request(
                         graph.outputs().stream().map(id -> graph.tensors().get(id).name()),
                         entry.errors().stream(),
                         (name, error) ->
-                                new OutputAgreement(
+                                OutputAgreement.of(
                                         name,
                                         error.difference(),
                                         error.noise().largest(),

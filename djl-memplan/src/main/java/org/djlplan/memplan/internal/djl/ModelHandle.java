@@ -10,19 +10,20 @@ import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.internal.budget.ResidentWeights;
 import org.djlplan.memplan.internal.config.Budget;
 import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
+import org.djlplan.memplan.internal.report.ReportSources;
 import org.djlplan.memplan.report.PlanReport;
 
 /**
  * The handle of one loaded model: reports what was planned, and changes what can be changed while
- * the model serves. {@link PlanReport#register} keeps it by the model's block. A handle that only
- * reports is that of a model that runs as stock. Called by any thread.
+ * the model serves. {@link ReportSources#register} keeps it by the model's block. A handle that
+ * only reports is that of a model that runs as stock. Called by any thread.
  */
 @FunctionalInterface
 public interface ModelHandle extends Supplier<PlanReport> {
 
     /** Returns the handle of a model that was loaded through djl-plan, or empty for any other. */
     static Optional<ModelHandle> of(Model model) {
-        return PlanReport.source(model).map(ModelHandle.class::cast);
+        return ReportSources.of(model).map(ModelHandle.class::cast);
     }
 
     /** Returns the limit on the sizes of inputs; empty for a model that runs as stock. */

@@ -17,6 +17,8 @@ import java.util.OptionalInt;
 import org.djlplan.memplan.internal.config.GivenOptions;
 import org.djlplan.memplan.internal.config.OptionKey;
 import org.djlplan.memplan.internal.config.PlanOptions;
+import org.djlplan.memplan.internal.report.PlanReportRecord;
+import org.djlplan.memplan.internal.report.ReportSources;
 import org.djlplan.memplan.internal.runtime.SupportedPlatforms;
 import org.djlplan.memplan.internal.runtime.ort.OrtAllocator;
 import org.djlplan.memplan.internal.runtime.tflite.Delegates;
@@ -242,8 +244,8 @@ public final class ModelPlanning {
 
     private static void warn(Model model, String engine, String why, Block block) {
         logger.warn("{} runs as without djl-plan: {}", model.getName(), why);
-        PlanReport report = PlanReport.unplanned(engine, why);
+        PlanReport report = PlanReportRecord.unplanned(engine, why);
         ModelHandle handle = () -> report;
-        PlanReport.register(block, handle);
+        ReportSources.register(block, handle);
     }
 }

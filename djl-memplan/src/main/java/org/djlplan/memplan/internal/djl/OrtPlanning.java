@@ -13,12 +13,12 @@ import org.djlplan.memplan.internal.config.BudgetOptions;
 import org.djlplan.memplan.internal.config.InputShape;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.events.FlightRecord;
+import org.djlplan.memplan.internal.report.ReportSources;
 import org.djlplan.memplan.internal.runtime.ProcessMemory;
 import org.djlplan.memplan.internal.runtime.UnsupportedPlatformException;
 import org.djlplan.memplan.internal.runtime.ort.OrtAllocator;
 import org.djlplan.memplan.internal.runtime.ort.OrtMemory;
 import org.djlplan.memplan.report.BudgetReport;
-import org.djlplan.memplan.report.PlanReport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -220,7 +220,7 @@ final class OrtPlanning {
                                     "OnnxRuntime",
                                     () -> placed.forward(parameters, inputs, params));
                         });
-        PlanReport.register(planned, new OrtHandle(memory, limit));
+        ReportSources.register(planned, new OrtHandle(memory, limit));
         return planned;
     }
 }

@@ -19,6 +19,7 @@ import org.djlplan.memplan.internal.djl.liveness.LivenessExecutor;
 import org.djlplan.memplan.internal.djl.purity.BlockCode;
 import org.djlplan.memplan.internal.djl.purity.Finding;
 import org.djlplan.memplan.internal.planning.AllocationPlanning;
+import org.djlplan.memplan.internal.report.ReportSources;
 import org.djlplan.memplan.internal.runtime.Workers;
 import org.djlplan.memplan.internal.runtime.torch.StreamedWeights;
 import org.djlplan.memplan.internal.runtime.torch.TorchAllocator;
@@ -29,7 +30,6 @@ import org.djlplan.memplan.internal.store.CacheFolder;
 import org.djlplan.memplan.internal.store.FolderStore;
 import org.djlplan.memplan.internal.store.StoreKey;
 import org.djlplan.memplan.internal.store.WeightTraceCodec;
-import org.djlplan.memplan.report.PlanReport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -219,7 +219,7 @@ final class PyTorchPlanning {
                 block.getClass() == SequentialBlock.class
                         ? new PlannedSequentialBlock((SequentialBlock) block, pass)
                         : BlockProxy.wrap(block, pass);
-        PlanReport.register(
+        ReportSources.register(
                 planned, new TorchHandle(memory, limit, weights, options.budget().bestEffort()));
         return planned;
     }

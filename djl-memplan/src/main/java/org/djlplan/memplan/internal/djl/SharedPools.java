@@ -1,6 +1,7 @@
 package org.djlplan.memplan.internal.djl;
 
 import org.djlplan.memplan.internal.events.Waits;
+import org.djlplan.memplan.internal.report.PoolReportRecord;
 import org.djlplan.memplan.internal.runtime.ArenaMetric;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.internal.runtime.Workers;
@@ -20,13 +21,13 @@ public final class SharedPools {
         ArenaMetric arenas = ArenaPool.shared().metric();
         WorkspaceMetric workspaces = WorkspacePool.shared().metric();
         WorkersMetric workers = Workers.metric();
-        return new PoolReport(
-                new PoolReport.Arenas(
+        return new PoolReportRecord(
+                new PoolReportRecord.Arenas(
                         arenas.arenas(), arenas.arenaBytes(), arenas.leased(), arenas.overflows()),
-                new PoolReport.Workspaces(
+                new PoolReportRecord.Workspaces(
                         workspaces.workspaces(), workspaces.workspaceBytes(), workspaces.bytes()),
                 Delegates.packedWeightsBytes(),
-                new PoolReport.Workers(workers.busy(), workers.waiting()),
-                new PoolReport.Waits(Waits.count(), Waits.nanos()));
+                new PoolReportRecord.Workers(workers.busy(), workers.waiting()),
+                new PoolReportRecord.Waits(Waits.count(), Waits.nanos()));
     }
 }

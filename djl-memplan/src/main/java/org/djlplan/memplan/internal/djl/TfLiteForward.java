@@ -20,6 +20,7 @@ import org.djlplan.memplan.internal.budget.ResidentWeights;
 import org.djlplan.memplan.internal.config.Budget;
 import org.djlplan.memplan.internal.engine.TfLiteTypes;
 import org.djlplan.memplan.internal.events.FlightRecord;
+import org.djlplan.memplan.internal.report.PlanReportRecord;
 import org.djlplan.memplan.internal.runtime.Workers;
 import org.djlplan.memplan.internal.runtime.tflite.InputShapes;
 import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
@@ -171,7 +172,7 @@ final class TfLiteForward implements UnaryOperator<NDList>, ModelHandle {
     @Override
     public PlanReport get() {
         PlanReport report = served.report();
-        return failed ? report.stopped(reason) : report;
+        return failed ? PlanReportRecord.stopped(report, reason) : report;
     }
 
     @Override

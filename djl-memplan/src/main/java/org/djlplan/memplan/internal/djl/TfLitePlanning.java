@@ -13,6 +13,7 @@ import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.config.WorkerCount;
 import org.djlplan.memplan.internal.engine.TfLiteTypes;
 import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
+import org.djlplan.memplan.internal.report.ReportSources;
 import org.djlplan.memplan.internal.runtime.Workers;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.internal.serving.BudgetedModel;
@@ -126,7 +127,7 @@ final class TfLitePlanning {
             AutoCloseable attached = served;
             manager.attachInternal("djl-plan-" + System.identityHashCode(served), attached);
             model.setBlock(planned);
-            PlanReport.register(planned, forward);
+            ReportSources.register(planned, forward);
             log(model, served.report());
         } catch (RuntimeException | Error e) {
             served.close();

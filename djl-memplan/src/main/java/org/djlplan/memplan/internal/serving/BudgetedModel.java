@@ -19,11 +19,12 @@ import org.djlplan.memplan.internal.config.BudgetResolver;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
 import org.djlplan.memplan.internal.planning.budget.StreamedCopies;
+import org.djlplan.memplan.internal.report.BudgetReportRecord;
+import org.djlplan.memplan.internal.report.PlanReportRecord;
 import org.djlplan.memplan.internal.runtime.tflite.EngineView;
 import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.internal.runtime.tflite.TensorInfo;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
-import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.report.PlanReport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -279,8 +280,9 @@ public final class BudgetedModel implements TfLiteModel {
         PlanReport report = serving.report();
         return report.budget().isPresent() || budgetBytes == Long.MAX_VALUE
                 ? report
-                : report.within(
-                        BudgetReport.whole(
+                : PlanReportRecord.within(
+                        report,
+                        BudgetReportRecord.whole(
                                 budgetBytes, leastBytes(), report.plan().arenaBytes(), fileBytes));
     }
 

@@ -13,6 +13,8 @@ import java.util.function.Consumer;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.events.FlightRecord;
+import org.djlplan.memplan.internal.report.DelegationReportRecord;
+import org.djlplan.memplan.internal.report.PlanReportRecord;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.internal.runtime.NoArenaException;
 import org.djlplan.memplan.internal.runtime.PlanFigures;
@@ -28,11 +30,11 @@ import org.djlplan.memplan.internal.runtime.tflite.PlanFinder;
 import org.djlplan.memplan.internal.runtime.tflite.TensorInfo;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.report.DelegationReport;
+import org.djlplan.memplan.report.DelegationReport.Origin;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.DelegationChoice;
-import org.djlplan.memplan.spi.DelegationChoice.Origin;
 import org.djlplan.memplan.spi.ShapeMix;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -341,7 +343,7 @@ public final class ServedModel implements TfLiteModel {
                                         now.operators(),
                                         now.delegatedOperators(),
                                         now.threads(),
-                                        now.origin()));
+                                        now.origin().name()));
     }
 
     /** Returns an interpreter that ran once. */
@@ -544,25 +546,27 @@ public final class ServedModel implements TfLiteModel {
     public PlanReport report() {
         List<PlanReport.Interpreter> interpreters =
                 pool.interpreters().stream()
-                        .map(
+                        .<PlanReport.Interpreter>map(
                                 i ->
-                                        new PlanReport.Interpreter(
+                                        new PlanReportRecord.Interpreter(
                                                 i.shapes(),
                                                 i.description().ownBytes(),
                                                 i.description().arenaBytes()))
                         .toList();
         ModelInterpreter.Description serving = serving();
         PlanReport report =
-                new PlanReport(
+                new PlanReportRecord(
                         "TFLite",
                         serving.unplannedReason(),
                         PlanFigures.of(serving.plan(), serving.ownBytes()),
                         interpreters,
-                        new PlanReport.Predictions(
+                        new PlanReportRecord.Predictions(
                                 predictions.sum(), unplanned.sum(), 0, 0, 0, 0, 0),
                         delegation.map(chooses -> report(chooses, serving)),
                         Optional.empty());
-        return factory.leftToEngine().map(report::stopped).orElse(report);
+        return factory.leftToEngine()
+                .map(why -> PlanReportRecord.stopped(report, why))
+                .orElse(report);
     }
 
     /**
@@ -580,13 +584,13 @@ public final class ServedModel implements TfLiteModel {
 
     private DelegationReport report(Delegation chooses, ModelInterpreter.Description serving) {
         DelegationChoice choice = candidates.choice();
-        return new DelegationReport(
+        return new DelegationReportRecord(
                 chooses.name(),
                 model.graph().operators().size(),
                 serving.delegatedOperators(),
                 serving.partitions(),
                 candidates.governor().serving().threads(),
-                choice.origin().name(),
+                choice.origin(),
                 choice.reason(),
                 choice.id(chooses.engine(), chooses.name()),
                 choice.outputs(),

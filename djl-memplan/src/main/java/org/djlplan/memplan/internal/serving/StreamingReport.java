@@ -5,6 +5,8 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import org.djlplan.memplan.internal.budget.StreamingPlan;
 import org.djlplan.memplan.internal.budget.Timeline;
+import org.djlplan.memplan.internal.report.BudgetReportRecord;
+import org.djlplan.memplan.internal.report.PlanReportRecord;
 import org.djlplan.memplan.internal.runtime.PlanFigures;
 import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.report.PlanReport;
@@ -31,12 +33,12 @@ final class StreamingReport {
             OptionalLong lastStallNanos) {
         StreamingPlan plan = serving.plan();
         long ownBytes = serving.interpreter().ownBytes();
-        return new PlanReport(
+        return new PlanReportRecord(
                 "TFLite",
                 Optional.empty(),
                 PlanFigures.of(plan, ownBytes),
-                List.of(new PlanReport.Interpreter(shapes, ownBytes, plan.arenaBytes())),
-                new PlanReport.Predictions(predictions, 0, 0, 0, 0, 0, 0),
+                List.of(new PlanReportRecord.Interpreter(shapes, ownBytes, plan.arenaBytes())),
+                new PlanReportRecord.Predictions(predictions, 0, 0, 0, 0, 0, 0),
                 Optional.empty(),
                 Optional.of(budget(serving, budgetBytes, threads, lastStallNanos)));
     }
@@ -48,7 +50,7 @@ final class StreamingReport {
             OptionalLong lastStallNanos) {
         StreamingPlan plan = serving.plan();
         Timeline timeline = Timeline.of(plan);
-        return new BudgetReport(
+        return new BudgetReportRecord(
                 budgetBytes,
                 Math.min(serving.leastArenaBytes(), serving.copy().leastArenaBytes())
                         + BudgetedInterpreter.bytesBesideArena(threads),

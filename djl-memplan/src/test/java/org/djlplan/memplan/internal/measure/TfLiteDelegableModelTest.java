@@ -16,6 +16,7 @@ import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.internal.config.GivenOptions;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.runtime.tflite.EngineLibrary;
+import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.ShapeMix;
@@ -28,7 +29,7 @@ class TfLiteDelegableModelTest {
             new DelegationChoice(
                     new Candidate(ImmutableSortedSet.of(0, 2), 2),
                     List.of(new Candidate(ImmutableSortedSet.of(2), 1)),
-                    DelegationChoice.Origin.MEASURED,
+                    DelegationReport.Origin.MEASURED,
                     "a test",
                     List.of());
 
@@ -85,7 +86,7 @@ class TfLiteDelegableModelTest {
     @Test
     void served_cpuKernels_staysThem() {
         DelegationChoice cpu =
-                new DelegationChoice(Candidate.cpu(1), DelegationChoice.Origin.MEASURED, "a test");
+                new DelegationChoice(Candidate.cpu(1), DelegationReport.Origin.MEASURED, "a test");
         assertEquals(cpu, model(1).served(cpu));
     }
 

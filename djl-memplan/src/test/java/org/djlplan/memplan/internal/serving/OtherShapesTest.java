@@ -9,9 +9,9 @@ import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import org.djlplan.memplan.report.DelegationReport.Origin;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegationChoice;
-import org.djlplan.memplan.spi.DelegationChoice.Origin;
 import org.djlplan.memplan.spi.ShapeMix;
 import org.junit.jupiter.api.Test;
 

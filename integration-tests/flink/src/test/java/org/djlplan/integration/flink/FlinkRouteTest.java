@@ -28,6 +28,7 @@ import org.djlplan.delegation.internal.MeasuredDelegation;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
 import org.djlplan.memplan.report.DelegationReport;
+import org.djlplan.memplan.report.DelegationReport.Origin;
 import org.djlplan.memplan.report.PlanReport;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -65,7 +66,7 @@ class FlinkRouteTest extends JobTests {
                 Predictor<float[], Integer> predictor = measured.newPredictor()) {
             DelegationReport report =
                     PlanReport.of(measured).flatMap(PlanReport::delegation).orElseThrow();
-            assertEquals("MEASURED", report.origin(), report.reason());
+            assertEquals(Origin.MEASURED, report.origin(), report.reason());
             for (long row = 0; row < ROWS; row++) {
                 classes.put(row, predictor.predict(Image.of(row)));
             }

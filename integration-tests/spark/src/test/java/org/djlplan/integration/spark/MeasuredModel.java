@@ -13,6 +13,7 @@ import org.djlplan.cli.demo.MobileNetV2;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
 import org.djlplan.memplan.report.DelegationReport;
+import org.djlplan.memplan.report.DelegationReport.Origin;
 import org.djlplan.memplan.report.PlanReport;
 
 /**
@@ -28,7 +29,7 @@ record MeasuredModel(Path archive, String choiceId, Set<String> tables) {
         Path model = Files.createDirectory(folder.resolve("model"));
         TfLiteWriter.write(MobileNetV2.build(1), model.resolve("mobilenet_v2.tflite"));
         DelegationReport report = measure(model);
-        assertEquals("MEASURED", report.origin(), report.reason());
+        assertEquals(Origin.MEASURED, report.origin(), report.reason());
         return new MeasuredModel(
                 LocalCluster.archive(model, folder.resolve("classifier.zip")),
                 report.choiceId(),

@@ -101,13 +101,13 @@ class MetricsTest {
                 Planned.load(MODEL, Map.of("delegation.profile", "blocking"))) {
             new PlanMetrics(model).bindTo(registry);
             PlanReport report = PlanReport.of(model).orElseThrow();
-            String origin = report.delegation().orElseThrow().origin();
+            DelegationReport.Origin origin = report.delegation().orElseThrow().origin();
             long sum = 0;
-            for (String each : List.of("UNVERIFIED", "VERIFIED", "MEASURED", "STORED")) {
-                sum += gauge(registry, "djlplan.delegation", "origin", each);
+            for (DelegationReport.Origin each : DelegationReport.Origin.values()) {
+                sum += gauge(registry, "djlplan.delegation", "origin", each.name());
             }
             assertEquals(report.delegation().orElseThrow().delegatedOperators(), sum);
-            assertEquals(sum, gauge(registry, "djlplan.delegation", "origin", origin));
+            assertEquals(sum, gauge(registry, "djlplan.delegation", "origin", origin.name()));
         }
     }
 
@@ -211,7 +211,7 @@ class MetricsTest {
         DelegationReport serving = report.delegation().orElseThrow();
         assertEquals(serving.delegatedOperators(), last.getInt("delegatedOperators"));
         assertEquals(serving.operators(), last.getInt("operators"));
-        assertEquals(serving.origin(), last.getString("origin"));
+        assertEquals(serving.origin().name(), last.getString("origin"));
     }
 
     /** Four that predict at once on one worker: some wait for longer than a pass takes. */

@@ -34,6 +34,7 @@ import org.djlplan.integration.support.TestModels;
 import org.djlplan.integration.support.Tolerance;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.report.DelegationReport;
+import org.djlplan.memplan.report.DelegationReport.Origin;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.NativeDelegate;
@@ -292,7 +293,7 @@ class FolderIsDataTest {
         Map<String, Object> blocking =
                 Map.of("delegation.profile", "blocking:2s", "memplan.threads", 1);
         try (ZooModel<NDList, NDList> model = Planned.load(file, blocking)) {
-            assertEquals("MEASURED", report(model).origin());
+            assertEquals(Origin.MEASURED, report(model).origin());
         }
         return Forgery.kept(file, ".profile.json");
     }
@@ -306,7 +307,7 @@ class FolderIsDataTest {
         Forgery.change(profile(), "profile", table -> setThreads(table, threads));
         try (LogCapture log = LogCapture.echoing();
                 ZooModel<NDList, NDList> model = Planned.load(file, NOT_MEASURED)) {
-            assertEquals("UNVERIFIED", report(model).origin());
+            assertEquals(Origin.UNVERIFIED, report(model).origin());
             assertEquals(1, report(model).threads());
             assertPredicts(model, 1);
             assertEquals(1, log.ours("WARN").size(), log.ours("WARN").toString());
@@ -344,12 +345,12 @@ class FolderIsDataTest {
         try (LogCapture log = LogCapture.echoing();
                 ZooModel<NDList, NDList> model = Planned.load(file, inBackground)) {
             // Until then the delegate takes what it can of it, as ever.
-            assertEquals("STORED", report(model).origin());
+            assertEquals(Origin.STORED, report(model).origin());
             assertPredicts(model, 1);
             assertTrue(report(model).delegatedOperators() < operators, report(model).toString());
             // It is measured anew.
             Await.until(() -> Files.exists(profile) && partitions(profile).equals(honest));
-            assertNotEquals("STORED", report(model).origin());
+            assertNotEquals(Origin.STORED, report(model).origin());
             assertPredicts(model, 1);
             List<String> told =
                     log.ours("WARN").stream().filter(l -> l.contains("cannot be used")).toList();

@@ -10,6 +10,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
+import org.djlplan.memplan.internal.report.BudgetReportRecord;
+import org.djlplan.memplan.internal.report.PlanReportRecord;
 import org.djlplan.memplan.internal.runtime.Arena;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.internal.runtime.NativeLoader;
@@ -20,10 +22,8 @@ import org.djlplan.memplan.internal.runtime.Settling;
 import org.djlplan.memplan.internal.runtime.UnsupportedPlatformException;
 import org.djlplan.memplan.internal.runtime.VirtualThreads;
 import org.djlplan.memplan.internal.source.trace.AllocationTrace;
-import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.report.PlanReport.Plan;
-import org.djlplan.memplan.report.PlanReport.Predictions;
 
 /**
  * The memory of one ONNX Runtime model's predictions. Each allocation of a prediction gets the
@@ -320,7 +320,7 @@ public final class OrtMemory implements AutoCloseable {
         Plan plan =
                 placed == 0
                         ? Plan.NONE
-                        : new Plan(
+                        : new PlanReportRecord.Plan(
                                 STRATEGY,
                                 (int) Math.min(largest.allocations(), Integer.MAX_VALUE),
                                 0,
@@ -329,16 +329,17 @@ public final class OrtMemory implements AutoCloseable {
                                 largest.reachedBytes(),
                                 largest.reachedBytes() == largest.mostBytes(),
                                 0);
-        return new PlanReport(
+        return new PlanReportRecord(
                 ENGINE,
                 Optional.empty(),
                 plan,
                 List.of(),
-                new Predictions(predictions, predictions, placed, outside, 0, escaped, 0),
+                new PlanReportRecord.Predictions(
+                        predictions, predictions, placed, outside, 0, escaped, 0),
                 Optional.empty(),
                 budget.map(
                         bytes ->
-                                BudgetReport.whole(
+                                BudgetReportRecord.whole(
                                         bytes.getAsLong(),
                                         leastBytes(),
                                         largest.reachedBytes(),

@@ -25,6 +25,7 @@ import org.djlplan.memplan.internal.budget.WeightUse;
 import org.djlplan.memplan.internal.config.BudgetOptions;
 import org.djlplan.memplan.internal.config.BudgetResolver;
 import org.djlplan.memplan.internal.machine.Machine;
+import org.djlplan.memplan.internal.report.BudgetReportRecord;
 import org.djlplan.memplan.internal.runtime.ProcessMemory;
 import org.djlplan.memplan.internal.runtime.SystemError;
 import org.djlplan.memplan.internal.runtime.VirtualThreads;
@@ -482,7 +483,7 @@ public final class StreamedWeights implements AutoCloseable {
     /** Returns how the model keeps inside its budget. */
     public BudgetReport report(long arenaBytes) {
         Optional<ResidencyPlan> plan = last.flatMap(streamed -> streamed.plan);
-        return new BudgetReport(
+        return new BudgetReportRecord(
                 budgetBytes(arenaBytes),
                 last.map(streamed -> leastBytes(streamed, arenaBytes))
                         .orElse(otherBytes + arenaBytes),

@@ -18,6 +18,7 @@ import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.internal.config.BudgetResolver;
 import org.djlplan.memplan.internal.config.WorkerCount;
 import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
+import org.djlplan.memplan.internal.report.PlanReportRecord;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.internal.runtime.NativeLoader;
 import org.djlplan.memplan.internal.runtime.NoArenaException;
@@ -441,12 +442,12 @@ public final class TorchMemory implements AutoCloseable {
     /** Returns the report so far, with the figures of the largest plan. */
     public PlanReport report() {
         Optional<EvaluatedPlan> largest = largest();
-        return new PlanReport(
+        return new PlanReportRecord(
                 "PyTorch",
                 stopped,
                 PlanFigures.of(largest, 0),
                 List.of(),
-                new PlanReport.Predictions(
+                new PlanReportRecord.Predictions(
                         tally.predictions.sum(),
                         tally.unplannedPredictions.sum(),
                         tally.online.sum(),

@@ -1,4 +1,4 @@
-package org.djlplan.memplan.report;
+package org.djlplan.memplan.internal.report;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -8,15 +8,17 @@ import com.google.gson.JsonParser;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
-import org.djlplan.memplan.report.PlanReport.Interpreter;
-import org.djlplan.memplan.report.PlanReport.Plan;
-import org.djlplan.memplan.report.PlanReport.Predictions;
+import org.djlplan.memplan.report.BudgetReport;
+import org.djlplan.memplan.report.DelegationReport;
+import org.djlplan.memplan.report.OutputAgreement;
+import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.report.WeightIo;
 import org.junit.jupiter.api.Test;
 
-class PlanReportTest {
+class PlanReportRecordTest {
 
     private static final BudgetReport BUDGET =
-            new BudgetReport(
+            new BudgetReportRecord(
                     48_000_000,
                     20_500_000,
                     40_000_000,
@@ -32,23 +34,24 @@ class PlanReportTest {
                     WeightIo.MMAP);
 
     private static final PlanReport PLANNED =
-            new PlanReport(
+            new PlanReportRecord(
                     "TFLite",
                     Optional.empty(),
-                    new Plan("greedy-by-size+in-place", 64, 3, 900, 400, 384, true, 60),
-                    List.of(new Interpreter(List.of(List.of(1, 8)), 60, 384)),
-                    new Predictions(7, 2, 1, 0, 1, 0, 0),
+                    new PlanReportRecord.Plan(
+                            "greedy-by-size+in-place", 64, 3, 900, 400, 384, true, 60),
+                    List.of(new PlanReportRecord.Interpreter(List.of(List.of(1, 8)), 60, 384)),
+                    new PlanReportRecord.Predictions(7, 2, 1, 0, 1, 0, 0),
                     Optional.of(
-                            new DelegationReport(
+                            new DelegationReportRecord(
                                     "xnnpack",
                                     9,
                                     8,
                                     2,
                                     1,
-                                    "STORED",
+                                    DelegationReport.Origin.STORED,
                                     "the fastest",
                                     "0123456789ab",
-                                    List.of(new OutputAgreement("scores", 2e-7, 1e-8, 1e-4)))),
+                                    List.of(OutputAgreement.of("scores", 2e-7, 1e-8, 1e-4)))),
                     Optional.of(BUDGET));
 
     @Test
@@ -92,7 +95,7 @@ class PlanReportTest {
 
     @Test
     void toJson_noDelegation_hasNone() {
-        PlanReport report = PlanReport.unplanned("PyTorch", "no such platform");
+        PlanReport report = PlanReportRecord.unplanned("PyTorch", "no such platform");
 
         JsonObject json = JsonParser.parseString(report.toJson()).getAsJsonObject();
 
@@ -102,7 +105,7 @@ class PlanReportTest {
 
     @Test
     void unplanned_anyReason_reportsIt() {
-        PlanReport report = PlanReport.unplanned("PyTorch", "no such platform");
+        PlanReport report = PlanReportRecord.unplanned("PyTorch", "no such platform");
         assertFalse(report.planned());
         assertEquals(
                 """
@@ -115,7 +118,7 @@ class PlanReportTest {
 
     @Test
     void stopped_planned_keepsTheFigures() {
-        PlanReport stopped = PLANNED.stopped("a class is missing");
+        PlanReport stopped = PlanReportRecord.stopped(PLANNED, "a class is missing");
         assertFalse(stopped.planned());
         assertEquals(Optional.of("a class is missing"), stopped.unplannedReason());
         assertEquals(PLANNED.plan(), stopped.plan());

@@ -1,4 +1,4 @@
-package org.djlplan.memplan.report;
+package org.djlplan.memplan.internal.report;
 
 import com.google.gson.Gson;
 import com.google.gson.GsonBuilder;

@@ -1,17 +1,20 @@
-package org.djlplan.memplan.report;
+package org.djlplan.memplan.internal.report;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.OptionalLong;
+import org.djlplan.memplan.report.BudgetReport;
+import org.djlplan.memplan.report.WeightIo;
 import org.junit.jupiter.api.Test;
 
-class BudgetReportTest {
+class BudgetReportRecordTest {
 
     @Test
     void toString_roomForAll_saysThatNothingIsLoadedPieceByPiece() {
-        BudgetReport report = BudgetReport.whole(300_000_000, 20_000_000, 5_000_000, 240_000_000);
+        BudgetReport report =
+                BudgetReportRecord.whole(300_000_000, 20_000_000, 5_000_000, 240_000_000);
         assertTrue(report.isWhole());
         assertEquals(
                 "budget 300.0 MB (at least 20.0 MB): whole, 240.0 MB of weights, arena 5.0 MB",
@@ -21,7 +24,8 @@ class BudgetReportTest {
     @Test
     void toString_asMuchAsItNeeds_namesNoBudget() {
         BudgetReport report =
-                BudgetReport.whole(BudgetReport.UNLIMITED, 20_000_000, 5_000_000, 240_000_000);
+                BudgetReportRecord.whole(
+                        BudgetReport.UNLIMITED, 20_000_000, 5_000_000, 240_000_000);
         assertEquals(
                 "no budget (at least 20.0 MB): whole, 240.0 MB of weights, arena 5.0 MB",
                 report.toString());
@@ -30,7 +34,7 @@ class BudgetReportTest {
     @Test
     void toString_budgetThatIsTooSmall_saysSo() {
         BudgetReport report =
-                new BudgetReport(
+                new BudgetReportRecord(
                         10_000_000,
                         20_000_000,
                         19_000_000,

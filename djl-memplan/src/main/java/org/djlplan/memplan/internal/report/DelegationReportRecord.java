@@ -1,0 +1,62 @@
+package org.djlplan.memplan.internal.report;
+
+import com.google.common.collect.ImmutableList;
+import java.util.List;
+import org.djlplan.memplan.report.DelegationReport;
+import org.djlplan.memplan.report.OutputAgreement;
+
+/** The implementation of {@link DelegationReport}. */
+public record DelegationReportRecord(
+        String delegate,
+        int operators,
+        int delegatedOperators,
+        int partitions,
+        int threads,
+        Origin origin,
+        String reason,
+        String choiceId,
+        List<OutputAgreement> outputs,
+        String otherShapes)
+        implements DelegationReport {
+
+    public DelegationReportRecord {
+        outputs = ImmutableList.copyOf(outputs);
+    }
+
+    /** A report of a model of which nothing was measured at other shapes. */
+    public DelegationReportRecord(
+            String delegate,
+            int operators,
+            int delegatedOperators,
+            int partitions,
+            int threads,
+            Origin origin,
+            String reason,
+            String choiceId,
+            List<OutputAgreement> outputs) {
+        this(
+                delegate,
+                operators,
+                delegatedOperators,
+                partitions,
+                threads,
+                origin,
+                reason,
+                choiceId,
+                outputs,
+                "");
+    }
+
+    @Override
+    public String toString() {
+        StringBuilder text = new StringBuilder();
+        text.append(delegatedOperators).append(" of ").append(operators).append(" operators in ");
+        text.append(partitions).append(" kernels of ").append(delegate);
+        text.append(threads < 0 ? "" : " with " + threads + " threads");
+        text.append(" (").append(origin).append(", choice ").append(choiceId).append("): ");
+        text.append(reason);
+        outputs.forEach(output -> text.append("\n    ").append(output));
+        text.append(otherShapes.isEmpty() ? "" : "\n    other shapes: " + otherShapes);
+        return text.toString();
+    }
+}

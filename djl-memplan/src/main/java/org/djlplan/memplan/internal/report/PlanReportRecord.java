@@ -1,0 +1,158 @@
+package org.djlplan.memplan.internal.report;
+
+import com.google.common.collect.ImmutableList;
+import java.util.List;
+import java.util.Optional;
+import org.djlplan.memplan.report.BudgetReport;
+import org.djlplan.memplan.report.DelegationReport;
+import org.djlplan.memplan.report.PlanReport;
+
+/** The implementation of {@link PlanReport}. */
+public record PlanReportRecord(
+        String engine,
+        Optional<String> unplannedReason,
+        PlanReport.Plan plan,
+        List<PlanReport.Interpreter> interpreters,
+        PlanReport.Predictions predictions,
+        Optional<DelegationReport> delegation,
+        Optional<BudgetReport> budget)
+        implements PlanReport {
+
+    public PlanReportRecord {
+        interpreters = ImmutableList.copyOf(interpreters);
+    }
+
+    /** Returns a report with a budget section. */
+    public static PlanReport within(PlanReport report, BudgetReport limits) {
+        return new PlanReportRecord(
+                report.engine(),
+                report.unplannedReason(),
+                report.plan(),
+                report.interpreters(),
+                report.predictions(),
+                report.delegation(),
+                Optional.of(limits));
+    }
+
+    /** The implementation of {@link PlanReport.Plan}. */
+    public record Plan(
+            String strategy,
+            int records,
+            int inPlaceRecords,
+            long naiveBytes,
+            long lowerBoundBytes,
+            long arenaBytes,
+            boolean provedMinimal,
+            long inputOutputBytes)
+            implements PlanReport.Plan {
+
+        @Override
+        public String toString() {
+            return strategy.isEmpty()
+                    ? "no plan, " + inputOutputBytes + " bytes of inputs and outputs"
+                    : records
+                            + " tensors in an arena of "
+                            + arenaBytes
+                            + " bytes by "
+                            + strategy
+                            + (provedMinimal ? ", proved minimal" : "")
+                            + " ("
+                            + naiveBytes
+                            + " naive, lower bound "
+                            + lowerBoundBytes
+                            + "), "
+                            + inputOutputBytes
+                            + " bytes of inputs and outputs";
+        }
+    }
+
+    /** The implementation of {@link PlanReport.Predictions}. */
+    public record Predictions(
+            long total,
+            long unplanned,
+            long online,
+            long unplannedAllocations,
+            long recorded,
+            long escaped,
+            long byFormula)
+            implements PlanReport.Predictions {
+
+        @Override
+        public String toString() {
+            return total
+                    + " predictions, "
+                    + unplanned
+                    + " unplanned ("
+                    + online
+                    + " online), "
+                    + (byFormula > 0 ? byFormula + " by formula, " : "")
+                    + recorded
+                    + " recorded, "
+                    + unplannedAllocations
+                    + " allocations against the plan, "
+                    + escaped
+                    + " escaped";
+        }
+    }
+
+    /** The implementation of {@link PlanReport.Interpreter}. */
+    public record Interpreter(List<List<Integer>> inputShapes, long ownBytes, long arenaBytes)
+            implements PlanReport.Interpreter {
+
+        @Override
+        public String toString() {
+            return "interpreter for "
+                    + inputShapes
+                    + ": "
+                    + ownBytes
+                    + " bytes of its own, "
+                    + arenaBytes
+                    + " of an arena";
+        }
+    }
+
+    /** Returns the report of a model that runs as stock. */
+    public static PlanReport unplanned(String engine, String reason) {
+        return new PlanReportRecord(
+                engine,
+                Optional.of(reason),
+                PlanReport.Plan.NONE,
+                List.of(),
+                PlanReport.Predictions.NONE,
+                Optional.empty(),
+                Optional.empty());
+    }
+
+    /** Returns the report of a model that was planned and now runs as stock for a reason. */
+    public static PlanReport stopped(PlanReport report, String reason) {
+        return new PlanReportRecord(
+                report.engine(),
+                Optional.of(reason),
+                report.plan(),
+                report.interpreters(),
+                report.predictions(),
+                report.delegation(),
+                report.budget());
+    }
+
+    @Override
+    public boolean planned() {
+        return unplannedReason.isEmpty();
+    }
+
+    @Override
+    public String toJson() {
+        return ReportJson.of(this);
+    }
+
+    @Override
+    public String toString() {
+        StringBuilder text = new StringBuilder(engine).append(": ");
+        text.append(unplannedReason.map(why -> "as stock: " + why).orElse("planned"));
+        text.append("\n  ").append(plan).append("\n  ").append(predictions);
+        interpreters.forEach(each -> text.append("\n  ").append(each));
+        delegation.ifPresent(each -> text.append("\n  ").append(each));
+        budget.ifPresent(each -> text.append("\n  ").append(each));
+        return text.toString();
+    }
+}

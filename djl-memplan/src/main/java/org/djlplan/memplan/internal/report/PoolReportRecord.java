@@ -1,0 +1,27 @@
+package org.djlplan.memplan.internal.report;
+
+import org.djlplan.memplan.report.PoolReport;
+
+/** The implementation of {@link PoolReport}. */
+public record PoolReportRecord(
+        PoolReport.Arenas arenas,
+        PoolReport.Workspaces workspaces,
+        long packedWeightsBytes,
+        PoolReport.Workers workers,
+        PoolReport.Waits waits)
+        implements PoolReport {
+
+    /** The implementation of {@link PoolReport.Arenas}. */
+    public record Arenas(int count, long bytes, int inUse, long overflows)
+            implements PoolReport.Arenas {}
+
+    /** The implementation of {@link PoolReport.Workspaces}. */
+    public record Workspaces(int count, long separateBytes, long bytes)
+            implements PoolReport.Workspaces {}
+
+    /** The implementation of {@link PoolReport.Workers}. */
+    public record Workers(int busy, int waiting) implements PoolReport.Workers {}
+
+    /** The implementation of {@link PoolReport.Waits}. */
+    public record Waits(long count, long nanos) implements PoolReport.Waits {}
+}
