@@ -17,7 +17,7 @@ import org.djlplan.memplan.report.PoolReport;
  * partition of Spark, an operator of Flink, a {@code DoFn} of Beam.
  *
  * <pre>{@code
- * try (ZooModel<Image, Classifications> model = PlannedModels.get("classifier", criteria);
+ * try (ZooModel<Image, Classifications> model = PlannedModels.acquire("classifier", criteria);
  *         Predictor<Image, Classifications> predictor = model.newPredictor()) {
  *     while (images.hasNext()) {
  *         results.add(predictor.predict(images.next()));
@@ -57,7 +57,7 @@ public final class PlannedModels {
      * @throws IllegalArgumentException if the key's model has other types, or is in use with other
      *     options, or models with a shared budget of another size are in use
      */
-    public static <I, O> ZooModel<I, O> get(String key, Criteria<I, O> criteria)
+    public static <I, O> ZooModel<I, O> acquire(String key, Criteria<I, O> criteria)
             throws IOException, ModelException {
         return SharedBudget.getInProcess(MODELS, key, criteria, options(criteria));
     }
@@ -69,7 +69,7 @@ public final class PlannedModels {
      * @throws ModelException as {@link SharedBudget#load}
      * @throws IOException as {@link SharedBudget#load}
      */
-    public static <I, O> ZooModel<I, O> get(
+    public static <I, O> ZooModel<I, O> acquire(
             String key, Criteria<I, O> criteria, SharedBudget budget)
             throws IOException, ModelException {
         return budget.get(MODELS, key, criteria, options(criteria));

@@ -40,7 +40,7 @@ import org.slf4j.LoggerFactory;
  * }</pre>
  *
  * <p>Without code: {@code memplan.sharedBudget} is one budget for all models that {@link
- * PlannedModels#get} loads in this JVM.
+ * PlannedModels#acquire} loads in this JVM.
  *
  * <p>The minimum of a PyTorch model is known after a prediction; with {@code memplan.warmup=true}
  * it predicts while it is loaded. Thread-safe.

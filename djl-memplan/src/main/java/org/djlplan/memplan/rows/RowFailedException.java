@@ -1,6 +1,13 @@
 package org.djlplan.memplan.rows;
 
-/** Signals that a row could not be predicted; the cause is the predictor's exception. */
+import ai.djl.translate.TranslateException;
+
+/**
+ * Signals that a row could not be predicted. Iterators cannot throw the {@link TranslateException}
+ * of DJL's predictors, so it is the cause, as the cause of {@link java.io.UncheckedIOException} is
+ * an {@code IOException}. The cause of the {@code TranslateException} is the same as without
+ * djl-plan: what the translator or the engine threw, such as an {@code InputTooLargeException}.
+ */
 public final class RowFailedException extends RuntimeException {
 
     private static final long serialVersionUID = 1;
@@ -19,7 +26,9 @@ public final class RowFailedException extends RuntimeException {
     }
 
     private RowFailedException(String which, long firstRow, int rows, Throwable cause) {
-        super(which + ": " + cause, cause);
+        super(
+                which + ": " + cause,
+                cause instanceof TranslateException ? cause : new TranslateException(cause));
         this.firstRow = firstRow;
         this.rows = rows;
     }
@@ -30,6 +39,12 @@ public final class RowFailedException extends RuntimeException {
                 ? new RowFailedException(row, rows, cause)
                 : new RowFailedException(
                         "row " + row + " or another one of its batch of " + rows, row, rows, cause);
+    }
+
+    /** Returns the exception of DJL, never null. */
+    @Override
+    public synchronized TranslateException getCause() {
+        return (TranslateException) super.getCause();
     }
 
     /**

@@ -211,7 +211,7 @@ public final class ModelPlanning {
         }
         if (options.budget().sharedBytes().isPresent() && !options.budget().limited()) {
             logger.warn(
-                    "{} is outside of {}, which is of models that PlannedModels.get loads",
+                    "{} is outside of {}, which is of models that PlannedModels.acquire loads",
                     model.getName(),
                     OptionKey.SHARED_BUDGET.key());
         }

@@ -14,7 +14,7 @@ final class SharedClassifier {
     private SharedClassifier() {}
 
     static ZooModel<byte[], Integer> model(String file) throws IOException, ModelException {
-        return PlannedModels.get(
+        return PlannedModels.acquire(
                 file,
                 Criteria.builder()
                         .setTypes(byte[].class, Integer.class)

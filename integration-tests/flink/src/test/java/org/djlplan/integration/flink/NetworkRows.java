@@ -87,7 +87,7 @@ public class NetworkRows extends RichMapFunction<Long, Tuple3<Long, Integer, Lon
                     .registerUserCodeClassLoaderReleaseHookIfAbsent(
                             NAME, () -> PlannedModels.closeUnused(job));
             criteria.optTranslatorFactory(PlannedTranslatorFactory.wrap(new Bits()));
-            model = PlannedModels.get(NAME, criteria.build());
+            model = PlannedModels.acquire(NAME, criteria.build());
         } else {
             model = criteria.optTranslator(new Bits()).build().loadModel();
         }

@@ -20,7 +20,7 @@ final class SharedClassifier {
         ClassLoader job = context.getUserCodeClassLoader();
         context.registerUserCodeClassLoaderReleaseHookIfAbsent(
                 "classifier", () -> PlannedModels.closeUnused(job));
-        return PlannedModels.get(
+        return PlannedModels.acquire(
                 "classifier",
                 Criteria.builder()
                         .setTypes(float[].class, Integer.class)

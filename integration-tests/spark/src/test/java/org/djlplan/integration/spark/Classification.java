@@ -34,7 +34,7 @@ public class Classification implements FlatMapFunction<Iterator<float[]>, Intege
                         .optTranslatorFactory(factory)
                         .build();
         List<Integer> classes = new ArrayList<>();
-        try (ZooModel<float[], Integer> model = PlannedModels.get("classifier", criteria);
+        try (ZooModel<float[], Integer> model = PlannedModels.acquire("classifier", criteria);
                 Predictor<float[], Integer> predictor = model.newPredictor()) {
             while (images.hasNext()) {
                 classes.add(predictor.predict(images.next()));

@@ -71,7 +71,7 @@ final class Examination implements FlatMapFunction<Iterator<Integer>, Examined> 
     }
 
     ZooModel<NDList, NDList> model() throws IOException, ModelException {
-        return PlannedModels.get(key, criteria());
+        return PlannedModels.acquire(key, criteria());
     }
 
     private Criteria<NDList, NDList> criteria() {

@@ -49,7 +49,7 @@ public class Features implements FlatMapFunction<Iterator<float[]>, float[]> {
     }
 
     ZooModel<float[], float[]> model() throws IOException, ModelException {
-        return PlannedModels.get("network", criteria().optTranslatorFactory(factory).build());
+        return PlannedModels.acquire("network", criteria().optTranslatorFactory(factory).build());
     }
 
     static Criteria.Builder<float[], float[]> criteria() {

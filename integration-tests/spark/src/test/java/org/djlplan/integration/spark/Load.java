@@ -88,7 +88,7 @@ record Load(String engine, String file, long[] shape, Map<String, String> option
         int rows = 0;
         int bits = 0;
         String choice;
-        try (ZooModel<NDList, NDList> model = PlannedModels.get("load", criteria());
+        try (ZooModel<NDList, NDList> model = PlannedModels.acquire("load", criteria());
                 Predictor<NDList, NDList> predictor = model.newPredictor()) {
             while (seeds.hasNext()) {
                 bits += 31 * predict(model, predictor, seeds.next());

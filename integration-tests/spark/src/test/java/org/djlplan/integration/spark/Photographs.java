@@ -35,7 +35,7 @@ public class Photographs implements MapPartitionsFunction<Row, Integer> {
     @Override
     public Iterator<Integer> call(Iterator<Row> files) throws Exception {
         List<Integer> classes = new ArrayList<>();
-        try (ZooModel<Image, Integer> model = PlannedModels.get("photographs", criteria());
+        try (ZooModel<Image, Integer> model = PlannedModels.acquire("photographs", criteria());
                 RowPredictor<Image, Integer> predictor = new RowPredictor<>(model, 1, 2)) {
             Iterator<Image> images = Iterators.transform(files, Photographs::decoded);
             Iterators.addAll(classes, Iterators.transform(predictor.predict(images), figures::row));

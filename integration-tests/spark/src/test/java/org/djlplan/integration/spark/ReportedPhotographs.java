@@ -29,7 +29,7 @@ final class ReportedPhotographs extends Photographs {
     @Override
     public Iterator<Integer> call(Iterator<Row> files) throws Exception {
         Iterator<Integer> classes = super.call(files);
-        try (ZooModel<Image, Integer> model = PlannedModels.get("photographs", criteria())) {
+        try (ZooModel<Image, Integer> model = PlannedModels.acquire("photographs", criteria())) {
             choices.add(Examination.choice(model));
         }
         return classes;

@@ -205,8 +205,8 @@ class SharedBudgetTest {
         long bytes = (Budgeted.leastBytes(resnet, 1) + Budgeted.leastBytes(vgg, 1)) * 3 / 2;
         Criteria<NDList, NDList> criteria = inProcess(criteria(resnet), bytes);
         System.setProperty("djlplan.memplan.sharedBudget", Long.toString(bytes));
-        try (ZooModel<NDList, NDList> first = PlannedModels.get("resnet", criteria);
-                ZooModel<NDList, NDList> second = PlannedModels.get("vgg", criteria(vgg))) {
+        try (ZooModel<NDList, NDList> first = PlannedModels.acquire("resnet", criteria);
+                ZooModel<NDList, NDList> second = PlannedModels.acquire("vgg", criteria(vgg))) {
             long sum = budget(first) + budget(second);
             assertTrue(sum <= bytes && sum >= bytes - 2, sum + " of " + bytes);
             assertAsStock(first, ofResnet);
@@ -215,7 +215,7 @@ class SharedBudgetTest {
                     assertThrows(
                             IllegalArgumentException.class,
                             () ->
-                                    PlannedModels.get("other", inProcess(criteria(vgg), bytes * 2))
+                                    PlannedModels.acquire("other", inProcess(criteria(vgg), bytes * 2))
                                             .close());
             assertTrue(e.getMessage().startsWith("memplan.sharedBudget="), e.getMessage());
         } finally {
@@ -223,7 +223,7 @@ class SharedBudgetTest {
             closeUnused();
         }
         try (ZooModel<NDList, NDList> alone =
-                PlannedModels.get("alone", inProcess(criteria(resnet), bytes * 2))) {
+                PlannedModels.acquire("alone", inProcess(criteria(resnet), bytes * 2))) {
             assertEquals(bytes * 2, budget(alone));
         }
         closeUnused();
@@ -240,11 +240,11 @@ class SharedBudgetTest {
         Answers expected = Answers.of(resnet, 1, INPUTS);
         long bytes = Budgeted.leastBytes(resnet, 1) * 2;
         try {
-            PlannedModels.get("same", inProcess(criteria(resnet), bytes)).close();
-            PlannedModels.get("other", inProcess(criteria(resnet), bytes)).close();
+            PlannedModels.acquire("same", inProcess(criteria(resnet), bytes)).close();
+            PlannedModels.acquire("other", inProcess(criteria(resnet), bytes)).close();
             for (long next : new long[] {bytes * 3 / 4, bytes * 2}) {
                 try (ZooModel<NDList, NDList> model =
-                        PlannedModels.get("same", inProcess(criteria(resnet), next))) {
+                        PlannedModels.acquire("same", inProcess(criteria(resnet), next))) {
                     assertEquals(next, budget(model));
                     assertAsStock(model, expected);
                 }
@@ -261,13 +261,13 @@ class SharedBudgetTest {
         Answers expected = Answers.of(resnet, 1, INPUTS);
         long bytes = Budgeted.leastBytes(resnet, 1) * 2;
         try (ZooModel<NDList, NDList> used =
-                PlannedModels.get("used", inProcess(criteria(resnet), bytes))) {
+                PlannedModels.acquire("used", inProcess(criteria(resnet), bytes))) {
             for (String key : List.of("used", "other")) {
                 String message =
                         assertThrows(
                                         IllegalArgumentException.class,
                                         () ->
-                                                PlannedModels.get(
+                                                PlannedModels.acquire(
                                                                 key,
                                                                 inProcess(
                                                                         criteria(resnet),
@@ -297,11 +297,11 @@ class SharedBudgetTest {
         outside = outside.toBuilder().optTranslatorFactory(factory).build();
         try {
             for (int i = 0; i < 2; i++) {
-                try (ZooModel<NDList, NDList> model = PlannedModels.get("m", outside)) {
+                try (ZooModel<NDList, NDList> model = PlannedModels.acquire("m", outside)) {
                     assertTrue(PlanReport.of(model).orElseThrow().budget().isEmpty());
                 }
                 try (ZooModel<NDList, NDList> model =
-                        PlannedModels.get("m", inProcess(criteria(resnet), bytes))) {
+                        PlannedModels.acquire("m", inProcess(criteria(resnet), bytes))) {
                     assertEquals(bytes, budget(model));
                 }
             }
@@ -319,21 +319,21 @@ class SharedBudgetTest {
         long bytes = (Budgeted.leastBytes(resnet, 1) + Budgeted.leastBytes(vgg, 1)) * 9 / 10;
         SharedBudget shared = SharedBudget.of(bytes);
         try {
-            PlannedModels.get("resnet", criteria(resnet), shared).close();
-            try (ZooModel<NDList, NDList> model = PlannedModels.get("vgg", criteria(vgg), shared)) {
+            PlannedModels.acquire("resnet", criteria(resnet), shared).close();
+            try (ZooModel<NDList, NDList> model = PlannedModels.acquire("vgg", criteria(vgg), shared)) {
                 assertEquals(bytes, budget(model));
                 assertAsStock(model, expected);
                 assertThrows(
                         ModelException.class,
-                        () -> PlannedModels.get("resnet", criteria(resnet), shared).close());
+                        () -> PlannedModels.acquire("resnet", criteria(resnet), shared).close());
                 assertAsStock(model, expected);
             }
             try (ZooModel<NDList, NDList> model =
-                    PlannedModels.get("resnet", inProcess(criteria(resnet), bytes))) {
+                    PlannedModels.acquire("resnet", inProcess(criteria(resnet), bytes))) {
                 assertEquals(bytes, budget(model));
             }
             try (ZooModel<NDList, NDList> model =
-                    PlannedModels.get("vgg", inProcess(criteria(vgg), bytes))) {
+                    PlannedModels.acquire("vgg", inProcess(criteria(vgg), bytes))) {
                 assertEquals(bytes, budget(model));
             }
         } finally {
@@ -345,8 +345,8 @@ class SharedBudgetTest {
     void get_oneModelPerJvmInABudget_isLoadedOnce() throws Exception {
         Path file = copy(BudgetModels.SMALL_RESNET);
         SharedBudget shared = SharedBudget.of(Budgeted.leastBytes(file, 1) * 2);
-        try (ZooModel<NDList, NDList> one = PlannedModels.get("m", criteria(file), shared);
-                ZooModel<NDList, NDList> other = PlannedModels.get("m", criteria(file), shared)) {
+        try (ZooModel<NDList, NDList> one = PlannedModels.acquire("m", criteria(file), shared);
+                ZooModel<NDList, NDList> other = PlannedModels.acquire("m", criteria(file), shared)) {
             assertNotSame(one, other);
             assertEquals(shared.bytes(), budget(one));
             assertEquals(shared.bytes(), budget(other));

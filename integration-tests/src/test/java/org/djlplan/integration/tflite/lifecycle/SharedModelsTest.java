@@ -188,7 +188,7 @@ class SharedModelsTest {
     }
 
     private static ZooModel<NDList, NDList> plannedModel(Path file, int threads) throws Exception {
-        return PlannedModels.get(
+        return PlannedModels.acquire(
                 "options",
                 criteria(file).toBuilder()
                         .optTranslatorFactory(
@@ -304,8 +304,8 @@ class SharedModelsTest {
 
     @Test
     void plannedModels_get_isShared() throws Exception {
-        try (ZooModel<NDList, NDList> one = PlannedModels.get("shared", criteria(file));
-                ZooModel<NDList, NDList> two = PlannedModels.get("shared", criteria(file))) {
+        try (ZooModel<NDList, NDList> one = PlannedModels.acquire("shared", criteria(file));
+                ZooModel<NDList, NDList> two = PlannedModels.acquire("shared", criteria(file))) {
             assertSame(one.getWrappedModel(), two.getWrappedModel());
             one.getWrappedModel().close();
         }

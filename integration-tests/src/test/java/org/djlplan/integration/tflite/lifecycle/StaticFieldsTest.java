@@ -60,7 +60,7 @@ class StaticFieldsTest {
                                                     false)))
                             .build();
             try {
-                ZooModel<NDList, NDList> model = PlannedModels.get("static", criteria);
+                ZooModel<NDList, NDList> model = PlannedModels.acquire("static", criteria);
                 return new Fields(model, model.newPredictor());
             } catch (IOException e) {
                 throw new UncheckedIOException(e);

@@ -197,7 +197,7 @@ class GroupedRowsTest {
                 Iterator<float[]> outputs = grouped.predict(rows.iterator());
                 RowFailedException failed = assertThrows(RowFailedException.class, outputs::next);
                 assertEquals(4, failed.firstRow());
-                assertInstanceOf(InputTooLargeException.class, failed.getCause());
+                assertInstanceOf(InputTooLargeException.class, failed.getCause().getCause());
                 assertTrue(
                         failed.getMessage().contains("500 tokens")
                                 && failed.getMessage().contains("100"),
