@@ -82,6 +82,15 @@ public final class PlannedTranslatorFactory implements TranslatorFactory, Serial
         }
     }
 
+    /**
+     * Returns a builder with a method for each option.
+     *
+     * @since 0.3
+     */
+    public static PlannedTranslatorFactoryBuilder builder() {
+        return new PlannedTranslatorFactoryBuilder();
+    }
+
     /** Returns a factory that plans the model and delegates translation to {@code inner}. */
     public static PlannedTranslatorFactory wrap(TranslatorFactory inner) {
         return inner instanceof PlannedTranslatorFactory planned
