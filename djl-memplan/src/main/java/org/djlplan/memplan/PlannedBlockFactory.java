@@ -8,10 +8,9 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
+import org.djlplan.memplan.errors.NotPlannedException;
 import org.djlplan.memplan.internal.djl.ModelPlanning;
 import org.djlplan.memplan.internal.djl.StockBlock;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Plans the memory of a PyTorch model without code, if no translator factory can be set: in a
@@ -31,13 +30,13 @@ import org.slf4j.LoggerFactory;
 public final class PlannedBlockFactory implements BlockFactory {
 
     private static final long serialVersionUID = 1L;
-    private static final Logger logger = LoggerFactory.getLogger(PlannedBlockFactory.class);
 
     /**
      * Returns a planned block.
      *
      * @throws IllegalArgumentException if an option is unknown or has an invalid value
-     * @throws IOException if the model's file cannot be loaded
+     * @throws IOException if the model's file cannot be loaded, or with {@code memplan.required} a
+     *     {@link NotPlannedException} is the cause
      */
     @Override
     public Block newBlock(Model model, Path modelPath, Map<String, ?> arguments)
@@ -46,7 +45,11 @@ public final class PlannedBlockFactory implements BlockFactory {
         try {
             planning = new ModelPlanning(Map.of(), arguments, Optional.empty());
         } catch (Error e) {
-            logger.warn("{} runs as without djl-plan: {}", model.getName(), e.toString());
+            Optional<NotPlannedException> refusal =
+                    MissingClasses.leaveAsStock(model.getName(), Map.of(), arguments, e);
+            if (refusal.isPresent()) {
+                throw new IOException(refusal.get().getMessage(), refusal.get());
+            }
             Optional<BlockFactory> factory =
                     Optional.ofNullable(arguments.get("memplan.blockFactory"))
                             .map(PlannedBlockFactory::named);

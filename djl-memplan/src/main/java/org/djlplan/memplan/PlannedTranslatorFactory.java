@@ -22,6 +22,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
+import org.djlplan.memplan.errors.NotPlannedException;
 import org.djlplan.memplan.internal.config.GivenOptions;
 import org.djlplan.memplan.internal.config.OptionKey;
 import org.djlplan.memplan.internal.config.PlanOptions;
@@ -45,7 +46,8 @@ import org.slf4j.LoggerFactory;
  * model's metadata {@code arguments} or in its URL's query; {@code memplan.translatorFactory} names
  * the factory to wrap.
  *
- * <p>A model that cannot be planned runs as without this factory, with one warning that says why.
+ * <p>A model that cannot be planned runs as without this factory, with one warning that says why;
+ * with {@code memplan.required=true} it fails to load.
  * {@link org.djlplan.memplan.report.PlanReport#of} returns the report.
  *
  * <p>It can be serialized, for example as part of a closure of Spark or Beam, if the wrapped
@@ -158,8 +160,9 @@ public final class PlannedTranslatorFactory implements TranslatorFactory, Serial
      *
      * @throws IllegalArgumentException if an option is unknown, has an invalid value, or arguments
      *     set an option that only the application may set
-     * @throws TranslateException if the inner factory fails; the planned model is then closed,
-     *     because DJL drops it
+     * @throws TranslateException if the inner factory fails, the budget cannot be met, or with
+     *     {@code memplan.required} a {@link NotPlannedException} is the cause; the model is then
+     *     closed, because DJL drops it
      */
     @Override
     public <I, O> Translator<I, O> newInstance(
@@ -277,11 +280,17 @@ public final class PlannedTranslatorFactory implements TranslatorFactory, Serial
     }
 
     /** Returns empty, with a warning, if required classes are missing. */
-    private Optional<ModelPlanning> planning(Model model, Map<String, ?> arguments) {
+    private Optional<ModelPlanning> planning(Model model, Map<String, ?> arguments)
+            throws TranslateException {
         try {
             return Optional.of(new ModelPlanning(options, arguments, progress));
         } catch (Error e) {
-            logger.warn("{} runs as without djl-plan: {}", model.getName(), e.toString());
+            Optional<NotPlannedException> refusal =
+                    MissingClasses.leaveAsStock(model.getName(), options, arguments, e);
+            if (refusal.isPresent()) {
+                model.close();
+                throw new TranslateException(refusal.get().getMessage(), refusal.get());
+            }
             return Optional.empty();
         }
     }

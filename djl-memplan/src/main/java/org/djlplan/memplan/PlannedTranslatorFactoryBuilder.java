@@ -113,6 +113,15 @@ public final class PlannedTranslatorFactoryBuilder {
     }
 
     /**
+     * Sets whether a model that cannot be planned, or without a verified delegation where that is
+     * on, fails to load with a {@link org.djlplan.memplan.errors.NotPlannedException} among the
+     * causes.
+     */
+    public PlannedTranslatorFactoryBuilder optRequired(boolean required) {
+        return opt("memplan.required", required);
+    }
+
+    /**
      * Sets how many forward passes of the model run at once; further ones wait. With 0 each pass
      * runs on its caller's thread.
      */

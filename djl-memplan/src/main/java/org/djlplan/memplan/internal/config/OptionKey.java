@@ -7,6 +7,14 @@ import org.djlplan.memplan.spi.Origin;
 /** The options of memory planning. A key is {@code memplan.} and the name in camel case. */
 public enum OptionKey implements Option {
     ENABLED("true", Origin.ANYONE, "`false` leaves the model as DJL loaded it"),
+    REQUIRED(
+            "false",
+            Origin.ANYONE,
+            "`true`: a model that cannot be planned fails to load, instead of running as without"
+                    + " djl-plan. With delegation on, it also fails if no choice is verified while"
+                    + " it is loaded; for that, `delegation.profile=background` measures as"
+                    + " `blocking` does. A cause of the exception is a `NotPlannedException`, which"
+                    + " has the reason"),
     WORKERS(
             "auto",
             Origin.UP_TO_THE_CORES,

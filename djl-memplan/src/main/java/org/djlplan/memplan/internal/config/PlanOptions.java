@@ -17,6 +17,7 @@ import java.util.function.Function;
  * The options of one model.
  *
  * @param enabled whether to plan
+ * @param required whether a model that cannot be planned fails to load
  * @param threads the engine's threads per prediction, −1 for its default
  * @param liveness how intermediates of imperative blocks are closed early
  * @param verify whether the first planned predictions are compared with stock ones
@@ -31,6 +32,7 @@ import java.util.function.Function;
  */
 public record PlanOptions(
         boolean enabled,
+        boolean required,
         int threads,
         Liveness liveness,
         boolean verify,
@@ -49,6 +51,9 @@ public record PlanOptions(
     private static final String AUTO = "auto";
 
     private static final String DELEGATION_MAX_MEMORY = DELEGATION_PREFIX + "maxMemory";
+
+    private static final String DELEGATION_PROFILE = DELEGATION_PREFIX + "profile";
+    private static final String BACKGROUND = "background";
 
     private static final String EVERY_SHAPE = "every-shape";
     private static final String DELEGATION_ENABLED = DELEGATION_PREFIX + "enabled";
@@ -88,9 +93,24 @@ public record PlanOptions(
         return threads == Threads.DEFAULT ? with(asked, delegation) : this;
     }
 
+    /**
+     * Returns these options, with a choice of operators that is awaited while the model is loaded
+     * if a model without one is not to be loaded.
+     */
+    public PlanOptions awaitingDelegation() {
+        String profile = delegation.getOrDefault(DELEGATION_PROFILE, BACKGROUND);
+        if (!required || !profile.toLowerCase(Locale.ROOT).startsWith(BACKGROUND)) {
+            return this;
+        }
+        Map<String, String> awaited = new TreeMap<>(delegation);
+        awaited.put(DELEGATION_PROFILE, "blocking" + profile.substring(BACKGROUND.length()));
+        return with(threads, awaited);
+    }
+
     private PlanOptions with(int newThreads, Map<String, String> newDelegation) {
         return new PlanOptions(
                 enabled,
+                required,
                 newThreads,
                 liveness,
                 verify,
@@ -144,6 +164,7 @@ public record PlanOptions(
         PlanOptions options =
                 new PlanOptions(
                         flag(values, OptionKey.ENABLED, true),
+                        flag(values, OptionKey.REQUIRED, false),
                         threads(values),
                         liveness(values),
                         flag(values, OptionKey.VERIFY, false),

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import org.djlplan.memplan.errors.NotPlannedException;
 import org.djlplan.memplan.internal.config.GivenOptions;
 import org.djlplan.memplan.internal.config.OptionKey;
 import org.djlplan.memplan.internal.config.PlanOptions;
@@ -23,6 +24,7 @@ import org.djlplan.memplan.internal.runtime.SupportedPlatforms;
 import org.djlplan.memplan.internal.runtime.ort.OrtAllocator;
 import org.djlplan.memplan.internal.runtime.tflite.Delegates;
 import org.djlplan.memplan.internal.runtime.torch.WeightFile;
+import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.DelegationProvider;
@@ -33,6 +35,8 @@ import org.slf4j.LoggerFactory;
 public final class ModelPlanning {
 
     private static final Logger logger = LoggerFactory.getLogger(ModelPlanning.class);
+
+    private static final String DISABLED = OptionKey.ENABLED.key() + "=false";
 
     private final PlanOptions options;
     private final Optional<DelegationProvider> provider;
@@ -60,7 +64,8 @@ public final class ModelPlanning {
                         arguments,
                         providers.stream().flatMap(p -> p.options().stream()).toList());
         effective.warning().ifPresent(logger::warn);
-        options = PlanOptions.parse(effective);
+        PlanOptions parsed = PlanOptions.parse(effective);
+        options = provider.isPresent() ? parsed.awaitingDelegation() : parsed;
         this.progress = progress;
         if (options.delegationEnabled() && provider.isPresent()) {
             DelegateFactory unused = Delegates.named(options.delegate());
@@ -144,10 +149,19 @@ public final class ModelPlanning {
      * Returns a planned block for a model that is being loaded: from the block factory that the
      * options name, or from the model's TorchScript file.
      *
-     * @throws IOException if the file cannot be loaded
+     * @throws IOException if the file cannot be loaded, or the model must be planned and cannot be
      */
     public Block newBlock(Model model, Path modelPath, Map<String, ?> arguments)
             throws IOException {
+        try {
+            return plannedBlock(model, modelPath, arguments);
+        } catch (NotPlannedException e) {
+            throw new IOException(e.getMessage(), e);
+        }
+    }
+
+    private Block plannedBlock(Model model, Path modelPath, Map<String, ?> arguments)
+            throws IOException, NotPlannedException {
         Optional<BlockFactory> factory =
                 options.blockFactory()
                         .map(
@@ -161,6 +175,7 @@ public final class ModelPlanning {
         }
         Block block = StockBlock.of(model, modelPath, arguments, factory);
         if (!options.enabled()) {
+            require(model, Optional.of(DISABLED));
             return block;
         }
         String problem;
@@ -177,6 +192,7 @@ public final class ModelPlanning {
             // As in plan().
             problem = e.toString();
         }
+        require(model, Optional.of(problem));
         warn(model, engine, problem, block);
         return block;
     }
@@ -197,9 +213,18 @@ public final class ModelPlanning {
      * Makes the model run in planned memory, or leaves it unchanged and logs why.
      *
      * @return whether the model is planned now
-     * @throws TranslateException if the model's budget cannot be met
+     * @throws TranslateException if the model's budget cannot be met, or the model must be planned
+     *     and cannot be
      */
     public boolean plan(Model model) throws TranslateException {
+        try {
+            return planned(model);
+        } catch (NotPlannedException e) {
+            throw new TranslateException(e.getMessage(), e);
+        }
+    }
+
+    private boolean planned(Model model) throws TranslateException, NotPlannedException {
         Optional<WeightFile> early = BudgetedWeights.arrived();
         Optional<OrtAllocator.Arrived> session = ExpectedSession.arrived();
         if (!options.enabled() || PlanReport.of(model).isPresent()) {
@@ -207,6 +232,11 @@ public final class ModelPlanning {
             if (session.isPresent()) {
                 OrtPlanning.makeStock(model);
             }
+            require(
+                    model,
+                    options.enabled()
+                            ? PlanReport.of(model).flatMap(PlanReport::unplannedReason)
+                            : Optional.of(DISABLED));
             return false;
         }
         if (options.budget().sharedBytes().isPresent() && !options.budget().limited()) {
@@ -238,8 +268,29 @@ public final class ModelPlanning {
             // Missing classes, as in a native image, or a lack of memory.
             problem = Optional.of(e.toString());
         }
+        require(model, problem.or(() -> unverified(model)));
         problem.ifPresent(why -> warn(model, engine, why, model.getBlock()));
         return problem.isEmpty();
+    }
+
+    /**
+     * Checks that a model is as its options require.
+     *
+     * @param problem what it lacks; empty for nothing
+     * @throws NotPlannedException if it lacks something that it must have
+     */
+    private void require(Model model, Optional<String> problem) throws NotPlannedException {
+        if (options.required() && problem.isPresent()) {
+            throw new NotPlannedException(model.getName(), problem.get());
+        }
+    }
+
+    /** Returns why the choice of delegated operators is not verified; empty if it is, or is off. */
+    private static Optional<String> unverified(Model model) {
+        return PlanReport.of(model)
+                .flatMap(PlanReport::delegation)
+                .filter(choice -> choice.origin() == DelegationReport.Origin.UNVERIFIED)
+                .map(choice -> "no delegation was verified: " + choice.reason());
     }
 
     private static void warn(Model model, String engine, String why, Block block) {

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -24,6 +25,7 @@ class PlanOptionsTest {
     private static final List<Option> DELEGATION =
             List.of(
                     new SampleOption("delegation.enabled", "true", Origin.ANYONE),
+                    new SampleOption("delegation.profile", "background", Origin.ANYONE),
                     new SampleOption("delegation.memory", "", Origin.ANYONE));
 
     private static PlanOptions parse(Map<String, ?> options) {
@@ -43,6 +45,7 @@ class PlanOptionsTest {
         assertEquals(
                 new PlanOptions(
                         true,
+                        false,
                         -1,
                         Liveness.AUTO,
                         false,
@@ -64,6 +67,7 @@ class PlanOptionsTest {
                 parse(
                         Map.ofEntries(
                                 Map.entry("memplan.enabled", "FALSE"),
+                                Map.entry("memplan.required", "True"),
                                 Map.entry("memplan.threads", "2"),
                                 Map.entry("memplan.liveness", "Op"),
                                 Map.entry("memplan.verify", "true"),
@@ -78,6 +82,7 @@ class PlanOptionsTest {
         assertEquals(
                 new PlanOptions(
                         false,
+                        true,
                         2,
                         Liveness.OP,
                         true,
@@ -97,6 +102,28 @@ class PlanOptionsTest {
                         Map.of("delegation.enabled", "False")),
                 options);
         assertFalse(options.delegationEnabled());
+    }
+
+    @Test
+    void awaitingDelegation_required_measuresWhileLoading() {
+        Map<String, String> profiles =
+                Map.of(
+                        "background", "blocking",
+                        "Background:3s", "blocking:3s",
+                        "blocking:3s", "blocking:3s",
+                        "off", "off");
+        profiles.forEach(
+                (given, wanted) ->
+                        assertEquals(wanted, awaited("true", Map.of("delegation.profile", given))));
+        assertEquals("blocking", awaited("true", Map.of()));
+        assertEquals(
+                "background", awaited("false", Map.of("delegation.profile", "background")));
+    }
+
+    private static String awaited(String required, Map<String, String> delegation) {
+        Map<String, Object> arguments = new HashMap<>(delegation);
+        arguments.put("memplan.required", required);
+        return parse(arguments).awaitingDelegation().delegation().get("delegation.profile");
     }
 
     @ParameterizedTest

@@ -2,14 +2,20 @@ package org.djlplan.integration.tflite.lifecycle;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.Model;
+import ai.djl.ModelException;
 import ai.djl.ndarray.NDList;
 import ai.djl.nn.Block;
 import ai.djl.nn.LambdaBlock;
 import ai.djl.repository.zoo.ZooModel;
+import ai.djl.translate.TranslateException;
+import com.google.common.base.Throwables;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
@@ -22,10 +28,14 @@ import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.TestModels;
 import org.djlplan.memplan.PlannedTranslatorFactory;
+import org.djlplan.memplan.errors.NotPlannedException;
+import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.testing.LogCapture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Tests that a failure during planning leaves the model as DJL loaded it. */
 class FailedPlanningTest {
@@ -87,6 +97,60 @@ class FailedPlanningTest {
             assertStock(model, file);
         } finally {
             boolean unused = Thread.interrupted();
+        }
+    }
+
+    @Test
+    void load_requiredButUnplannable_failsWithTheReasonAndNoWarning() throws Exception {
+        Model engineModel = Model.newInstance("blaze_face", "TFLite");
+        engineModel.load(TestModels.built("blaze_face"));
+        Model choosy = choosy(engineModel);
+        try (LogCapture log = LogCapture.echoing()) {
+            TranslateException e =
+                    assertThrows(
+                            TranslateException.class,
+                            () ->
+                                    PlannedTranslatorFactory.builder()
+                                            .optRequired(true)
+                                            .optDelegationEnabled(false)
+                                            .build()
+                                            .newInstance(
+                                                    NDList.class, NDList.class, choosy, Map.of()));
+            NotPlannedException cause = assertInstanceOf(NotPlannedException.class, e.getCause());
+            assertEquals("java.lang.UnsupportedOperationException", cause.reason());
+            assertEquals(List.of(), log.ours("WARN"));
+            assertFalse(engineModel.getNDManager().isOpen());
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "memplan.enabled, false, memplan.enabled=false",
+        "delegation.profile, off, no delegation was verified: CPU kernels: nothing was measured"
+    })
+    void load_requiredButSwitchedOff_fails(String key, String value, String reason)
+            throws Exception {
+        Path file = TestModels.built("blaze_face");
+        ModelException e =
+                assertThrows(
+                        ModelException.class,
+                        () ->
+                                Planned.load(file, Map.of("memplan.required", true, key, value))
+                                        .close());
+        NotPlannedException cause =
+                assertInstanceOf(NotPlannedException.class, Throwables.getRootCause(e));
+        assertEquals(reason, cause.reason());
+    }
+
+    @Test
+    void load_required_isDelegatedWhenItIsLoaded() throws Exception {
+        try (ZooModel<NDList, NDList> model =
+                Planned.load(TestModels.built("chains"), Map.of("memplan.required", true, "delegation.enabled", true))) {
+            PlanReport report = PlanReport.of(model).orElseThrow();
+            assertTrue(report.planned());
+            assertNotEquals(
+                    DelegationReport.Origin.UNVERIFIED,
+                    report.delegation().orElseThrow().origin());
         }
     }
 
