@@ -1,9 +1,11 @@
 package org.djlplan.memplan.metrics;
 
 import ai.djl.Model;
+import ai.djl.nn.Block;
 import com.google.common.collect.ImmutableMap;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.MeterBinder;
@@ -11,14 +13,16 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToDoubleFunction;
 import org.djlplan.memplan.PlanHandle;
+import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.MemoryReport;
 import org.djlplan.memplan.report.PlanReport;
 
 /**
- * Meters of one planned model, with the tags {@code model} and {@code engine}. In Spring Boot a
- * bean of this class is bound by the framework; elsewhere call {@link #bindTo}. The meters do not
- * keep the model alive. A model that was not loaded through djl-plan has no meters.
+ * Meters of one planned model, with the tags {@code model} (its name), {@code id} and {@code
+ * engine}. In Spring Boot a bean of this class is bound by the framework; elsewhere call {@link
+ * #bindTo}. The meters do not keep the model alive. A model that was not loaded through djl-plan
+ * has no meters. Meters of an earlier model with the same name and id are replaced.
  *
  * <table> <caption>Meters</caption> <tr><th>name</th><th>kind</th><th>what</th></tr> <tr><td>{@code
  * djlplan.arena.bytes}</td><td>gauge</td><td>size of the plan in use</td></tr> <tr><td>{@code
@@ -29,7 +33,11 @@ import org.djlplan.memplan.report.PlanReport;
  * {@link MemoryReport} without {@code Bytes}, such as {@code kernels}</td></tr> <tr><td>{@code
  * djlplan.delegation}</td><td>gauge</td><td>operators in the delegate, where delegation is on;
  * {@code origin} is {@code UNVERIFIED}, {@code VERIFIED}, {@code MEASURED} or {@code STORED}, and
- * all but the present one are 0</td></tr> </table>
+ * all but the present one are 0</td></tr> <tr><td>{@code djlplan.budget.bytes}, {@code
+ * djlplan.budget.least.bytes}</td><td>gauges</td><td>of a model with a budget: the budget, infinite
+ * for none; the smallest possible one</td></tr> <tr><td>{@code djlplan.budget.loaded.bytes}, {@code
+ * djlplan.budget.stall.seconds}</td><td>gauges</td><td>weights that every prediction loads; how long
+ * the last one waited for them</td></tr> </table>
  */
 public final class PlanMetrics implements MeterBinder {
 
@@ -46,7 +54,10 @@ public final class PlanMetrics implements MeterBinder {
                     .put("rest", MemoryReport::restBytes)
                     .buildOrThrow();
 
+    private static final double NANOS = 1e9;
+
     private final Model model;
+    private final String id;
 
     /** A snapshot of the process's memory, read once for all gauges of one collection. */
     private static final class Reading {
@@ -65,9 +76,30 @@ public final class PlanMetrics implements MeterBinder {
         }
     }
 
-    /** Meters of a loaded model. */
+    /**
+     * Meters of a loaded model. Its {@code id} is a number: 1, or another one while further models
+     * of its name have meters. What {@link org.djlplan.memplan.PlannedModels#acquire} returns for
+     * one key has one number.
+     */
     public PlanMetrics(Model model) {
+        this(model, MeterIds.of(model.getName(), owner(model)));
+    }
+
+    /** Models that are shared have their block in common. */
+    private static Object owner(Model model) {
+        Block block = model.getBlock();
+        return block == null ? model : block;
+    }
+
+    /**
+     * Meters of a loaded model with an identifier that the application knows.
+     *
+     * @param id unique among models of the same name in this process, such as the model's version
+     * @since 0.3
+     */
+    public PlanMetrics(Model model, String id) {
         this.model = model;
+        this.id = id;
     }
 
     @Override
@@ -76,7 +108,10 @@ public final class PlanMetrics implements MeterBinder {
     }
 
     private void bindTo(MeterRegistry registry, PlanReport now) {
-        Tags tags = Tags.of("model", model.getName(), "engine", now.engine());
+        Tags tags = Tags.of("model", model.getName(), "id", id, "engine", now.engine());
+        registry.getMeters().stream()
+                .filter(meter -> isOfModel(meter.getId(), tags))
+                .forEach(registry::remove);
         Gauge.builder("djlplan.arena.bytes", model, now(report -> report.plan().arenaBytes()))
                 .description("Size of the plan in use")
                 .baseUnit("bytes")
@@ -100,6 +135,9 @@ public final class PlanMetrics implements MeterBinder {
                                 .register(registry));
         count(registry, tags.and("planned", "true"), PlanMetrics::planned);
         count(registry, tags.and("planned", "false"), report -> report.predictions().unplanned());
+        if (now.budget().isPresent()) {
+            bindBudget(registry, tags);
+        }
         if (now.delegation().isPresent()) {
             for (DelegationReport.Origin origin : DelegationReport.Origin.values()) {
                 Gauge.builder(
@@ -111,6 +149,59 @@ public final class PlanMetrics implements MeterBinder {
                         .register(registry);
             }
         }
+    }
+
+    private static boolean isOfModel(Meter.Id meter, Tags tags) {
+        return meter.getName().startsWith("djlplan.")
+                && tags.stream().allMatch(meter.getTags()::contains);
+    }
+
+    private void bindBudget(MeterRegistry registry, Tags tags) {
+        gauge(registry, "djlplan.budget.bytes", "bytes", tags, PlanMetrics::budgetBytes);
+        gauge(
+                registry,
+                "djlplan.budget.least.bytes",
+                "bytes",
+                tags,
+                BudgetReport::leastBudgetBytes);
+        gauge(
+                registry,
+                "djlplan.budget.loaded.bytes",
+                "bytes",
+                tags,
+                BudgetReport::bytesLoadedPerPrediction);
+        gauge(
+                registry,
+                "djlplan.budget.stall.seconds",
+                "seconds",
+                tags,
+                budget -> budget.lastStallNanos().orElse(0) / NANOS);
+    }
+
+    private void gauge(
+            MeterRegistry registry,
+            String name,
+            String unit,
+            Tags tags,
+            ToDoubleFunction<BudgetReport> figure) {
+        Gauge.builder(
+                        name,
+                        model,
+                        now(
+                                report ->
+                                        report.budget()
+                                                .map(figure::applyAsDouble)
+                                                .orElse(Double.NaN)))
+                .description("The budget of a model")
+                .baseUnit(unit)
+                .tags(tags)
+                .register(registry);
+    }
+
+    private static double budgetBytes(BudgetReport budget) {
+        return budget.budgetBytes() == BudgetReport.UNLIMITED
+                ? Double.POSITIVE_INFINITY
+                : budget.budgetBytes();
     }
 
     private void count(MeterRegistry registry, Tags tags, ToDoubleFunction<PlanReport> what) {

@@ -21,8 +21,8 @@ import org.djlplan.memplan.report.PoolReport;
  * workspaces</td></tr> <tr><td>{@code djlplan.packed.bytes}</td><td>gauge</td><td>weights that
  * interpreters of a model share</td></tr> <tr><td>{@code djlplan.workers.busy}, {@code
  * djlplan.workers.waiting}</td><td>gauges</td><td>forward passes that run, and that wait for a
- * worker</td></tr> <tr><td>{@code djlplan.wait}</td><td>timer</td><td>waits of predictions for
- * others</td></tr> </table>
+ * worker</td></tr> <tr><td>{@code djlplan.wait}</td><td>timer</td><td>waits of predictions;
+ * {@code cause} is a {@link PoolReport.Cause}</td></tr> </table>
  */
 public final class PoolMetrics implements MeterBinder {
 
@@ -43,13 +43,17 @@ public final class PoolMetrics implements MeterBinder {
                         PoolMetrics.class,
                         now(report -> report.arenas().overflows()))
                 .register(registry);
-        FunctionTimer.builder(
-                        "djlplan.wait",
-                        PoolMetrics.class,
-                        process -> PlannedModels.pools().waits().count(),
-                        now(report -> report.waits().nanos()),
-                        TimeUnit.NANOSECONDS)
-                .register(registry);
+        for (PoolReport.Cause cause : PoolReport.Cause.values()) {
+            FunctionTimer.builder(
+                            "djlplan.wait",
+                            PoolMetrics.class,
+                            process -> PlannedModels.pools().waits(cause).count(),
+                            now(report -> report.waits(cause).nanos()),
+                            TimeUnit.NANOSECONDS)
+                    .description("Waits of predictions")
+                    .tags("cause", cause.name())
+                    .register(registry);
+        }
     }
 
     private static void gauge(

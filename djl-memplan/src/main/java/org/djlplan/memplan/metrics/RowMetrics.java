@@ -2,6 +2,7 @@ package org.djlplan.memplan.metrics;
 
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.FunctionTimer;
+import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.MeterBinder;
@@ -11,8 +12,8 @@ import org.djlplan.memplan.rows.RowFigures;
 import org.djlplan.memplan.rows.RowPredictor;
 
 /**
- * Meters of a {@link RowPredictor}, with the tag {@code model}. The meters do not keep the
- * predictor alive. A registry has these meters once per model. If predictors follow each other,
+ * Meters of a {@link RowPredictor}, with the tags {@code model} and {@code id}. The meters do
+ * not keep the predictor alive. If predictors follow each other,
  * such as one per partition, pass their {@link RowPredictor#figures} to counters of the framework
  * instead.
  *
@@ -29,21 +30,37 @@ import org.djlplan.memplan.rows.RowPredictor;
 public final class RowMetrics implements MeterBinder {
 
     private final String model;
+    private final String id;
     private final RowPredictor<?, ?> predictor;
 
     /**
-     * Meters of a predictor.
+     * Meters of a predictor. Their {@code id} is a number: 1, or another one while further
+     * predictors of that model have meters.
      *
      * @param model name of its model
      */
     public RowMetrics(String model, RowPredictor<?, ?> predictor) {
+        this(model, MeterIds.of(model, predictor), predictor);
+    }
+
+    /**
+     * The same with an identifier that the application knows.
+     *
+     * @param id unique among predictors of models of the same name in this process
+     * @since 0.3
+     */
+    public RowMetrics(String model, String id, RowPredictor<?, ?> predictor) {
         this.model = model;
+        this.id = id;
         this.predictor = predictor;
     }
 
     @Override
     public void bindTo(MeterRegistry registry) {
-        Tags tags = Tags.of("model", model);
+        Tags tags = Tags.of("model", model, "id", id);
+        registry.getMeters().stream()
+                .filter(meter -> isOfPredictor(meter.getId(), tags))
+                .forEach(registry::remove);
         FunctionCounter.builder("djlplan.rows", predictor, now(RowFigures::rows))
                 .description("Rows that were predicted")
                 .tags(tags)
@@ -70,6 +87,11 @@ public final class RowMetrics implements MeterBinder {
                 .description("Batches of rows")
                 .tags(tags)
                 .register(registry);
+    }
+
+    private static boolean isOfPredictor(Meter.Id meter, Tags tags) {
+        return meter.getName().startsWith("djlplan.rows")
+                && tags.stream().allMatch(meter.getTags()::contains);
     }
 
     private static ToDoubleFunction<RowPredictor<?, ?>> now(ToDoubleFunction<RowFigures> figure) {

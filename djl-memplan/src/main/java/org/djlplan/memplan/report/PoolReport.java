@@ -15,8 +15,33 @@ public interface PoolReport {
     /** Returns the workers that run forward passes. */
     Workers workers();
 
-    /** Returns the waits of predictions, since the start. */
+    /** Returns all waits of predictions, since the start. */
     Waits waits();
+
+    /**
+     * Returns the waits with a cause, since the start.
+     *
+     * @since 0.3
+     */
+    Waits waits(Cause cause);
+
+    /**
+     * What there were too few of when a prediction waited. A later version may add causes.
+     *
+     * @since 0.3
+     */
+    enum Cause {
+        /** Threads of {@code memplan.workers}. */
+        WORKERS,
+        /** Interpreters of a model. */
+        INTERPRETERS,
+        /** Arenas. */
+        ARENAS,
+        /** Processors, for a multi-threaded prediction. */
+        PROCESSORS,
+        /** Places of {@code memplan.maxPredictions}. */
+        PREDICTIONS
+    }
 
     /** Arenas that models share. */
     interface Arenas {
@@ -60,10 +85,7 @@ public interface PoolReport {
         int waiting();
     }
 
-    /**
-     * Waits of predictions for workers, interpreters, arenas, processors, or a place among {@code
-     * memplan.maxPredictions}.
-     */
+    /** Waits of predictions for others. */
     interface Waits {
 
         /** Returns the number of waits. */

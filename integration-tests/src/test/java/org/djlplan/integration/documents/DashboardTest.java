@@ -32,7 +32,7 @@ class DashboardTest {
                             + "\\(\\s*(?:registry,\\s*)?\"(djlplan[.a-z]+)\"");
 
     private static final List<String> LABELS =
-            List.of("job", "instance", "model", "planned", "origin", "part");
+            List.of("job", "instance", "model", "id", "planned", "origin", "part", "cause");
 
     private static JsonObject dashboard() throws IOException {
         return JsonParser.parseString(Files.readString(DASHBOARD)).getAsJsonObject();

@@ -1,5 +1,8 @@
 package org.djlplan.memplan.internal.djl;
 
+import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.Maps;
+import java.util.Arrays;
 import org.djlplan.memplan.internal.events.Waits;
 import org.djlplan.memplan.internal.report.PoolReportRecord;
 import org.djlplan.memplan.internal.runtime.ArenaMetric;
@@ -16,6 +19,16 @@ public final class SharedPools {
 
     private SharedPools() {}
 
+    private static ImmutableMap<PoolReport.Cause, PoolReport.Waits> waits() {
+        return Arrays.stream(Waits.Lack.values())
+                .collect(
+                        Maps.toImmutableEnumMap(
+                                lack -> PoolReport.Cause.valueOf(lack.name()),
+                                lack ->
+                                        new PoolReportRecord.Waits(
+                                                Waits.count(lack), Waits.nanos(lack))));
+    }
+
     /** Returns the current figures. */
     public static PoolReport report() {
         ArenaMetric arenas = ArenaPool.shared().metric();
@@ -28,6 +41,6 @@ public final class SharedPools {
                         workspaces.workspaces(), workspaces.workspaceBytes(), workspaces.bytes()),
                 Delegates.packedWeightsBytes(),
                 new PoolReportRecord.Workers(workers.busy(), workers.waiting()),
-                new PoolReportRecord.Waits(Waits.count(), Waits.nanos()));
+                waits());
     }
 }

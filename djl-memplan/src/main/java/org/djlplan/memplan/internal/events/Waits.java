@@ -1,12 +1,11 @@
 package org.djlplan.memplan.internal.events;
 
+import java.util.EnumMap;
+import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 
 /** Counts how often and how long predictions of this process waited. */
 public final class Waits {
-
-    private static final LongAdder COUNT = new LongAdder();
-    private static final LongAdder NANOS = new LongAdder();
 
     /** The resource that was waited for. */
     public enum Lack {
@@ -22,6 +21,17 @@ public final class Waits {
         PREDICTIONS
     }
 
+    private static final Map<Lack, LongAdder> COUNTS = adders();
+    private static final Map<Lack, LongAdder> NANOS = adders();
+
+    private static Map<Lack, LongAdder> adders() {
+        Map<Lack, LongAdder> adders = new EnumMap<>(Lack.class);
+        for (Lack lack : Lack.values()) {
+            adders.put(lack, new LongAdder());
+        }
+        return adders;
+    }
+
     private Waits() {}
 
     /**
@@ -35,18 +45,18 @@ public final class Waits {
 
     /** Counts a wait of this thread's prediction with its duration in nanoseconds. */
     public static void add(Lack lack, long nanos) {
-        COUNT.increment();
-        NANOS.add(nanos);
+        COUNTS.get(lack).increment();
+        NANOS.get(lack).add(nanos);
         FlightRecord.waited(lack, nanos);
     }
 
-    /** Returns the number of waits. */
-    public static long count() {
-        return COUNT.sum();
+    /** Returns the number of waits for a resource. */
+    public static long count(Lack lack) {
+        return COUNTS.get(lack).sum();
     }
 
     /** Returns their total duration. */
-    public static long nanos() {
-        return NANOS.sum();
+    public static long nanos(Lack lack) {
+        return NANOS.get(lack).sum();
     }
 }

@@ -1,5 +1,6 @@
 package org.djlplan.memplan.internal.report;
 
+import com.google.common.collect.ImmutableMap;
 import org.djlplan.memplan.report.PoolReport;
 
 /** The implementation of {@link PoolReport}. */
@@ -8,8 +9,20 @@ public record PoolReportRecord(
         PoolReport.Workspaces workspaces,
         long packedWeightsBytes,
         PoolReport.Workers workers,
-        PoolReport.Waits waits)
+        ImmutableMap<Cause, PoolReport.Waits> waitsByCause)
         implements PoolReport {
+
+    @Override
+    public PoolReport.Waits waits() {
+        return new Waits(
+                waitsByCause.values().stream().mapToLong(PoolReport.Waits::count).sum(),
+                waitsByCause.values().stream().mapToLong(PoolReport.Waits::nanos).sum());
+    }
+
+    @Override
+    public PoolReport.Waits waits(Cause cause) {
+        return waitsByCause.getOrDefault(cause, new Waits(0, 0));
+    }
 
     /** The implementation of {@link PoolReport.Arenas}. */
     public record Arenas(int count, long bytes, int inUse, long overflows)

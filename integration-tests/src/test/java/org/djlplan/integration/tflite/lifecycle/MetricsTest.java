@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.ndarray.NDList;
+import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ZooModel;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
@@ -26,7 +27,9 @@ import org.djlplan.integration.support.Freed;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.TestModels;
+import org.djlplan.memplan.PlanHandle;
 import org.djlplan.memplan.PlannedModels;
+import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.metrics.PlanMetrics;
 import org.djlplan.memplan.metrics.PoolMetrics;
 import org.djlplan.memplan.report.DelegationReport;
@@ -92,6 +95,10 @@ class MetricsTest {
         }
         Freed.assertEverythingIsCollected();
         assertTrue(Double.isNaN(registry.get("djlplan.arena.bytes").gauge().value()));
+        try (ZooModel<NDList, NDList> next = Planned.load(MODEL, Map.of())) {
+            new PlanMetrics(next).bindTo(registry);
+            assertTrue(gauge(registry, "djlplan.arena.bytes") > 0, "the next model's instead");
+        }
     }
 
     @Test
@@ -120,11 +127,74 @@ class MetricsTest {
         }
     }
 
+    private static double workerWaits(MeterRegistry registry) {
+        return registry.get("djlplan.wait").tag("cause", "WORKERS").functionTimer().count();
+    }
+
+    @Test
+    void bindTo_modelsOfOneName_haveMetersOfTheirOwn() throws Exception {
+        MeterRegistry registry = new SimpleMeterRegistry();
+        try (ZooModel<NDList, NDList> one = Planned.load(MODEL, Map.of());
+                ZooModel<NDList, NDList> two = Planned.load(MODEL, Map.of())) {
+            new PlanMetrics(one, "blue").bindTo(registry);
+            new PlanMetrics(two, "green").bindTo(registry);
+            predict(two, 2);
+            assertEquals(0, predictions(registry, "blue"));
+            assertEquals(2, predictions(registry, "green"));
+
+            new PlanMetrics(two, "blue").bindTo(registry);
+            assertEquals(2, predictions(registry, "blue"), "of the model that was bound last");
+        }
+    }
+
+    @Test
+    void bindTo_sharedModel_hasOneId() throws Exception {
+        MeterRegistry registry = new SimpleMeterRegistry();
+        Criteria<NDList, NDList> criteria =
+                Criteria.builder()
+                        .setTypes(NDList.class, NDList.class)
+                        .optModelPath(MODEL)
+                        .optEngine("TFLite")
+                        .optTranslatorFactory(
+                                PlannedTranslatorFactory.builder()
+                                        .optDelegationEnabled(false)
+                                        .build())
+                        .build();
+        try (ZooModel<NDList, NDList> one = PlannedModels.acquire("meters", criteria);
+                ZooModel<NDList, NDList> two = PlannedModels.acquire("meters", criteria)) {
+            new PlanMetrics(one).bindTo(registry);
+            new PlanMetrics(two).bindTo(registry);
+            assertEquals(1, registry.get("djlplan.arena.bytes").gauges().size());
+        }
+        PlannedModels.closeUnused(Thread.currentThread().getContextClassLoader());
+    }
+
+    private static double predictions(MeterRegistry registry, String id) {
+        return registry.get("djlplan.predictions")
+                .tags("id", id, "planned", "true")
+                .functionCounter()
+                .count();
+    }
+
+    @Test
+    void bindTo_budget_isMeteredWithItsLeast() throws Exception {
+        MeterRegistry registry = new SimpleMeterRegistry();
+        try (ZooModel<NDList, NDList> model = Planned.load(MODEL, Map.of("memplan.budget", "auto"))) {
+            new PlanMetrics(model).bindTo(registry);
+            PlanHandle.of(model).orElseThrow().setBudget("64MB");
+            assertEquals(64_000_000, gauge(registry, "djlplan.budget.bytes"));
+            long least = gauge(registry, "djlplan.budget.least.bytes");
+            assertTrue(least > 0 && least < 64_000_000, least + " bytes");
+            assertEquals(0, gauge(registry, "djlplan.budget.loaded.bytes"));
+            assertEquals(0, gauge(registry, "djlplan.budget.stall.seconds"));
+        }
+    }
+
     @Test
     void pools_predictionsWait_areCounted() throws Exception {
         MeterRegistry registry = new SimpleMeterRegistry();
         new PoolMetrics().bindTo(registry);
-        double before = registry.get("djlplan.wait").functionTimer().count();
+        double before = workerWaits(registry);
         try (ZooModel<NDList, NDList> model = Planned.load(MODEL, Map.of("memplan.workers", "1"))) {
             predict(model, 1);
             assertTrue(gauge(registry, "djlplan.arenas") > 0);
@@ -132,7 +202,7 @@ class MetricsTest {
                     PlannedModels.pools().arenas().bytes(),
                     gauge(registry, "djlplan.arenas.bytes"));
             predictAtOnce(model, MODEL, 4, 50);
-            assertTrue(registry.get("djlplan.wait").functionTimer().count() > before);
+            assertTrue(workerWaits(registry) > before);
             assertTrue(PlannedModels.pools().waits().nanos() > 0);
             assertEquals(0, gauge(registry, "djlplan.workers.busy"));
             assertEquals(0, gauge(registry, "djlplan.workers.waiting"));
