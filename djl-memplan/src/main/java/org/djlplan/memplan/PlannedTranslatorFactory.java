@@ -28,6 +28,7 @@ import org.djlplan.memplan.internal.config.OptionKey;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.djl.ModelPlanning;
 import org.djlplan.memplan.internal.djl.ScopedTranslator;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -47,8 +48,8 @@ import org.slf4j.LoggerFactory;
  * the factory to wrap.
  *
  * <p>A model that cannot be planned runs as without this factory, with one warning that says why;
- * with {@code memplan.required=true} it fails to load.
- * {@link org.djlplan.memplan.report.PlanReport#of} returns the report.
+ * with {@code memplan.required=true} it fails to load. {@link
+ * org.djlplan.memplan.report.PlanReport#of} returns the report.
  *
  * <p>It can be serialized, for example as part of a closure of Spark or Beam, if the wrapped
  * factory and the values of its options can; otherwise {@link NotSerializableException} names the
@@ -232,7 +233,8 @@ public final class PlannedTranslatorFactory implements TranslatorFactory, Serial
      * @param inner a factory, a translator, or null
      * @param progress display of the measurement, or null
      */
-    private record Form(Object inner, HashMap<String, Object> options, Object progress)
+    private record Form(
+            @Nullable Object inner, HashMap<String, Object> options, @Nullable Object progress)
             implements Serializable {
 
         private Object readResolve() throws InvalidObjectException {

@@ -174,6 +174,7 @@ class ArchitectureTest {
                             "java.util..",
                             "com.google.common..",
                             "com.google.errorprone..",
+                            "org.jspecify.annotations",
                             ROOT + ".errors..",
                             ROOT + ".graph..",
                             INTERNAL + ".usage..",

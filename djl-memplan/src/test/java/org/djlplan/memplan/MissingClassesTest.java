@@ -37,9 +37,7 @@ class MissingClassesTest {
     @Test
     void leaveAsStock_applicationDoesNotRequire_itsCodeCounts() {
         assertTrue(
-                refusal(
-                                Map.of("memplan.required", false),
-                                Map.of("memplan.required", "true"))
+                refusal(Map.of("memplan.required", false), Map.of("memplan.required", "true"))
                         .isEmpty());
     }
 }

@@ -17,7 +17,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
 
 /** Compares the public API with a committed list, so that every change of it is deliberate. */
@@ -25,20 +28,24 @@ class PublicApiTest {
 
     private static final String ROOT = "org.djlplan.memplan";
     private static final Path LIST = Path.of("../docs/api.txt");
+    private static final Pattern OWN = Pattern.compile("|(java|ai[.]djl|org[.]djlplan)([.].*)?");
     private static final Path MADE = Path.of("target/api.txt");
+
+    private static List<JavaClass> api() {
+        return new ClassFileImporter()
+                        .withImportOption(new ImportOption.DoNotIncludeTests())
+                        .withImportOption(new ImportOption.DoNotIncludeJars())
+                        .importPackages(ROOT)
+                        .stream()
+                        .filter(type -> !type.getPackageName().contains(".internal"))
+                        .filter(PublicApiTest::isVisible)
+                        .sorted((a, b) -> a.getName().compareTo(b.getName()))
+                        .toList();
+    }
 
     @Test
     void signatures_equalTheCommittedList() throws IOException {
-        List<JavaClass> api =
-                new ClassFileImporter()
-                                .withImportOption(new ImportOption.DoNotIncludeTests())
-                                .withImportOption(new ImportOption.DoNotIncludeJars())
-                                .importPackages(ROOT)
-                                .stream()
-                                .filter(type -> !type.getPackageName().contains(".internal"))
-                                .filter(PublicApiTest::isVisible)
-                                .sorted((a, b) -> a.getName().compareTo(b.getName()))
-                                .toList();
+        List<JavaClass> api = api();
         StringBuilder text = new StringBuilder();
         for (JavaClass type : api) {
             text.append(type.getName()).append('\n');
@@ -51,6 +58,42 @@ class PublicApiTest {
                 Files.exists(LIST) ? Files.readString(LIST) : "",
                 text.toString(),
                 "the API changed; if that is intended, copy djl-memplan/" + MADE + " to docs");
+    }
+
+    /** Callers' tools know then that nothing is null where nothing says so. */
+    @Test
+    void packages_ofTheApi_areNullMarked() {
+        List<String> unmarked =
+                api().stream()
+                        .filter(type -> !type.getPackage().isAnnotatedWith(NullMarked.class))
+                        .map(JavaClass::getName)
+                        .toList();
+        assertEquals(List.of(), unmarked);
+    }
+
+    /** A library that this one uses can change its types, or be there under another name. */
+    @Test
+    void signatures_ofTheApi_nameNoTypesOfLibrariesBesideDjl() {
+        List<String> others =
+                api().stream()
+                        .flatMap(type -> type.getCodeUnits().stream())
+                        .filter(unit -> isVisible(unit.getModifiers()))
+                        .flatMap(PublicApiTest::types)
+                        .map(JavaClass::getPackageName)
+                        .filter(name -> !OWN.matcher(name).matches())
+                        .distinct()
+                        .toList();
+        assertEquals(List.of("io.micrometer.core.instrument"), others);
+    }
+
+    private static Stream<JavaClass> types(JavaCodeUnit unit) {
+        return Stream.of(
+                        List.of(unit.getReturnType()),
+                        unit.getParameterTypes(),
+                        unit.getExceptionTypes())
+                .flatMap(List::stream)
+                .flatMap(type -> type.getAllInvolvedRawTypes().stream())
+                .map(JavaClass::getBaseComponentType);
     }
 
     private static Set<String> signatures(JavaClass type) {

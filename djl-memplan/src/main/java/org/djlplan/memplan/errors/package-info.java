@@ -1,2 +1,9 @@
-/** Exceptions that applications may catch. */
+/**
+ * Exceptions that applications may catch.
+ *
+ * @since 0.2
+ */
+@NullMarked
 package org.djlplan.memplan.errors;
+
+import org.jspecify.annotations.NullMarked;

@@ -12,10 +12,9 @@ import org.djlplan.memplan.rows.RowFigures;
 import org.djlplan.memplan.rows.RowPredictor;
 
 /**
- * Meters of a {@link RowPredictor}, with the tags {@code model} and {@code id}. The meters do
- * not keep the predictor alive. If predictors follow each other,
- * such as one per partition, pass their {@link RowPredictor#figures} to counters of the framework
- * instead.
+ * Meters of a {@link RowPredictor}, with the tags {@code model} and {@code id}. The meters do not
+ * keep the predictor alive. If predictors follow each other, such as one per partition, pass their
+ * {@link RowPredictor#figures} to counters of the framework instead.
  *
  * <table> <caption>Meters</caption> <tr><th>name</th><th>kind</th><th>what</th></tr> <tr><td>{@code
  * djlplan.rows}</td><td>counter</td><td>rows that were predicted</td></tr> <tr><td>{@code

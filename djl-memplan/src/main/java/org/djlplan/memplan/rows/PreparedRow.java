@@ -11,6 +11,7 @@ import ai.djl.translate.Translator;
 import ai.djl.translate.TranslatorContext;
 import java.util.HashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** A pre-processed row, and the data that its translator keeps for post-processing. */
 final class PreparedRow implements TranslatorContext {
@@ -95,7 +96,7 @@ final class PreparedRow implements TranslatorContext {
     }
 
     @Override
-    public Metrics getMetrics() {
+    public @Nullable Metrics getMetrics() {
         return null;
     }
 

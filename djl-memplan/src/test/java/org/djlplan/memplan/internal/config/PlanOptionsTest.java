@@ -116,8 +116,7 @@ class PlanOptionsTest {
                 (given, wanted) ->
                         assertEquals(wanted, awaited("true", Map.of("delegation.profile", given))));
         assertEquals("blocking", awaited("true", Map.of()));
-        assertEquals(
-                "background", awaited("false", Map.of("delegation.profile", "background")));
+        assertEquals("background", awaited("false", Map.of("delegation.profile", "background")));
     }
 
     private static String awaited(String required, Map<String, String> delegation) {

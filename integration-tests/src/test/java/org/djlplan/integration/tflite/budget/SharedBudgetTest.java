@@ -215,7 +215,8 @@ class SharedBudgetTest {
                     assertThrows(
                             IllegalArgumentException.class,
                             () ->
-                                    PlannedModels.acquire("other", inProcess(criteria(vgg), bytes * 2))
+                                    PlannedModels.acquire(
+                                                    "other", inProcess(criteria(vgg), bytes * 2))
                                             .close());
             assertTrue(e.getMessage().startsWith("memplan.sharedBudget="), e.getMessage());
         } finally {
@@ -320,7 +321,8 @@ class SharedBudgetTest {
         SharedBudget shared = SharedBudget.of(bytes);
         try {
             PlannedModels.acquire("resnet", criteria(resnet), shared).close();
-            try (ZooModel<NDList, NDList> model = PlannedModels.acquire("vgg", criteria(vgg), shared)) {
+            try (ZooModel<NDList, NDList> model =
+                    PlannedModels.acquire("vgg", criteria(vgg), shared)) {
                 assertEquals(bytes, budget(model));
                 assertAsStock(model, expected);
                 assertThrows(
@@ -346,7 +348,8 @@ class SharedBudgetTest {
         Path file = copy(BudgetModels.SMALL_RESNET);
         SharedBudget shared = SharedBudget.of(Budgeted.leastBytes(file, 1) * 2);
         try (ZooModel<NDList, NDList> one = PlannedModels.acquire("m", criteria(file), shared);
-                ZooModel<NDList, NDList> other = PlannedModels.acquire("m", criteria(file), shared)) {
+                ZooModel<NDList, NDList> other =
+                        PlannedModels.acquire("m", criteria(file), shared)) {
             assertNotSame(one, other);
             assertEquals(shared.bytes(), budget(one));
             assertEquals(shared.bytes(), budget(other));

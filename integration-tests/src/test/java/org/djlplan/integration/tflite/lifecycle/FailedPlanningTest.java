@@ -145,12 +145,13 @@ class FailedPlanningTest {
     @Test
     void load_required_isDelegatedWhenItIsLoaded() throws Exception {
         try (ZooModel<NDList, NDList> model =
-                Planned.load(TestModels.built("chains"), Map.of("memplan.required", true, "delegation.enabled", true))) {
+                Planned.load(
+                        TestModels.built("chains"),
+                        Map.of("memplan.required", true, "delegation.enabled", true))) {
             PlanReport report = PlanReport.of(model).orElseThrow();
             assertTrue(report.planned());
             assertNotEquals(
-                    DelegationReport.Origin.UNVERIFIED,
-                    report.delegation().orElseThrow().origin());
+                    DelegationReport.Origin.UNVERIFIED, report.delegation().orElseThrow().origin());
         }
     }
 

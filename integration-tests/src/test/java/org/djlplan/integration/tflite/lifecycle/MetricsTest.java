@@ -179,7 +179,8 @@ class MetricsTest {
     @Test
     void bindTo_budget_isMeteredWithItsLeast() throws Exception {
         MeterRegistry registry = new SimpleMeterRegistry();
-        try (ZooModel<NDList, NDList> model = Planned.load(MODEL, Map.of("memplan.budget", "auto"))) {
+        try (ZooModel<NDList, NDList> model =
+                Planned.load(MODEL, Map.of("memplan.budget", "auto"))) {
             new PlanMetrics(model).bindTo(registry);
             PlanHandle.of(model).orElseThrow().setBudget("64MB");
             assertEquals(64_000_000, gauge(registry, "djlplan.budget.bytes"));
