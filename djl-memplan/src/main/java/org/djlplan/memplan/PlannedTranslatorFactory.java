@@ -43,6 +43,8 @@ import org.slf4j.LoggerFactory;
  *     .build();
  * }</pre>
  *
+ * <p>{@link #with} sets an option by its key; {@link #builder} has a typed method for each.
+ *
  * <p>Without code: set {@code translatorFactory=org.djlplan.memplan.PlannedTranslatorFactory} in a
  * model's metadata {@code arguments} or in its URL's query; {@code memplan.translatorFactory} names
  * the factory to wrap.

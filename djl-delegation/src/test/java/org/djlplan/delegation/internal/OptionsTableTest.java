@@ -33,7 +33,8 @@ class OptionsTableTest {
 
             Options can be set in three places. If several of them set an option, the first one wins:
 
-            1. the application's code: `new PlannedTranslatorFactory().with("memplan.threads", 4)`, or `wrap(…).with(…)`;
+            1. the application's code: `PlannedTranslatorFactory.builder().optThreads(4).build()`, or `wrap(…).with("memplan.threads", 4)`. The method of
+               `memplan.maxPredictions` is `optMaxPredictions`, that of `delegation.maxMemory` is `optDelegationMaxMemory`;
             2. a system property: `djlplan.` and the key, such as `-Ddjlplan.memplan.threads=4`, for all models of the JVM;
             3. DJL's *arguments*: `optArgument(key, value)`, a model zoo's metadata, the query of a model's URL, plain keys in a model folder's
                `serving.properties`. DJL merges them, so the origin of a value in them is unknown. Keys with dots may also be nested maps, as
