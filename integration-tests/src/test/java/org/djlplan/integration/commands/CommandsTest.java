@@ -51,6 +51,7 @@ class CommandsTest {
     }
 
     @Test
+    @Tag("long")
     void run_stock_measuresAndRepeatsItsOutputs() throws Exception {
         JsonObject few =
                 djlplan("run", "--stock", "--json", "--iterations", "3", "--warmup", "0", model)
@@ -164,6 +165,7 @@ class CommandsTest {
     }
 
     @Test
+    @Tag("long")
     void compare_noDelegationModule_warnsAndHasTwoColumns() throws Exception {
         Result result =
                 DjlPlanProcess.runWithout(
@@ -262,6 +264,7 @@ class CommandsTest {
     }
 
     @Test
+    @Tag("long")
     void run_parentKilled_leavesNoProcess() throws Exception {
         DjlPlanProcess parent =
                 DjlPlanProcess.start(folder, "run", "--stock", "--iterations", "10000000", model);

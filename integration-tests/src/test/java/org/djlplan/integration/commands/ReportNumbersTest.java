@@ -36,6 +36,7 @@ class ReportNumbersTest extends ReportTests {
     private static final int RUNS = 21;
 
     @Test
+    @Tag("long")
     void liveModel_hasTheNumbersOfPlanAndRun_andTheEnginesArena() throws Exception {
         Path model = net();
         JsonObject plan = report(model.toString()).getAsJsonObject("plan");

@@ -231,6 +231,7 @@ class TorchCommandsTest {
     }
 
     @Test
+    @Tag("long")
     void run_classThatIsNoBlock_failsWithMessage() throws Exception {
         Result result =
                 DjlPlanProcess.runHere("run", "--input-shape", "1", "block:java.lang.String");
@@ -260,6 +261,7 @@ class TorchCommandsTest {
     }
 
     @Test
+    @Tag("long")
     void run_manyPredictionsOfABlock_doNotPileUp() throws Exception {
         JsonObject figures =
                 djlplan("run", "--stock", "--json", "--iterations", "3000", "zoo:tiny").json();

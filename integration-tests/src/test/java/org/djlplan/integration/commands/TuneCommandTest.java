@@ -26,8 +26,8 @@ import java.util.stream.Stream;
 import org.djlplan.cli.demo.Activation;
 import org.djlplan.cli.demo.LayerOutput;
 import org.djlplan.cli.demo.NetworkBuilder;
-import org.djlplan.integration.support.DjlPlanProcess;
 import org.djlplan.integration.support.DjlPlanProcess.Result;
+import org.djlplan.integration.support.DjlPlanProcess;
 import org.djlplan.integration.support.NeedsModels;
 import org.djlplan.integration.support.RealModels;
 import org.djlplan.memplan.PlannedTranslatorFactory;
@@ -37,6 +37,7 @@ import org.djlplan.memplan.report.DelegationReport.Origin;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -251,6 +252,7 @@ class TuneCommandTest {
     }
 
     @Test
+    @Tag("long")
     void tune_damagedFile_isReportedAndRebuilt() throws Exception {
         JsonObject before =
                 onlyTable(
@@ -272,6 +274,7 @@ class TuneCommandTest {
     }
 
     @Test
+    @Tag("long")
     void tune_terminated_leavesNoProcess() throws Exception {
         String threads =
                 IntStream.rangeClosed(1, 16)

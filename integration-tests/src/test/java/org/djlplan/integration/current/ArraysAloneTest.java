@@ -21,6 +21,7 @@ class ArraysAloneTest {
     @TempDir Path folder;
 
     @Test
+    @Tag("long")
     void arrays_noOtherEngine_passTheTestsOfArrays() throws Exception {
         List<String> alone =
                 ChildJvm.ownClassPath().stream()

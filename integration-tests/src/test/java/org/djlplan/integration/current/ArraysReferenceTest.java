@@ -30,6 +30,7 @@ class ArraysReferenceTest {
 
     /** At once: most of the time libtorch writes the stack of an error, on one core. */
     @Test
+    @Tag("long")
     void everyMethod_besidePyTorchAndAlone_answersAsPyTorchOrIsRefused() throws Exception {
         String part = THOROUGH ? "1" : Integer.toString(PART);
         ChildJvm.Running beside = jvm().start(ArraysReferenceProgram.class, part);

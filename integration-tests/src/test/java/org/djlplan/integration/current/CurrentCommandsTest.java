@@ -39,6 +39,7 @@ class CurrentCommandsTest {
     }
 
     @Test
+    @Tag("long")
     void compare_torchScriptFile_isIdentical() throws Exception {
         Path source = TorchScriptModels.named("cnn").file();
         Path model = Files.copy(source, folder.resolve(source.getFileName()));
@@ -56,6 +57,7 @@ class CurrentCommandsTest {
 
     /** The engine lets an operator write over a tensor that is read later. */
     @Test
+    @Tag("long")
     void compare_modelThatTheEngineGetsWrong_comparesWithAnEngineThatKeepsEveryTensor()
             throws Exception {
         Path model = LostTensor.sketch().write(folder.resolve("lost.tflite"));

@@ -441,6 +441,7 @@ class PlaceholderTest {
 
     @Test
     @Timeout(200)
+    @Tag("long")
     void run_inputShape_predicts() throws Exception {
         Result result =
                 DjlPlanProcess.runHere(

@@ -304,6 +304,7 @@ class SharedWorkspacesTest {
     }
 
     @Test
+    @Tag("long")
     void close_manyTimes_leavesNothing() throws Exception {
         Delegated delegated = Delegated.all(TestModels.built("blaze_face"), Delegates.XNNPACK, 1);
         try (Expected other = Expected.of(TestModels.built("uneven"), Delegates.XNNPACK, 1)) {

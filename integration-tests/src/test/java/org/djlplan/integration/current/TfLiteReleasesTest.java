@@ -269,6 +269,7 @@ class TfLiteReleasesTest {
     }
 
     @Test
+    @Tag("long")
     void delegated_transientBuffers_takesLessMemoryForTheSameOutputs() throws Exception {
         Path file = TestModels.built("large_images");
         assertDelegated(file, Integer.MAX_VALUE, Delegates.XNNPACK_TRANSIENT);

@@ -229,6 +229,7 @@ class BudgetedDelegateTest {
 
     /** Others use the machine while the delegate is tried, and then leave it alone. */
     @Test
+    @Tag("long")
     void run_slowInFirstTrial_delegatesAnyway() throws Exception {
         FaultyDelegate faulty = FaultyDelegate.compile(folder);
         faulty.claim(FaultyDelegate.allOver(additions(), 2), true);

@@ -209,6 +209,7 @@ class DelegatedShapesTest {
     }
 
     @Test
+    @Tag("long")
     void predict_manyShapes_areMeasuredInTheBackground() throws Exception {
         Path file = network("measured");
         try (ZooModel<NDList, NDList> model =

@@ -26,6 +26,7 @@ import org.djlplan.memplan.report.DelegationReport.Origin;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Tests models that run with two threads or one, depending on the load. */
@@ -71,6 +72,7 @@ class GovernedThreadsTest {
      * The two candidates delegate different operators, so that it can be told which one answered.
      */
     @Test
+    @Tag("long")
     void run_oneThreadThenFour_everyAnswerIsOneOfTheCandidates() throws Exception {
         SortedSet<Integer> operators = FixedChoice.operators(FILE, Delegates.XNNPACK);
         Candidate two = new Candidate(operators, 2);

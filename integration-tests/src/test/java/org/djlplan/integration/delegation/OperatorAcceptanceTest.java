@@ -200,6 +200,7 @@ class OperatorAcceptanceTest {
 
     /** All values of its tensors have room in the process's heap. */
     @Test
+    @Tag("long")
     void newProcess_networkForUsualImages_isComparedByItsOperators() throws Exception {
         Path file = TestModels.built("mobilenet_v2_dynamic");
         TfLiteDelegableModel model =

@@ -106,6 +106,7 @@ class DistributionTest {
 
     /** The old engine runs with its own DJL and the libraries of the current one. */
     @Test
+    @Tag("long")
     void compare_againstShippedDjl_hasItsFigures() throws Exception {
         Path model = Files.copy(TestModels.built("chains"), folder.resolve("net.tflite"));
         Result result =

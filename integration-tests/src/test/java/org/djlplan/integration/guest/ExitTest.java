@@ -147,6 +147,7 @@ class ExitTest {
     }
 
     @Test
+    @Tag("long")
     void measure_groupIsKilled_isNotMeasuredAgainInTheSameCircumstances() throws Exception {
         try (MemoryGroup group = MemoryGroup.of(300 * MIB)) {
             Started killed = run(group.inside(), "blocking", Application.Event.KILLED);

@@ -112,6 +112,7 @@ class PackagingTest {
 
     /** An image made by jlink, of which the launcher is the application's own. */
     @Test
+    @Tag("long")
     void load_noProgramToStartAProcessWith_staysInCpuKernelsWithOneWarning() throws Exception {
         Path jlink = JAVA.resolveSibling("jlink");
         Path jmods = JAVA.getParent().resolveSibling("jmods");

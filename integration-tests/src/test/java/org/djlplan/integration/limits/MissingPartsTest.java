@@ -191,6 +191,7 @@ class MissingPartsTest {
 
     /** Both of JNA's folders are on a file system from which nothing may be executed. */
     @Test
+    @Tag("long")
     void load_nothingMayBeExecuted_namesCauseAndRemedy() throws Exception {
         Path mounted = Files.createDirectory(folder.resolve("noexec"));
         Process mount =

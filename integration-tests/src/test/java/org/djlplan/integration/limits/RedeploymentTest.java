@@ -48,6 +48,7 @@ class RedeploymentTest {
 
     /** Blocks are watched once, and then recorded. */
     @Test
+    @Tag("long")
     void redeploy_networkOfBlocks_isPlannedEachTimeAndCollected() throws Exception {
         Path model = Files.createDirectory(folder.resolve("network"));
         Shape shape = new Shape(1, 32);

@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -42,12 +43,14 @@ class AllocatorCodeTest {
     }
 
     @Test
+    @Tag("long")
     void allocator_manyThreads_haveNoRaces() throws Exception {
         NativeProgram.Checker checker = program.threadChecker();
         program.assertOk(checker, List.of(compile(checker).toString(), engine(), "sound"));
     }
 
     @Test
+    @Tag("long")
     void attach_symbolsMissing_leavesTheEngineAlone() throws Exception {
         NativeProgram.Checker checker = program.memoryChecker();
         Path check = compile(checker);
@@ -64,6 +67,7 @@ class AllocatorCodeTest {
     }
 
     @Test
+    @Tag("long")
     void onnxRuntime_manyThreads_haveNoRaces() throws Exception {
         checkOnnxRuntime(program.threadChecker());
     }

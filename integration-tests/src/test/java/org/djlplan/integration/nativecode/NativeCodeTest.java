@@ -8,11 +8,12 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.stream.Stream;
 import org.djlplan.integration.support.Bits;
-import org.djlplan.integration.support.ModelSketch;
 import org.djlplan.integration.support.ModelSketch.Form;
+import org.djlplan.integration.support.ModelSketch;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.internal.source.tflite.FlatTable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -39,6 +40,7 @@ class NativeCodeTest {
     }
 
     @Test
+    @Tag("long")
     void attach_manyThreads_haveNoRaces() throws Exception {
         NativeProgram program = new NativeProgram(folder);
         checkAttaching(program, program.threadChecker(), "loaded");

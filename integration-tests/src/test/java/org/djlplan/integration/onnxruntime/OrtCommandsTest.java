@@ -91,6 +91,7 @@ class OrtCommandsTest {
     }
 
     @Test
+    @Tag("long")
     void run_engineMissing_saysWhatToAdd() throws Exception {
         Result result =
                 DjlPlanProcess.runWithout(
@@ -125,6 +126,7 @@ class OrtCommandsTest {
     }
 
     @Test
+    @Tag("long")
     void size_onnxFile_measuresStockAndPlannedAndBudgets() throws Exception {
         Result result =
                 djlplan(

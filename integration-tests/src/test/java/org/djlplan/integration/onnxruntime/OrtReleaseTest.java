@@ -105,6 +105,7 @@ class OrtReleaseTest {
     }
 
     @Test
+    @Tag("long")
     void predict_noMemory_failsAndLeavesTheModelUsable() throws Exception {
         ChildJvm.Result result =
                 new ChildJvm(folder)

@@ -23,6 +23,7 @@ import org.djlplan.integration.tflite.budget.Budgeted.Answers;
 import org.djlplan.memplan.PlanHandle;
 import org.djlplan.memplan.report.PlanReport;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -70,6 +71,7 @@ class BudgetConcurrencyTest {
     }
 
     @Test
+    @Tag("long")
     void predict_twoModelsOnManyThreads_allAnswerAsStock() throws Exception {
         Path vgg = Budgeted.copy(BudgetModels.SMALL_VGG, folder);
         Path resnet = Budgeted.copy(BudgetModels.SMALL_RESNET, folder);
@@ -116,6 +118,7 @@ class BudgetConcurrencyTest {
 
     /** What is under way ends as it should, or with an error; nothing crashes or stays. */
     @Test
+    @Tag("long")
     void close_whileThreadsPredict_leavesNothing() throws Exception {
         Path file = Budgeted.copy(BudgetModels.SMALL_VGG, folder);
         Answers answers = Answers.of(file, 1, INPUTS);

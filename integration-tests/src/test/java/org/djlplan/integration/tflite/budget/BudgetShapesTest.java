@@ -22,6 +22,7 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
 import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.report.PlanReport;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -103,6 +104,7 @@ class BudgetShapesTest {
     }
 
     @Test
+    @Tag("long")
     void setBudget_whileOtherShapesAreServed_servesBoth() throws Exception {
         long least = Budgeted.leastBytes(file, 1);
         try (ZooModel<NDList, NDList> model =

@@ -47,6 +47,7 @@ class SetBudgetTest {
 
     @ParameterizedTest(name = "{0}, {1} threads, {2}")
     @CsvSource("SMALL_RESNET, 1, mmap")
+    @Tag("long")
     void setBudget_manyTimes_eachIsHeldAndAnswersAsStock(
             BudgetModels network, int threads, String io) throws Exception {
         Path file = Budgeted.copy(network, folder);

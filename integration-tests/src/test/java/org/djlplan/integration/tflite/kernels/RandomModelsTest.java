@@ -85,6 +85,7 @@ class RandomModelsTest {
     /** Where the engine's own plan writes over inputs, and loses none. */
     @Tag("djl-current")
     @Test
+    @Tag("long")
     void arena_randomModels_isNeverAboveTheEngines() throws Exception {
         List<String> above = new ArrayList<>();
         List<Integer> lost = new ArrayList<>();

@@ -185,6 +185,7 @@ class LifecycleTest {
     }
 
     @Test
+    @Tag("long")
     void close_whilePredictionsRun_letsThemEndAndFrees() throws Exception {
         for (int round = 0; round < 20; round++) {
             ZooModel<NDList, NDList> model = Planned.load(FILE, Map.of());

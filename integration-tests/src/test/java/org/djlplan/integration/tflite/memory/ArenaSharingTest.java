@@ -22,6 +22,7 @@ import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Tests that models that take turns share one arena, of the largest model's size. */
@@ -82,6 +83,7 @@ class ArenaSharingTest {
     }
 
     @Test
+    @Tag("long")
     void predict_allArenasTakenForTooLong_runsInMemoryOfItsOwn() throws Exception {
         try (ZooModel<NDList, NDList> model = load("blaze_face", Map.of("memplan.workers", 1));
                 ArenaPool.Need other = ArenaPool.shared().announce(1 << 20);

@@ -22,6 +22,7 @@ import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.SharedBudget;
 import org.djlplan.memplan.report.BudgetReport;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -75,6 +76,7 @@ class TorchSharedBudgetTest {
     }
 
     @Test
+    @Tag("long")
     void load_secondModel_takesRoomAndBothAnswerAsStock() throws Exception {
         BlockModels.save(layers(), folder);
         List<List<Output>> expected;

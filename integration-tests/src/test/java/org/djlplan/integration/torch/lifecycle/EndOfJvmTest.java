@@ -14,6 +14,7 @@ import org.djlplan.integration.support.OnEveryDjlWhenLong;
 import org.djlplan.integration.torch.Torch;
 import org.djlplan.integration.torch.TorchScriptModels;
 import org.djlplan.memplan.testing.Await;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -61,6 +62,7 @@ class EndOfJvmTest {
     }
 
     @Test
+    @Tag("long")
     void exit_inTranslator_endsWithItsStatus() throws Exception {
         assertExits("translator");
     }

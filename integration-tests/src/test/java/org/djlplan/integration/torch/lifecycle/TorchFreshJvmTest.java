@@ -17,6 +17,7 @@ import org.djlplan.integration.torch.TorchScriptModel;
 import org.djlplan.integration.torch.TorchScriptModels;
 import org.djlplan.memplan.testing.LogCapture;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -76,6 +77,7 @@ class TorchFreshJvmTest {
     }
 
     @Test
+    @Tag("long")
     void predict_otherNumberOfThreads_recordsAgain() throws Exception {
         assertPredicts(RECORDED);
         List<String> two = predictInAnotherJvm(2);

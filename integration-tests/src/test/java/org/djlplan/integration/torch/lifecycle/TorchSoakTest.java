@@ -69,6 +69,7 @@ class TorchSoakTest {
     }
 
     @Test
+    @Tag("long")
     void soak_short_allOutputsEqualStockAndEverythingIsFreed() throws Exception {
         Torch.threads(1);
         Outcome outcome = soak(TorchSoakCase.prepare(folder), LOAD_EVERY, SHORT_PREDICTIONS, 1);

@@ -32,6 +32,7 @@ import org.djlplan.memplan.internal.config.Liveness;
 import org.djlplan.memplan.internal.djl.liveness.LivenessExecutor;
 import org.djlplan.memplan.internal.djl.purity.BlockCode;
 import org.djlplan.memplan.internal.source.block.LivenessTrace;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Tests the memory and the side effects of the first pass for inputs of a new shape. */
@@ -227,6 +228,7 @@ class LivenessFirstPassTest {
     }
 
     @Test
+    @Tag("long")
     void op_usersComposite_needsHalfOfTheMemoryTheFirstTime() {
         try (Sample sample = new Sample(new ManySteps(), LARGE);
                 NDManager manager = sample.newManager()) {

@@ -12,13 +12,14 @@ import java.util.List;
 import java.util.Map;
 import org.djlplan.integration.support.ChildJvm;
 import org.djlplan.integration.support.OnEveryDjlWhenLong;
-import org.djlplan.integration.torch.BlockModels;
 import org.djlplan.integration.torch.BlockModels.Kind;
+import org.djlplan.integration.torch.BlockModels;
 import org.djlplan.integration.torch.FirstPrediction;
 import org.djlplan.integration.torch.ModelInputs;
 import org.djlplan.integration.torch.Output;
 import org.djlplan.integration.torch.Torch;
 import org.djlplan.memplan.testing.MemoryGroup;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -62,6 +63,7 @@ class TorchFirstPredictionTest {
     }
 
     @Test
+    @Tag("long")
     void predict_imperativeInASmallGroup_fitsFromTheFirstPrediction() throws Exception {
         String[] once = {"resnet50", "4"};
         try (MemoryGroup group = MemoryGroup.of(GROUP_BYTES)) {
