@@ -1,6 +1,6 @@
 package org.djlplan.delegation.internal;
 
-import com.google.common.base.CaseFormat;
+import org.djlplan.memplan.internal.config.OptionKey;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.spi.Option;
 import org.djlplan.memplan.spi.Origin;
@@ -69,8 +69,7 @@ public enum DelegationKey implements Option {
                     + " where `*` stands for any characters ([how](how-it-works/delegation.md))");
 
     private final String key =
-            PlanOptions.DELEGATION_PREFIX
-                    + CaseFormat.UPPER_UNDERSCORE.to(CaseFormat.LOWER_CAMEL, name());
+            PlanOptions.DELEGATION_PREFIX + OptionKey.camelCase(name());
 
     private final String defaultValue;
     private final Origin origin;

@@ -1,8 +1,6 @@
 package org.djlplan.memplan.internal.config;
 
 import com.google.common.collect.ImmutableMap;
-import com.google.common.collect.ImmutableSortedSet;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -10,7 +8,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.stream.Stream;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import org.djlplan.memplan.spi.Option;
 
 /**
@@ -27,11 +26,11 @@ public final class GivenOptions {
             List.of(OptionKey.PREFIX, PlanOptions.DELEGATION_PREFIX);
 
     private final ImmutableMap<String, Object> values;
-    private final ImmutableSortedSet<String> retired;
+    private final SortedSet<String> retired;
 
     private GivenOptions(Map<String, Object> values, Set<String> retired) {
         this.values = ImmutableMap.copyOf(values);
-        this.retired = ImmutableSortedSet.copyOf(retired);
+        this.retired = new TreeSet<>(retired);
     }
 
     /**
@@ -67,8 +66,12 @@ public final class GivenOptions {
             Map<String, ?> arguments,
             Collection<? extends Option> delegation) {
         Map<String, Option> known = new LinkedHashMap<>();
-        Stream.concat(Arrays.stream(OptionKey.values()), delegation.stream())
-                .forEach(option -> known.put(option.key(), option));
+        for (Option option : OptionKey.values()) {
+            known.put(option.key(), option);
+        }
+        for (Option option : delegation) {
+            known.put(option.key(), option);
+        }
         Set<String> retired = new HashSet<>();
         Map<String, Object> values = new LinkedHashMap<>();
         for (Map.Entry<String, Object> argument : planArguments(arguments).entrySet()) {
@@ -95,7 +98,9 @@ public final class GivenOptions {
             }
         }
         values.keySet().removeAll(application.keySet());
-        values.forEach((key, value) -> requireAnyones(known.get(key), value));
+        for (Map.Entry<String, Object> value : values.entrySet()) {
+            requireAnyones(known.get(value.getKey()), value.getValue());
+        }
         values.putAll(application);
         return new GivenOptions(values, retired);
     }
@@ -103,13 +108,15 @@ public final class GivenOptions {
     /** Returns whether an option is retired, and adds it to {@code retired} if it is. */
     private static boolean isRetired(String key, Object value, Set<String> retired) {
         Optional<String> found = RetiredOptions.of(key, value);
-        found.ifPresent(retired::add);
+        if (found.isPresent()) {
+            retired.add(found.get());
+        }
         return found.isPresent();
     }
 
     /** Returns whether a key has a djl-plan prefix, known or not. */
     public static boolean isPlanOption(String key) {
-        return PREFIXES.stream().anyMatch(key::startsWith);
+        return key.startsWith(OptionKey.PREFIX) || key.startsWith(PlanOptions.DELEGATION_PREFIX);
     }
 
     /**
@@ -119,15 +126,17 @@ public final class GivenOptions {
     private static Map<String, Object> planArguments(Map<String, ?> arguments) {
         Map<String, Object> ours = new LinkedHashMap<>();
         Map<String, Object> nested = new LinkedHashMap<>();
-        arguments.forEach(
-                (key, value) -> {
-                    if (isPlanOption(key)) {
-                        addTo(ours, key, value);
-                    } else if (isPlanOption(key + ".") && value instanceof Map) {
-                        addTo(nested, key, value);
-                    }
-                });
-        nested.forEach(ours::putIfAbsent);
+        for (Map.Entry<String, ?> argument : arguments.entrySet()) {
+            String key = argument.getKey();
+            if (isPlanOption(key)) {
+                addTo(ours, key, argument.getValue());
+            } else if (isPlanOption(key + ".") && argument.getValue() instanceof Map) {
+                addTo(nested, key, argument.getValue());
+            }
+        }
+        for (Map.Entry<String, Object> each : nested.entrySet()) {
+            ours.putIfAbsent(each.getKey(), each.getValue());
+        }
         return ours;
     }
 
@@ -161,11 +170,10 @@ public final class GivenOptions {
     /** An unknown option belongs to an absent module, and has no effect. */
     private static void requireAnyones(Option option, Object value) {
         if (option != null) {
-            OriginLimits.refusal(option, String.valueOf(value))
-                    .ifPresent(
-                            why -> {
-                                throw new IllegalArgumentException(why);
-                            });
+            Optional<String> refusal = OriginLimits.refusal(option, String.valueOf(value));
+            if (refusal.isPresent()) {
+                throw new IllegalArgumentException(refusal.get());
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 package org.djlplan.memplan.internal.config;
 
-import com.google.common.base.CaseFormat;
+import java.util.Locale;
 import org.djlplan.memplan.spi.Option;
 import org.djlplan.memplan.spi.Origin;
 
@@ -85,8 +85,7 @@ public enum OptionKey implements Option {
     /** Prefix of every key of this module. */
     public static final String PREFIX = "memplan.";
 
-    private final String key =
-            PREFIX + CaseFormat.UPPER_UNDERSCORE.to(CaseFormat.LOWER_CAMEL, name());
+    private final String key = PREFIX + camelCase(name());
 
     private final String defaultValue;
     private final Origin origin;
@@ -96,6 +95,15 @@ public enum OptionKey implements Option {
         this.defaultValue = defaultValue;
         this.origin = origin;
         this.meaning = meaning;
+    }
+
+    /** Returns the name of a constant, such as {@code MAX_MEMORY}, as {@code maxMemory}. */
+    public static String camelCase(String constant) {
+        StringBuilder name = new StringBuilder(constant.toLowerCase(Locale.ROOT));
+        for (int i = name.indexOf("_"); i >= 0; i = name.indexOf("_")) {
+            name.deleteCharAt(i).setCharAt(i, Character.toUpperCase(name.charAt(i)));
+        }
+        return name.toString();
     }
 
     @Override

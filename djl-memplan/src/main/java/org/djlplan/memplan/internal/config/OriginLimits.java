@@ -57,7 +57,10 @@ final class OriginLimits {
     }
 
     private static OptionalDouble number(String value) {
-        return Quantities.number(value).stream().mapToDouble(BigDecimal::doubleValue).max();
+        Optional<BigDecimal> number = Quantities.number(value);
+        return number.isPresent()
+                ? OptionalDouble.of(number.get().doubleValue())
+                : OptionalDouble.empty();
     }
 
     private static OptionalDouble millis(String value) {

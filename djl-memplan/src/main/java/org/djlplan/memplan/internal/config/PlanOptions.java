@@ -2,7 +2,6 @@ package org.djlplan.memplan.internal.config;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
-import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
@@ -182,7 +181,12 @@ public record PlanOptions(
     }
 
     private static Optional<OptionKey> keyOf(String name) {
-        return Arrays.stream(OptionKey.values()).filter(key -> key.key().equals(name)).findFirst();
+        for (OptionKey key : OptionKey.values()) {
+            if (key.key().equals(name)) {
+                return Optional.of(key);
+            }
+        }
+        return Optional.empty();
     }
 
     private static boolean flag(Map<OptionKey, String> values, OptionKey key, boolean otherwise) {
@@ -256,14 +260,14 @@ public record PlanOptions(
         if (value.equalsIgnoreCase(AUTO)) {
             return Threads.DEFAULT;
         }
-        return Quantities.wholeNumber(value)
-                .filter(Threads::isSound)
-                .orElseThrow(
-                        () ->
-                                wrong(
-                                        OptionKey.THREADS.key(),
-                                        value,
-                                        "auto or a positive number of at most " + Threads.most()));
+        Optional<Integer> number = Quantities.wholeNumber(value);
+        if (number.isEmpty() || !Threads.isSound(number.get())) {
+            throw wrong(
+                    OptionKey.THREADS.key(),
+                    value,
+                    "auto or a positive number of at most " + Threads.most());
+        }
+        return number.get();
     }
 
     private static WorkerCount workers(Map<OptionKey, String> values) {
@@ -280,8 +284,15 @@ public record PlanOptions(
             OptionKey key,
             Function<String, Optional<T>> parser,
             String wanted) {
-        return Optional.ofNullable(values.get(key))
-                .map(text -> parser.apply(text).orElseThrow(() -> wrong(key.key(), text, wanted)));
+        String text = values.get(key);
+        if (text == null) {
+            return Optional.empty();
+        }
+        Optional<T> parsed = parser.apply(text);
+        if (parsed.isEmpty()) {
+            throw wrong(key.key(), text, wanted);
+        }
+        return parsed;
     }
 
     private static OptionalInt given(Map<OptionKey, String> values, OptionKey key, int least) {

@@ -60,12 +60,12 @@ public final class Quantities {
 
     /** Parses a 32-bit integer; metadata is JSON, whose numbers arrive as 2.0. */
     public static Optional<Integer> wholeNumber(String text) {
-        return number(text)
-                .map(BigDecimal::stripTrailingZeros)
-                .filter(number -> number.scale() <= 0)
-                .map(BigDecimal::toBigInteger)
-                .filter(number -> number.bitLength() < Integer.SIZE)
-                .map(BigInteger::intValue);
+        Optional<BigDecimal> number = number(text);
+        if (number.isEmpty() || number.get().stripTrailingZeros().scale() > 0) {
+            return Optional.empty();
+        }
+        BigInteger whole = number.get().toBigInteger();
+        return whole.bitLength() < Integer.SIZE ? Optional.of(whole.intValue()) : Optional.empty();
     }
 
     private static Optional<Long> parse(String text, Map<String, Long> units, long most) {

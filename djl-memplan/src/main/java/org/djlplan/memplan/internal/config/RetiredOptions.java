@@ -3,7 +3,6 @@ package org.djlplan.memplan.internal.config;
 import com.google.common.collect.ImmutableMap;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.stream.Stream;
 
 /**
  * Options of earlier versions. Their keys are accepted without effect in this minor version, so
@@ -45,9 +44,11 @@ final class RetiredOptions {
 
     /** Returns the retired key, or key and value, that an option sets; empty if it is current. */
     static Optional<String> of(String key, Object value) {
-        return Stream.of(key, key + "=" + value.toString().trim().toLowerCase(Locale.ROOT))
-                .filter(ADVICE::containsKey)
-                .findFirst();
+        if (ADVICE.containsKey(key)) {
+            return Optional.of(key);
+        }
+        String withValue = key + "=" + value.toString().trim().toLowerCase(Locale.ROOT);
+        return ADVICE.containsKey(withValue) ? Optional.of(withValue) : Optional.empty();
     }
 
     /** Returns the warning about retired options, or empty if there are none. */

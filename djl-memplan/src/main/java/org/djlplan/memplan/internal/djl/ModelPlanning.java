@@ -67,11 +67,12 @@ public final class ModelPlanning {
         PlanOptions parsed = PlanOptions.parse(effective);
         options = provider.isPresent() ? parsed.awaitingDelegation() : parsed;
         this.progress = progress;
-        if (options.delegationEnabled() && provider.isPresent()) {
+        boolean isSet = !options.delegation().isEmpty();
+        if (isSet && options.delegationEnabled() && provider.isPresent()) {
             DelegateFactory unused = Delegates.named(options.delegate());
             provider.get().check(options.delegation());
         }
-        if (provider.isEmpty() && !options.delegation().isEmpty()) {
+        if (isSet && provider.isEmpty()) {
             logger.info(
                     "{} without effect: djl-delegation is not on the class path",
                     options.delegation().keySet());

@@ -4,9 +4,10 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.training.ParameterStore;
 import ai.djl.util.PairList;
-import com.google.common.cache.CacheBuilder;
 import com.google.common.collect.ImmutableList;
 import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -38,11 +39,22 @@ final class PlannedForward implements InferencePass {
     private final Optional<LivenessExecutor> liveness;
     private final TorchMemory memory;
     private final Set<ImmutableList<ArrayType>> seen =
-            Collections.newSetFromMap(
-                    CacheBuilder.newBuilder()
-                            .maximumSize(MOST_TYPES)
-                            .<ImmutableList<ArrayType>, Boolean>build()
-                            .asMap());
+            Collections.newSetFromMap(Collections.synchronizedMap(new Latest()));
+
+    /** Forgets what was asked for least recently. */
+    private static final class Latest extends LinkedHashMap<ImmutableList<ArrayType>, Boolean> {
+
+        private static final long serialVersionUID = 1L;
+
+        Latest() {
+            super(16, 0.75f, true);
+        }
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<ImmutableList<ArrayType>, Boolean> eldest) {
+            return size() > MOST_TYPES;
+        }
+    }
 
     /**
      * @param stock the block's own forward pass

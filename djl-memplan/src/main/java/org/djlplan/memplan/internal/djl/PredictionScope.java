@@ -74,11 +74,14 @@ final class PredictionScope implements NDResource {
      * @param gate that the call must pass; a nested call does not wait for it
      */
     static void open(NDManager callManager, Optional<Gate> gate) {
-        if (current().filter(scope -> scope.manager == callManager).isEmpty()) {
+        Optional<PredictionScope> current = current();
+        if (current.isEmpty() || current.get().manager != callManager) {
             // A translator may itself predict, with another model.
             Optional<PredictionScope> outer = open();
-            Optional<Gate> passed = gate.filter(g -> outer.isEmpty());
-            passed.ifPresent(Gate::enter);
+            Optional<Gate> passed = outer.isEmpty() ? gate : Optional.empty();
+            if (passed.isPresent()) {
+                passed.get().enter();
+            }
             PredictionScope scope = new PredictionScope(callManager, outer, passed);
             try {
                 callManager.tempAttachInternal(
@@ -97,7 +100,8 @@ final class PredictionScope implements NDResource {
     }
 
     private static Optional<PredictionScope> open() {
-        return current().filter(scope -> scope.manager.isOpen());
+        Optional<PredictionScope> scope = current();
+        return scope.isPresent() && scope.get().manager.isOpen() ? scope : Optional.empty();
     }
 
     /** Returns whether this thread is in a known predictor call. */
@@ -140,7 +144,9 @@ final class PredictionScope implements NDResource {
         Optional<PredictionScope> scope = open();
         boolean mayWait =
                 scope.isPresent() && scope.get().outer.isEmpty() && !scope.get().inForward;
-        scope.ifPresent(PredictionScope::enterForward);
+        if (scope.isPresent()) {
+            scope.get().enterForward();
+        }
         return mayWait;
     }
 
@@ -160,13 +166,15 @@ final class PredictionScope implements NDResource {
     }
 
     private synchronized void put(TorchPrediction prediction) {
-        pending.ifPresent(TorchPrediction::finish);
+        finish();
         pending = Optional.of(prediction);
         inForward = false;
     }
 
     private synchronized void finish() {
-        pending.ifPresent(TorchPrediction::finish);
+        if (pending.isPresent()) {
+            pending.get().finish();
+        }
         pending = Optional.empty();
     }
 
@@ -174,17 +182,21 @@ final class PredictionScope implements NDResource {
     public void close() {
         finish();
         leaveGate();
-        if (current().filter(scope -> scope == this).isPresent()) {
+        WeakReference<PredictionScope> current = CURRENT.get();
+        if (current != null && current.refersTo(this)) {
             CURRENT.remove();
-            outer.filter(scope -> scope.manager.isOpen())
-                    .ifPresent(scope -> CURRENT.set(new WeakReference<>(scope)));
+            if (outer.isPresent() && outer.get().manager.isOpen()) {
+                CURRENT.set(new WeakReference<>(outer.get()));
+            }
         }
     }
 
     private synchronized void leaveGate() {
         if (!left) {
             left = true;
-            gate.ifPresent(Gate::leave);
+            if (gate.isPresent()) {
+                gate.get().leave();
+            }
         }
     }
 

@@ -11,7 +11,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Loads the native library and the classes of planning and predictions, once per JVM, while DJL
- * loads its engine. Otherwise the first model of a JVM would wait for them.
+ * loads its engine. Otherwise the first model of a JVM would wait for them. What only one engine's
+ * models need is loaded if the model is of that engine: the other's would take time and memory for
+ * nothing.
  */
 final class Rehearsal {
 
@@ -25,29 +27,41 @@ final class Rehearsal {
     /** Starts in the background, unless it was already started. */
     static void start() {
         if (!STARTED.getAndSet(true)) {
-            Thread thread = DaemonThreads.make(Rehearsal::run, "djl-plan-warm-up");
-            try {
-                thread.start();
-            } catch (OutOfMemoryError e) {
-                logger.debug("no thread is to be had", e);
-            }
+            inBackground(Rehearsal::common);
+            TfLiteEngineProvider.whenAskedFor(() -> inBackground(TfLiteRehearsal::run));
         }
     }
 
-    private static void run() {
+    private interface Step {
+        void run() throws Exception;
+    }
+
+    private static void inBackground(Step step) {
+        Thread thread = DaemonThreads.make(() -> run(step), "djl-plan-warm-up");
         try {
-            NativeLoader.preload();
-            Workers.warmUp();
-            // If both engines are present, rehearsing one would cost the other's models time and
-            // memory.
-            if (TfLiteEngineProvider.hasLibrary() || isOnTheClassPath(TFLITE)) {
-                TfLiteRehearsal.run();
-            } else if (isOnTheClassPath(PYTORCH)) {
-                TorchRehearsal.run();
-            }
+            thread.start();
+        } catch (OutOfMemoryError e) {
+            logger.debug("no thread is to be had", e);
+        }
+    }
+
+    private static void run(Step step) {
+        try {
+            step.run();
         } catch (Exception | LinkageError | OutOfMemoryError e) {
             // Later code that needs it will report the error.
             logger.debug("not warmed up", e);
+        }
+    }
+
+    private static void common() throws Exception {
+        NativeLoader.preload();
+        Workers.warmUp();
+        if (isOnTheClassPath(TFLITE)) {
+            // DJL may load its own engine without asking our provider.
+            TfLiteRehearsal.run();
+        } else if (!TfLiteEngineProvider.hasLibrary() && isOnTheClassPath(PYTORCH)) {
+            TorchRehearsal.run();
         }
     }
 

@@ -133,7 +133,8 @@ public final class ScopedTranslator implements InvocationHandler {
      */
     private void begin(NDManager manager) {
         if (gate.isPresent() || !isTfLite(manager)) {
-            PredictionScope.open(manager, gate.filter(g -> endsWithItsCall()));
+            PredictionScope.open(
+                    manager, gate.isPresent() && endsWithItsCall() ? gate : Optional.empty());
         }
     }
 

@@ -4,6 +4,7 @@ import ai.djl.engine.Engine;
 import ai.djl.engine.EngineException;
 import ai.djl.engine.EngineProvider;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,6 +25,9 @@ public final class TfLiteEngineProvider implements EngineProvider {
 
     /** The first minor version of DJL 0 with which the stock engine does not work. */
     private static final int BROKEN_SINCE = 34;
+
+    /** Completed when the engine begins to load. */
+    private static final CompletableFuture<Boolean> LOADING = new CompletableFuture<>();
 
     private final Optional<EngineProvider> stock;
     private final Optional<String> problem;
@@ -58,6 +62,11 @@ public final class TfLiteEngineProvider implements EngineProvider {
             logger.debug("the engine TFLite lacks a class", e);
             return false;
         }
+    }
+
+    /** Has work done as soon as somebody asks for the engine; at once if somebody has. */
+    public static void whenAskedFor(Runnable work) {
+        CompletableFuture<Void> unused = LOADING.thenRun(work);
     }
 
     private static String advice() {
@@ -111,6 +120,7 @@ public final class TfLiteEngineProvider implements EngineProvider {
         if (problem.isPresent()) {
             throw new EngineException(problem.get());
         }
+        boolean unused = LOADING.complete(true);
         return stock.isPresent() ? stock.get().getEngine() : TfLiteEngine.instance();
     }
 }

@@ -1,6 +1,5 @@
 package org.djlplan.memplan.internal.machine;
 
-import com.google.common.base.Splitter;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -27,8 +26,6 @@ public final class Machine {
 
     /** Larger values mean no limit: version 1 has 2⁶³ rounded down to a page. */
     private static final long NO_LIMIT = 1L << 60;
-
-    private static final Splitter SPACES = Splitter.on(' ').omitEmptyStrings();
 
     private final Path root;
 
@@ -144,7 +141,7 @@ public final class Machine {
     public OptionalLong addressSpaceHeadroomBytes() {
         for (String line : lines(root.resolve("proc/self/limits"))) {
             if (line.startsWith("Max address space")) {
-                String soft = SPACES.splitToList(line).get(3);
+                String soft = words(line).get(3);
                 OptionalLong used = kibibytes(root.resolve("proc/self/status"), "VmSize:");
                 return soft.equals("unlimited") || used.isEmpty()
                         ? OptionalLong.empty()
@@ -167,6 +164,10 @@ public final class Machine {
         private long freeBytes() {
             return limitBytes - heldBytes;
         }
+    }
+
+    private static List<String> words(String line) {
+        return List.of(line.strip().split(" +", -1));
     }
 
     private List<Group> groups() {
@@ -202,10 +203,7 @@ public final class Machine {
     private static OptionalDouble quota(Folder group) {
         if (group.unified()) {
             // Such as "150000 100000", or "max 100000" for no limit.
-            List<String> parts =
-                    lines(group.path().resolve("cpu.max")).stream()
-                            .flatMap(SPACES::splitToStream)
-                            .toList();
+            List<String> parts = words(String.join(" ", lines(group.path().resolve("cpu.max"))));
             return parts.size() == 2 && !parts.get(0).equals("max")
                     ? OptionalDouble.of(
                             Double.parseDouble(parts.get(0)) / Double.parseDouble(parts.get(1)))
@@ -237,11 +235,11 @@ public final class Machine {
         List<Folder> folders = new ArrayList<>();
         for (String line : lines(root.resolve("proc/self/cgroup"))) {
             // Such as 4:memory:/a/b, or in version 2 0::/a/b
-            List<String> parts = Splitter.on(':').limit(3).splitToList(line);
-            if (parts.size() == 3) {
-                boolean unified = parts.get(1).isEmpty();
-                if (unified || Splitter.on(',').splitToList(parts.get(1)).contains(controller)) {
-                    addFolders(controller, unified, parts.get(2), folders);
+            String[] parts = line.split(":", 3);
+            if (parts.length == 3) {
+                boolean unified = parts[1].isEmpty();
+                if (unified || List.of(parts[1].split(",", -1)).contains(controller)) {
+                    addFolders(controller, unified, parts[2], folders);
                 }
             }
         }
@@ -252,7 +250,7 @@ public final class Machine {
     private void addFolders(String controller, boolean unified, String path, List<Folder> folders) {
         for (String line : lines(root.resolve("proc/self/mountinfo"))) {
             // 35 31 0:32 ROOT MOUNT_POINT OPTIONS [TAGS] - TYPE SOURCE SUPER_OPTIONS
-            List<String> fields = SPACES.splitToList(line);
+            List<String> fields = words(line);
             int dash = fields.indexOf("-");
             if (dash < 5 || fields.size() < dash + 4) {
                 continue;
@@ -262,8 +260,7 @@ public final class Machine {
                     unified
                             ? type.equals("cgroup2")
                             : type.equals("cgroup")
-                                    && Splitter.on(',')
-                                            .splitToList(fields.get(dash + 3))
+                                    && List.of(fields.get(dash + 3).split(",", -1))
                                             .contains(controller);
             if (fits) {
                 Path top = root.resolve(fields.get(4).substring(1));

@@ -126,8 +126,12 @@ public final class PlanValidator {
             byTensor.put(r.tensor(), new Place(r.tensor(), r.first(), r.last(), start, end));
         }
         for (List<Integer> members : aliasClasses) {
-            List<Place> found =
-                    members.stream().filter(byTensor::containsKey).map(byTensor::get).toList();
+            List<Place> found = new ArrayList<>();
+            for (int member : members) {
+                if (byTensor.containsKey(member)) {
+                    found.add(byTensor.get(member));
+                }
+            }
             if (found.isEmpty()) {
                 continue;
             }
@@ -148,9 +152,9 @@ public final class PlanValidator {
             }
             byTensor.put(merged.tensor, merged);
         }
-        return byTensor.values().stream()
-                .sorted(Comparator.comparingInt(Place::first).thenComparingInt(Place::tensor))
-                .toList();
+        List<Place> places = new ArrayList<>(byTensor.values());
+        places.sort(Comparator.comparingInt(Place::first).thenComparingInt(Place::tensor));
+        return places;
     }
 
     /**
@@ -180,9 +184,14 @@ public final class PlanValidator {
 
     private void reportPairs(List<Place> places) {
         int count = places.size();
-        int[] first = places.stream().mapToInt(Place::first).toArray();
-        long[] start = places.stream().mapToLong(Place::startBytes).toArray();
-        long[] end = places.stream().mapToLong(Place::endBytes).toArray();
+        int[] first = new int[count];
+        long[] start = new long[count];
+        long[] end = new long[count];
+        for (int i = 0; i < count; i++) {
+            first[i] = places.get(i).first;
+            start[i] = places.get(i).startBytes;
+            end[i] = places.get(i).endBytes;
+        }
         for (int i = 0; i < count && violations.size() < MOST_VIOLATIONS; i++) {
             int last = places.get(i).last;
             for (int j = i + 1; j < count && first[j] <= last; j++) {

@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Storage;
+import org.djlplan.memplan.graph.Tensor;
 import org.djlplan.memplan.internal.runtime.tflite.InterpreterFactory;
 import org.djlplan.memplan.internal.runtime.tflite.InterpreterPool;
 import org.djlplan.memplan.internal.runtime.tflite.ModelInterpreter;
@@ -49,7 +50,12 @@ final class ServedCandidates implements InterpreterPool.Supply {
 
     /** Returns whether a model keeps values from one prediction to the next. */
     static boolean isStateful(Graph graph) {
-        return graph.tensors().stream().anyMatch(t -> t.storage() == Storage.VARIABLE);
+        for (Tensor tensor : graph.tensors()) {
+            if (tensor.storage() == Storage.VARIABLE) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Returns what decides which of the candidates a prediction runs with. */

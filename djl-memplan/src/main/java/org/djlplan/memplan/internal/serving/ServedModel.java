@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
@@ -145,7 +146,9 @@ public final class ServedModel implements TfLiteModel {
                 throw e;
             }
             served.start();
-            delegation.ifPresent(chooses -> chooses.attach(served));
+            if (delegation.isPresent()) {
+                delegation.get().attach(served);
+            }
             return served;
         } catch (IOException | UnplannableException | RuntimeException | Error e) {
             delegation.ifPresent(Delegation::close);
@@ -176,25 +179,23 @@ public final class ServedModel implements TfLiteModel {
                         model.sessions(),
                         model.graph(),
                         planner,
-                        delegation
-                                .map(Delegation::delegates)
-                                .orElseGet(() -> Delegates.named(Delegates.XNNPACK)),
+                        delegation.isPresent()
+                                ? delegation.get().delegates()
+                                : Delegates.named(Delegates.XNNPACK),
                         stateful ? new ArenaPool() : ArenaPool.shared(),
-                        !stateful && delegation.map(Delegation::sharesWorkspaces).orElse(true));
+                        !stateful
+                                && (delegation.isEmpty() || delegation.get().sharesWorkspaces()));
         probe = model.leavesDimensions() ? probe(options.threads()) : Optional.empty();
         waits = model.leavesDimensions() && probe.isEmpty();
         DelegationChoice choice;
         try {
-            choice =
-                    waits
-                            ? withoutDelegate(options.threads(), WAITS)
-                            : delegation
-                                    .map(d -> d.first(model.graph()))
-                                    .orElseGet(
-                                            () ->
-                                                    withoutDelegate(
-                                                            options.threads(),
-                                                            "delegation is off"));
+            if (waits) {
+                choice = withoutDelegate(options.threads(), WAITS);
+            } else if (delegation.isPresent()) {
+                choice = delegation.get().first(model.graph());
+            } else {
+                choice = withoutDelegate(options.threads(), "delegation is off");
+            }
         } catch (RuntimeException | Error e) {
             probe.ifPresent(ModelInterpreter::close);
             throw e;
@@ -248,9 +249,10 @@ public final class ServedModel implements TfLiteModel {
 
     /** Lets the interpreter that determined the shapes serve, if its candidate is chosen. */
     private void useProbe(Candidate lightest) {
-        Optional<ModelInterpreter> first = probe.filter(built -> built.delegates(lightest));
-        if (first.isEmpty()) {
-            probe.ifPresent(ModelInterpreter::close);
+        Optional<ModelInterpreter> first = probe;
+        if (probe.isPresent() && !probe.get().delegates(lightest)) {
+            probe.get().close();
+            first = Optional.empty();
         }
         probe = Optional.empty();
         pool.switchTo(() -> {}, first);
@@ -544,15 +546,14 @@ public final class ServedModel implements TfLiteModel {
 
     @Override
     public PlanReport report() {
-        List<PlanReport.Interpreter> interpreters =
-                pool.interpreters().stream()
-                        .<PlanReport.Interpreter>map(
-                                i ->
-                                        new PlanReportRecord.Interpreter(
-                                                i.shapes(),
-                                                i.description().ownBytes(),
-                                                i.description().arenaBytes()))
-                        .toList();
+        List<PlanReport.Interpreter> interpreters = new ArrayList<>();
+        for (ModelInterpreter i : pool.interpreters()) {
+            interpreters.add(
+                    new PlanReportRecord.Interpreter(
+                            i.shapes(),
+                            i.description().ownBytes(),
+                            i.description().arenaBytes()));
+        }
         ModelInterpreter.Description serving = serving();
         PlanReport report =
                 new PlanReportRecord(
@@ -562,11 +563,12 @@ public final class ServedModel implements TfLiteModel {
                         interpreters,
                         new PlanReportRecord.Predictions(
                                 predictions.sum(), unplanned.sum(), 0, 0, 0, 0, 0),
-                        delegation.map(chooses -> report(chooses, serving)),
+                        delegation.isPresent()
+                                ? Optional.of(report(delegation.get(), serving))
+                                : Optional.empty(),
                         Optional.empty());
-        return factory.leftToEngine()
-                .map(why -> PlanReportRecord.stopped(report, why))
-                .orElse(report);
+        Optional<String> why = factory.leftToEngine();
+        return why.isPresent() ? PlanReportRecord.stopped(report, why.get()) : report;
     }
 
     /**
@@ -575,11 +577,12 @@ public final class ServedModel implements TfLiteModel {
      */
     private ModelInterpreter.Description serving() {
         Candidate now = candidates.governor().serving();
-        return pool.interpreters().stream()
-                .filter(i -> !waits && i.delegates(now) && i.hasShapes(factory.shapesInFile()))
-                .map(ModelInterpreter::description)
-                .findFirst()
-                .orElse(described);
+        for (ModelInterpreter i : pool.interpreters()) {
+            if (!waits && i.delegates(now) && i.hasShapes(factory.shapesInFile())) {
+                return i.description();
+            }
+        }
+        return described;
     }
 
     private DelegationReport report(Delegation chooses, ModelInterpreter.Description serving) {

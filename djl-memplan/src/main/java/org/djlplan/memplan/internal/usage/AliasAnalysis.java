@@ -2,13 +2,11 @@ package org.djlplan.memplan.internal.usage;
 
 import com.google.common.collect.ImmutableList;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.IntPredicate;
-import java.util.stream.IntStream;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.graph.Operator.InPlace;
@@ -47,6 +45,7 @@ public final class AliasAnalysis {
     private static final class AliasClass {
         private final List<Integer> members = new ArrayList<>();
         private final List<Integer> users = new ArrayList<>();
+        private boolean listed;
 
         private void add(int tensor, List<Integer> usersOfTensor) {
             members.add(tensor);
@@ -72,7 +71,9 @@ public final class AliasAnalysis {
                 written[id] = operator.index();
             }
             // A temporary is not a result: nothing may depend on its content after the kernel.
-            operator.temporaries().forEach(id -> writers[id] += 2);
+            for (int id : operator.temporaries()) {
+                writers[id] += 2;
+            }
         }
         for (UsageRecord record : UsageRecords.of(graph)) {
             int id = record.tensor();
@@ -84,7 +85,7 @@ public final class AliasAnalysis {
 
     /** Returns the alias classes of {@code graph}, each sorted by tensor id, by smallest id. */
     public static ImmutableList<ImmutableList<Integer>> aliasClasses(Graph graph) {
-        return aliasClasses(graph, operator -> true);
+        return aliasClasses(graph, Optional.empty(), Precedence.SERIAL);
     }
 
     /**
@@ -93,7 +94,7 @@ public final class AliasAnalysis {
      */
     public static ImmutableList<ImmutableList<Integer>> aliasClasses(
             Graph graph, IntPredicate where) {
-        return aliasClasses(graph, where, Precedence.SERIAL);
+        return aliasClasses(graph, Optional.of(where), Precedence.SERIAL);
     }
 
     /**
@@ -103,18 +104,27 @@ public final class AliasAnalysis {
      */
     public static ImmutableList<ImmutableList<Integer>> aliasClasses(
             Graph graph, IntPredicate where, Precedence order) {
+        return aliasClasses(graph, Optional.of(where), order);
+    }
+
+    private static ImmutableList<ImmutableList<Integer>> aliasClasses(
+            Graph graph, Optional<IntPredicate> where, Precedence order) {
         AliasAnalysis analysis = new AliasAnalysis(graph, order);
         for (Operator operator : graph.operators()) {
-            if (where.test(operator.index())) {
+            if (where.isEmpty() || where.get().test(operator.index())) {
                 analysis.visit(operator);
             }
         }
-        return ImmutableList.copyOf(
-                analysis.classOf.values().stream()
-                        .distinct()
-                        .map(found -> ImmutableList.sortedCopyOf(found.members))
-                        .sorted(Comparator.comparing(members -> members.get(0)))
-                        .toList());
+        // By smallest id, as which each class comes first in the order of tensors.
+        ImmutableList.Builder<ImmutableList<Integer>> classes = ImmutableList.builder();
+        for (int id = 0; id < graph.tensors().size(); id++) {
+            AliasClass found = analysis.classOf.get(id);
+            if (found != null && !found.listed) {
+                found.listed = true;
+                classes.add(ImmutableList.sortedCopyOf(found.members));
+            }
+        }
+        return classes.build();
     }
 
     private void visit(Operator operator) {
@@ -126,29 +136,28 @@ public final class AliasAnalysis {
         if (record == null || operator.inputs().contains(output.id())) {
             return;
         }
-        operator.inPlace()
-                .or(() -> InPlaceRules.find(operator.type(), output.type()).map(Rule::inPlace))
-                .ifPresent(
-                        allowed ->
-                                inputToShare(operator, output, allowed)
-                                        .ifPresent(
-                                                input ->
-                                                        join(
-                                                                input,
-                                                                output.id(),
-                                                                allowed.copies())));
+        Optional<InPlace> told = operator.inPlace();
+        if (told.isPresent()) {
+            share(operator, output, told.get());
+            return;
+        }
+        Optional<Rule> rule = InPlaceRules.find(operator.type(), output.type());
+        if (rule.isPresent()) {
+            share(operator, output, rule.get().inPlace());
+        }
     }
 
-    private Optional<Integer> inputToShare(Operator operator, Tensor output, InPlace allowed) {
-        return IntStream.range(0, operator.inputs().size())
-                .filter(allowed.inputs()::contains)
-                .mapToObj(operator.inputs()::get)
-                .filter(
-                        input ->
-                                sharable(input, operator, output)
-                                        && (allowed.copies()
-                                                || overwritable(input, operator, output)))
-                .findFirst();
+    /** Joins the output with the first input that allows it, if there is one. */
+    private void share(Operator operator, Tensor output, InPlace allowed) {
+        for (int i = 0; i < operator.inputs().size(); i++) {
+            int input = operator.inputs().get(i);
+            if (allowed.inputs().contains(i)
+                    && sharable(input, operator, output)
+                    && (allowed.copies() || overwritable(input, operator, output))) {
+                join(input, output.id(), allowed.copies());
+                return;
+            }
+        }
     }
 
     private boolean sharable(int id, Operator operator, Tensor output) {
@@ -168,13 +177,17 @@ public final class AliasAnalysis {
     private boolean overwritable(int id, Operator operator, Tensor output) {
         AliasClass shared = classOf.get(id);
         int writer = operator.index();
-        return (shared == null ? users.get(id) : shared.users)
-                        .stream().allMatch(user -> user == writer || order.precedes(user, writer))
-                && sameShape(id, output)
-                && IntStream.range(0, operator.inputs().size())
-                        .map(i -> operator.inputs().get(i))
-                        .filter(other -> shared != null && classOf.get(other) == shared)
-                        .allMatch(other -> sameShape(other, output));
+        for (int user : shared == null ? users.get(id) : shared.users) {
+            if (user != writer && !order.precedes(user, writer)) {
+                return false;
+            }
+        }
+        for (int other : operator.inputs()) {
+            if (shared != null && classOf.get(other) == shared && !sameShape(other, output)) {
+                return false;
+            }
+        }
+        return sameShape(id, output);
     }
 
     private boolean sameShape(int id, Tensor output) {

@@ -5,7 +5,6 @@ import com.google.common.collect.ImmutableSortedMap;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
-import java.util.stream.LongStream;
 
 /**
  * Operator profiles and operator breadths (Pisarchyk and Lee 2020, section 3). Breadths change only
@@ -49,13 +48,14 @@ public final class OperatorProfiles {
     }
 
     private static long[] places(Collection<UsageRecord> records) {
-        long[] sorted =
-                LongStream.concat(
-                                records.stream().mapToLong(UsageRecord::first),
-                                records.stream().mapToLong(record -> record.last() + 1L))
-                        .sorted()
-                        .toArray();
+        long[] sorted = new long[2 * records.size()];
         int count = 0;
+        for (UsageRecord record : records) {
+            sorted[count++] = record.first();
+            sorted[count++] = record.last() + 1L;
+        }
+        Arrays.sort(sorted);
+        count = 0;
         for (long place : sorted) {
             if (count == 0 || sorted[count - 1] != place) {
                 sorted[count++] = place;
@@ -100,6 +100,10 @@ public final class OperatorProfiles {
 
     /** Returns the maximum breadth in bytes; 0 without records. */
     public long maximumBreadthBytes() {
-        return Arrays.stream(breadths).max().orElse(0);
+        long maximum = 0;
+        for (long breadth : breadths) {
+            maximum = Math.max(maximum, breadth);
+        }
+        return maximum;
     }
 }

@@ -4,22 +4,23 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableMap;
-import com.google.common.collect.Maps;
 import com.google.common.primitives.Longs;
-import java.util.Arrays;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import org.djlplan.memplan.graph.ArrayType;
 
 /** Converts between DJL's types and djl-plan's. */
 public final class ArrayTypes {
 
-    private static final ImmutableMap<DataType, String> NAMES =
-            Arrays.stream(DataType.values())
-                    .collect(
-                            Maps.toImmutableEnumMap(
-                                    type -> type, type -> type.name().toLowerCase(Locale.ROOT)));
+    private static final Map<DataType, String> NAMES = new EnumMap<>(DataType.class);
+
+    static {
+        for (DataType type : DataType.values()) {
+            NAMES.put(type, type.name().toLowerCase(Locale.ROOT));
+        }
+    }
 
     private ArrayTypes() {}
 

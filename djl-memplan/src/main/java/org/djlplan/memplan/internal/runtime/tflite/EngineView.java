@@ -88,7 +88,9 @@ public record EngineView(Graph graph, long arenaBytes, Map<Integer, Long> arenaO
         }
         List<Integer> ids = new ArrayList<>();
         Set<Integer> written = new HashSet<>();
-        file.operators().forEach(operator -> written.addAll(operator.outputs()));
+        for (Operator operator : file.operators()) {
+            written.addAll(operator.outputs());
+        }
         for (Tensor tensor : file.tensors()) {
             boolean mayBeOurs = tensor.storage() == Storage.INTERMEDIATE || isDynamic(tensor);
             if (mayBeOurs && written.contains(tensor.id()) && !ends.contains(tensor.id())) {
@@ -113,7 +115,10 @@ public record EngineView(Graph graph, long arenaBytes, Map<Integer, Long> arenaO
         List<LiveTensor> tensors = session.tensors();
         requireSame(file, nodes, tensors, session);
         List<Tensor> graphTensors = new ArrayList<>();
-        boolean delegated = nodes.stream().anyMatch(LiveNode::delegated);
+        boolean delegated = false;
+        for (LiveNode node : nodes) {
+            delegated |= node.delegated();
+        }
         for (LiveTensor live : tensors) {
             Storage storage = storage(live);
             if (delegated && live.allocation() == Allocation.ARENA_RW) {
@@ -144,8 +149,11 @@ public record EngineView(Graph graph, long arenaBytes, Map<Integer, Long> arenaO
      * overwrite others.
      */
     private static Optional<Operator.InPlace> inPlace(LiveNode node) {
-        boolean complete = node.inputs().stream().allMatch(id -> id >= 0) && !node.delegated();
-        return complete ? node.inPlace() : node.inPlace().map(told -> NOWHERE);
+        boolean complete = !node.delegated();
+        for (int id : node.inputs()) {
+            complete &= id >= 0;
+        }
+        return complete || node.inPlace().isEmpty() ? node.inPlace() : Optional.of(NOWHERE);
     }
 
     /**
@@ -167,7 +175,8 @@ public record EngineView(Graph graph, long arenaBytes, Map<Integer, Long> arenaO
                         ImmutableList.copyOf(placed),
                         List.of(),
                         List.of()));
-        List<Integer> others = live.outputs().stream().filter(id -> !placed.contains(id)).toList();
+        List<Integer> others = new ArrayList<>(live.outputs());
+        others.removeAll(placed);
         return new Graph(live.name(), operators, live.tensors(), live.inputs(), others);
     }
 
@@ -176,16 +185,25 @@ public record EngineView(Graph graph, long arenaBytes, Map<Integer, Long> arenaO
     }
 
     private static Tensor tensor(Graph file, int id, LiveTensor live, Storage storage) {
-        boolean known = id < file.tensors().size();
-        Optional<Tensor> declared = known ? Optional.of(file.tensors().get(id)) : Optional.empty();
+        if (id >= file.tensors().size()) {
+            return new Tensor(
+                    id,
+                    "",
+                    ElementType.OPAQUE,
+                    live.shape(),
+                    live.bytes(),
+                    storage,
+                    Optional.empty());
+        }
+        Tensor declared = file.tensors().get(id);
         return new Tensor(
                 id,
-                declared.map(Tensor::name).orElse(""),
-                declared.map(Tensor::type).orElse(ElementType.OPAQUE),
+                declared.name(),
+                declared.type(),
                 live.shape(),
                 live.bytes(),
                 storage,
-                declared.flatMap(Tensor::region));
+                declared.region());
     }
 
     private static Storage storage(LiveTensor live) {
@@ -204,8 +222,12 @@ public record EngineView(Graph graph, long arenaBytes, Map<Integer, Long> arenaO
     }
 
     private static List<Integer> present(List<Integer> ids) {
-        List<Integer> present = new ArrayList<>(ids);
-        present.removeIf(id -> id < 0);
+        List<Integer> present = new ArrayList<>(ids.size());
+        for (Integer id : ids) {
+            if (id >= 0) {
+                present.add(id);
+            }
+        }
         return present;
     }
 
@@ -269,12 +291,12 @@ public record EngineView(Graph graph, long arenaBytes, Map<Integer, Long> arenaO
 
     /** Returns the span of the engine's own arena, from its first to its last tensor, in bytes. */
     static long arenaBytes(List<LiveTensor> tensors) {
-        long end =
-                tensors.stream()
-                        .filter(EngineView::isInArena)
-                        .mapToLong(tensor -> tensor.address() + tensor.bytes())
-                        .max()
-                        .orElse(0);
+        long end = 0;
+        for (LiveTensor tensor : tensors) {
+            if (isInArena(tensor)) {
+                end = Math.max(end, tensor.address() + tensor.bytes());
+            }
+        }
         return end == 0 ? 0 : end - arenaStart(tensors);
     }
 

@@ -1,7 +1,7 @@
 package org.djlplan.memplan.internal.runtime.tflite;
 
 import com.google.common.collect.ImmutableSortedSet;
-import com.google.common.primitives.Ints;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -66,13 +66,11 @@ public final class InterpreterFactory {
 
         Placement(EvaluatedPlan plan) {
             this.plan = plan;
-            ids =
-                    Ints.toArray(
-                            plan.plan().problem().records().stream()
-                                    .map(UsageRecord::tensor)
-                                    .toList());
+            List<UsageRecord> records = plan.plan().problem().records();
+            ids = new int[records.size()];
             offsets = new long[ids.length];
             for (int i = 0; i < ids.length; i++) {
+                ids[i] = records.get(i).tensor();
                 offsets[i] = plan.plan().offsetOf(ids[i]);
             }
         }
@@ -114,7 +112,11 @@ public final class InterpreterFactory {
         this.shares = shares;
         packedWeights = new PackedWeights(file);
         plannable = EngineView.plannable(file, sessions.placesOutputs());
-        shapesInFile = file.inputs().stream().map(id -> file.tensors().get(id).shape()).toList();
+        List<List<Integer>> shapes = new ArrayList<>(file.inputs().size());
+        for (int id : file.inputs()) {
+            shapes.add(file.tensors().get(id).shape());
+        }
+        shapesInFile = Collections.unmodifiableList(shapes);
     }
 
     /** Has the next shapes planned, whatever they are: those in the file are placeholders. */
@@ -183,7 +185,9 @@ public final class InterpreterFactory {
             Optional<PackedWeights.Share> packed)
             throws UnplannableException {
         Optional<String> unplanned =
-                leftToEngine.or(() -> Optional.ofNullable(unplannable.get(shapes)));
+                leftToEngine.isPresent()
+                        ? leftToEngine
+                        : Optional.ofNullable(unplannable.get(shapes));
         EngineSession.Spec spec =
                 new EngineSession.Spec(
                         candidate.threads(),
@@ -252,7 +256,9 @@ public final class InterpreterFactory {
             List<EngineSession.LiveTensor> tensors,
             Optional<Placement> placement,
             Optional<String> unplanned) {
-        long bytes = placement.map(p -> p.plan.plan().totalBytes()).orElse(0L);
+        Optional<EvaluatedPlan> plan =
+                placement.isPresent() ? Optional.of(placement.get().plan) : Optional.empty();
+        long bytes = plan.isPresent() ? plan.get().plan().totalBytes() : 0;
         interpreter.allocated(
                 shapes,
                 nodes,
@@ -261,7 +267,7 @@ public final class InterpreterFactory {
                         file,
                         tensors,
                         i -> placement.orElseThrow().plan.plan().offsetOf(file.outputs().get(i))),
-                new ModelInterpreter.Places(placement.map(p -> p.plan), unplanned, bytes),
+                new ModelInterpreter.Places(plan, unplanned, bytes),
                 need(interpreter, shapes, bytes),
                 shapes != shapesInFile);
     }

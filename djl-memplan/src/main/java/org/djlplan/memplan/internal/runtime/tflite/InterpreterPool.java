@@ -284,12 +284,16 @@ public final class InterpreterPool implements AutoCloseable {
                 first.ifPresent(gone::add);
             } else {
                 change.run();
-                idle.stream()
-                        .map(Idle::interpreter)
-                        .filter(interpreter -> !serves(interpreter))
-                        .forEach(gone::add);
-                idle.removeIf(i -> gone.contains(i.interpreter()));
-                first.ifPresent(i -> idle.add(new Idle(i, System.nanoTime())));
+                for (Iterator<Idle> each = idle.iterator(); each.hasNext(); ) {
+                    ModelInterpreter interpreter = each.next().interpreter();
+                    if (!serves(interpreter)) {
+                        gone.add(interpreter);
+                        each.remove();
+                    }
+                }
+                if (first.isPresent()) {
+                    idle.add(new Idle(first.get(), System.nanoTime()));
+                }
             }
             closing += gone.size();
             changed.signalAll();

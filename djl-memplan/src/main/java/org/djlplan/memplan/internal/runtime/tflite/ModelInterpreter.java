@@ -153,6 +153,12 @@ public final class ModelInterpreter implements AutoCloseable {
             Optional<ArenaPool.Need> need,
             boolean grows) {
         Optional<ArenaPool.Need> before = allocated == null ? Optional.empty() : allocated.need();
+        int delegatedOperators = 0;
+        int kernels = 0;
+        for (LiveNode node : nodes) {
+            delegatedOperators += node.replaced().size();
+            kernels += node.delegated() ? 1 : 0;
+        }
         Description description =
                 new Description(
                         io.inputInfos(),
@@ -161,10 +167,12 @@ public final class ModelInterpreter implements AutoCloseable {
                         places.unplannedReason(),
                         EngineView.arenaBytes(tensors),
                         places.arenaBytes(),
-                        nodes.stream().mapToInt(node -> node.replaced().size()).sum(),
-                        (int) nodes.stream().filter(LiveNode::delegated).count());
+                        delegatedOperators,
+                        kernels);
         long workspaceBytes =
-                workspace.isPresent() ? 0 : delegate.map(Delegates::workspaceBytes).orElse(0L);
+                workspace.isPresent() || delegate.isEmpty()
+                        ? 0
+                        : Delegates.workspaceBytes(delegate.get());
         allocated =
                 new Allocated(
                         shapes,
@@ -174,9 +182,13 @@ public final class ModelInterpreter implements AutoCloseable {
                         need,
                         grows,
                         workspaceBytes);
-        kept.ifPresent(ArenaPool.Lease::close);
+        if (kept.isPresent()) {
+            kept.get().close();
+        }
         kept = Optional.empty();
-        before.filter(n -> need.isEmpty() || need.get() != n).ifPresent(ArenaPool.Need::close);
+        if (before.isPresent() && (need.isEmpty() || need.get() != before.get())) {
+            before.get().close();
+        }
     }
 
     /** Returns the need of arenas for inputs of any shape, if it has one. */
@@ -295,7 +307,8 @@ public final class ModelInterpreter implements AutoCloseable {
      * @return whether the plan still fitted
      */
     private boolean invoke(Optional<Arena> arena) {
-        Optional<WorkspacePool.Turn> turn = workspace.map(WorkspacePool.Resident::take);
+        Optional<WorkspacePool.Turn> turn =
+                workspace.isPresent() ? Optional.of(workspace.get().take()) : Optional.empty();
         try {
             long start = System.nanoTime();
             boolean fitted = true;
@@ -307,7 +320,9 @@ public final class ModelInterpreter implements AutoCloseable {
             lastNanos = System.nanoTime() - start;
             return fitted;
         } finally {
-            turn.ifPresent(WorkspacePool.Turn::close);
+            if (turn.isPresent()) {
+                turn.get().close();
+            }
         }
     }
 

@@ -44,10 +44,9 @@ final class NativeWatch implements AllocationWatch {
         if (closed) {
             return Optional.empty();
         }
-        return Optional.ofNullable(
-                        TorchNative.djlplan_torch_begin(
-                                plan, arena.address(), escapes, recorded ? 1 : 0))
-                .map(run -> new NativeRun(run, allocations));
+        Pointer run =
+                TorchNative.djlplan_torch_begin(plan, arena.address(), escapes, recorded ? 1 : 0);
+        return run == null ? Optional.empty() : Optional.of(new NativeRun(run, allocations));
     }
 
     @Override
@@ -160,21 +159,22 @@ final class NativeWatch implements AllocationWatch {
             int[] alive = new int[allocations];
             Arrays.fill(alive, -1);
             TorchNative.djlplan_torch_finish(run, counters, alive, alive.length);
-            outputs.ifPresent(use -> use.note(counters[RunCounters.KEPT_REACHED]));
-            ImmutableSet<Integer> numbers =
-                    counters[RunCounters.ALIVE] == 0
-                            ? ImmutableSet.of()
-                            : Arrays.stream(alive)
-                                    .filter(number -> number >= 0)
-                                    .boxed()
-                                    .collect(ImmutableSet.toImmutableSet());
+            if (outputs.isPresent()) {
+                outputs.get().note(counters[RunCounters.KEPT_REACHED]);
+            }
+            ImmutableSet.Builder<Integer> numbers = ImmutableSet.builder();
+            for (int number : counters[RunCounters.ALIVE] == 0 ? new int[0] : alive) {
+                if (number >= 0) {
+                    numbers.add(number);
+                }
+            }
             return new Outcome(
                     counters[RunCounters.PLACED],
                     counters[RunCounters.REFUSED],
                     counters[RunCounters.DIVERGED],
                     counters[RunCounters.MISSING],
                     allocations == 0 ? counters[RunCounters.OUTSIDE] : 0,
-                    numbers,
+                    numbers.build(),
                     counters[RunCounters.ALIVE],
                     counters[RunCounters.REACHED],
                     counters[RunCounters.MOST_BYTES]);

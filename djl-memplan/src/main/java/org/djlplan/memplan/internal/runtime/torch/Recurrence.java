@@ -1,7 +1,7 @@
 package org.djlplan.memplan.internal.runtime.torch;
 
-import com.google.common.cache.Cache;
-import com.google.common.cache.CacheBuilder;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -31,8 +31,9 @@ final class Recurrence<K> {
     private final AtomicLong counted = new AtomicLong();
     private final AtomicInteger withoutPlan = new AtomicInteger();
     private final AtomicInteger passedOver = new AtomicInteger();
-    private final Cache<K, AtomicInteger> counts =
-            CacheBuilder.newBuilder().maximumSize(MOST_COUNTED).concurrencyLevel(1).build();
+
+    /** By use. Guarded by itself. */
+    private final Map<K, Integer> counts = new LinkedHashMap<>(16, 0.75f, true);
 
     /**
      * Returns whether the next prediction's kind need not be asked for, because for long no kind
@@ -62,12 +63,16 @@ final class Recurrence<K> {
 
     private boolean count(K kind) {
         long all = counted.incrementAndGet();
-        AtomicInteger count = counts.getIfPresent(kind);
-        if (count == null) {
-            counts.put(kind, new AtomicInteger(1));
+        int times;
+        synchronized (counts) {
+            times = counts.merge(kind, 1, Integer::sum);
+            if (counts.size() > MOST_COUNTED) {
+                counts.remove(counts.keySet().iterator().next());
+            }
+        }
+        if (times == 1) {
             return kinds.incrementAndGet() <= FIRST;
         }
-        long times = count.incrementAndGet();
-        return times >= OFTEN && times * SHARE >= all;
+        return times >= OFTEN && (long) times * SHARE >= all;
     }
 }

@@ -1,16 +1,14 @@
 package org.djlplan.memplan.internal.runtime.torch;
 
 import com.google.common.base.Suppliers;
-import com.google.common.cache.Cache;
-import com.google.common.cache.CacheBuilder;
-import com.google.common.cache.RemovalNotification;
 import com.google.common.collect.ImmutableList;
 import java.time.Duration;
-import java.util.Comparator;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
@@ -55,11 +53,16 @@ public final class TorchMemory implements AutoCloseable {
     private final ShapePlans shapes;
     private final AllocationSequence.Tally tally = new AllocationSequence.Tally();
     private final AtomicBoolean offered = new AtomicBoolean();
-    private final Cache<Kind, AllocationSequence> sequences =
-            CacheBuilder.newBuilder()
-                    .maximumSize(MOST_SEQUENCES)
-                    .removalListener(TorchMemory::dropped)
-                    .build();
+
+    /**
+     * By use, the last one at the end. Guarded by itself. Guava's caches are of some seventy
+     * classes, for which a JVM's first model would wait.
+     */
+    private final Map<Kind, AllocationSequence> sequences = new LinkedHashMap<>(16, 0.75f, true);
+
+    /** Held while a sequence is made, for which a stored plan may be read. */
+    private final Object making = new Object();
+
     private final String model;
     private final boolean isRehearsal;
     private final NativeLoader.Use use;
@@ -165,10 +168,6 @@ public final class TorchMemory implements AutoCloseable {
         }
     }
 
-    private static void dropped(RemovalNotification<Kind, AllocationSequence> notification) {
-        notification.getValue().close();
-    }
-
     /**
      * Begins a prediction on this thread with inputs of these types. Whatever goes wrong here or
      * when it ends, such as a lack of memory for the arena, leaves the model's allocations to the
@@ -178,14 +177,13 @@ public final class TorchMemory implements AutoCloseable {
      * @param mayWait whether it may wait for an arena that another prediction gives back
      */
     public TorchPrediction begin(Supplier<ImmutableList<ArrayType>> inputs, boolean mayWait) {
-        Optional<StreamedWeights.Turn> turn =
-                weights.map(
-                        streamed ->
-                                streamed.begin(
-                                        inputs.get(),
-                                        TorchSettings.current().threads(),
-                                        arenaBytes()));
-        return inTurn(turn, () -> allocate(inputs, mayWait));
+        if (weights.isEmpty()) {
+            return allocate(inputs, mayWait).counted();
+        }
+        StreamedWeights.Turn turn =
+                weights.get()
+                        .begin(inputs.get(), TorchSettings.current().threads(), arenaBytes());
+        return inTurn(Optional.of(turn), () -> allocate(inputs, mayWait));
     }
 
     /** Begins a prediction on this thread with inputs of these types. */
@@ -236,7 +234,7 @@ public final class TorchMemory implements AutoCloseable {
             return online.begin(wait, tally, guard).orElseGet(TorchPrediction::unplanned);
         }
         Kind kind = Kind.of(inputs.get());
-        AllocationSequence known = sequences.getIfPresent(kind);
+        AllocationSequence known = knownSequence(kind);
         if (known != null) {
             recurrence.found();
             return known.begin(wait);
@@ -324,7 +322,7 @@ public final class TorchMemory implements AutoCloseable {
             logger.warn("{} runs in the engine's own memory from now on: {}", model, stopped.get());
         }
         logger.debug("This is what happened", problem);
-        sequences.invalidateAll();
+        dropSequences();
         shapes.close();
         online.close();
     }
@@ -381,15 +379,46 @@ public final class TorchMemory implements AutoCloseable {
     }
 
     private AllocationSequence sequence(Kind kind) {
-        try {
-            AllocationSequence sequence = sequences.get(kind, () -> newSequence(kind));
+        synchronized (making) {
+            AllocationSequence sequence = knownSequence(kind);
+            if (sequence == null) {
+                sequence = newSequence(kind);
+                keep(kind, sequence);
+            }
             if (closed || stopped.isPresent()) {
-                sequences.invalidateAll();
+                dropSequences();
             }
             return sequence;
-        } catch (ExecutionException e) {
-            throw new IllegalStateException(e);
         }
+    }
+
+    /** Returns null if there is none. */
+    private AllocationSequence knownSequence(Kind kind) {
+        synchronized (sequences) {
+            return sequences.get(kind);
+        }
+    }
+
+    private void keep(Kind kind, AllocationSequence sequence) {
+        Optional<AllocationSequence> dropped = Optional.empty();
+        synchronized (sequences) {
+            sequences.put(kind, sequence);
+            if (sequences.size() > MOST_SEQUENCES) {
+                Iterator<AllocationSequence> eldest = sequences.values().iterator();
+                dropped = Optional.of(eldest.next());
+                eldest.remove();
+            }
+        }
+        dropped.ifPresent(AllocationSequence::close);
+    }
+
+    private void dropSequences() {
+        List<AllocationSequence> all;
+        synchronized (sequences) {
+            all = List.copyOf(sequences.values());
+            sequences.clear();
+        }
+        all.forEach(AllocationSequence::close);
     }
 
     private AllocationPlans known() {
@@ -418,9 +447,20 @@ public final class TorchMemory implements AutoCloseable {
 
     /** Returns the plan in use with the largest arena. */
     public Optional<EvaluatedPlan> largest() {
-        return sequences.asMap().values().stream()
-                .flatMap(sequence -> sequence.figures().stream())
-                .max(Comparator.comparingLong(EvaluatedPlan::arenaBytes));
+        List<AllocationSequence> all;
+        synchronized (sequences) {
+            all = List.copyOf(sequences.values());
+        }
+        Optional<EvaluatedPlan> largest = Optional.empty();
+        for (AllocationSequence sequence : all) {
+            Optional<EvaluatedPlan> plan = sequence.figures();
+            if (plan.isPresent()
+                    && (largest.isEmpty()
+                            || plan.get().arenaBytes() > largest.get().arenaBytes())) {
+                largest = plan;
+            }
+        }
+        return largest;
     }
 
     /** Returns the size of the arena of a model with a budget, which it does not share. */
@@ -464,7 +504,7 @@ public final class TorchMemory implements AutoCloseable {
         settle();
         closed = true;
         settling.close();
-        sequences.invalidateAll();
+        dropSequences();
         shapes.close();
         asked.ifPresent(AllocationPlans::flush);
         weights.ifPresent(StreamedWeights::close);
