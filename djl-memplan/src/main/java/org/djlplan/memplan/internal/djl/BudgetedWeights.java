@@ -108,8 +108,10 @@ final class BudgetedWeights {
      * @param given options set by the application's code
      */
     static void expect(Map<String, ?> given) {
-        Optional<WeightFile> unused = arrived();
-        unused.ifPresent(WeightFile::close);
+        Optional<WeightFile> before = arrived();
+        if (before.isPresent()) {
+            before.get().close();
+        }
         if (!hasBudget(given)) {
             return;
         }
@@ -129,10 +131,12 @@ final class BudgetedWeights {
     }
 
     private static boolean hasBudget(Map<String, ?> given) {
-        return GivenOptions.ofApplication(OptionKey.BUDGET, given)
-                .flatMap(BudgetOptions::of)
-                .filter(BudgetOptions::limited)
-                .isPresent();
+        Optional<String> set = GivenOptions.ofApplication(OptionKey.BUDGET, given);
+        if (set.isEmpty()) {
+            return false;
+        }
+        Optional<BudgetOptions> budget = BudgetOptions.of(set.get());
+        return budget.isPresent() && budget.get().limited();
     }
 
     /** Returns the weights that this thread has loaded since the announcement. */

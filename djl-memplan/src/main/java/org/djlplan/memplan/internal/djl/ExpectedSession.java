@@ -27,7 +27,7 @@ final class ExpectedSession {
     private static final String ONNX_RUNTIME = "OnnxRuntime";
     private static final String TFLITE = "TFLite";
 
-    private static final ThreadLocal<Boolean> EXPECTED = ThreadLocal.withInitial(() -> false);
+    private static final ThreadLocal<Boolean> EXPECTED = new ThreadLocal<>();
 
     private static volatile boolean tableReplaced;
     private static volatile boolean tried;
@@ -41,9 +41,8 @@ final class ExpectedSession {
      */
     static void expect(Map<String, ?> given) {
         Optional<OrtAllocator.Arrived> unused = arrived();
-        if (GivenOptions.ofApplication(OptionKey.ENABLED, given)
-                .filter("false"::equalsIgnoreCase)
-                .isPresent()) {
+        Optional<String> enabled = GivenOptions.ofApplication(OptionKey.ENABLED, given);
+        if (enabled.isPresent() && enabled.get().equalsIgnoreCase("false")) {
             return;
         }
         try {
@@ -92,7 +91,7 @@ final class ExpectedSession {
 
     /** Returns the session that this thread has created with our allocator since then. */
     static Optional<OrtAllocator.Arrived> arrived() {
-        if (!EXPECTED.get()) {
+        if (EXPECTED.get() == null) {
             return Optional.empty();
         }
         EXPECTED.remove();

@@ -178,10 +178,14 @@ final class PyTorchPlanning {
                         ? Optional.of(BlockCode.look(block))
                         : Optional.empty();
         Liveness mode =
-                code.map(known -> LivenessExecutor.effective(options.liveness(), known))
-                        .orElse(Liveness.OFF);
-        code.filter(known -> !known.pure()).ifPresent(known -> refuse(model, known, mode));
-        Optional<StreamedWeights> weights = loaded.flatMap(BudgetedWeights.Loaded::weights);
+                code.isPresent()
+                        ? LivenessExecutor.effective(options.liveness(), code.get())
+                        : Liveness.OFF;
+        if (code.isPresent() && !code.get().pure()) {
+            refuse(model, code.get(), mode);
+        }
+        Optional<StreamedWeights> weights =
+                loaded.isPresent() ? loaded.get().weights() : Optional.empty();
         TorchMemory memory =
                 new TorchMemory(
                         model.getName(),
@@ -192,19 +196,21 @@ final class PyTorchPlanning {
                                         folder(model, block),
                                         CacheFolder.get()),
                         weights);
-        weights.ifPresent(
-                streamed ->
-                        streamed.keep(
-                                new BackgroundStore<>(
-                                        FolderStore.at(
-                                                new WeightTraceCodec(),
-                                                folder(model, block),
-                                                CacheFolder.get())),
-                                key(model, block, code, mode, loaded)));
+        if (weights.isPresent()) {
+            weights.get()
+                    .keep(
+                            new BackgroundStore<>(
+                                    FolderStore.at(
+                                            new WeightTraceCodec(),
+                                            folder(model, block),
+                                            CacheFolder.get())),
+                            key(model, block, code, mode, loaded));
+        }
         model.getNDManager().attachInternal("djl-plan-" + System.identityHashCode(memory), memory);
         Optional<LivenessExecutor> liveness =
-                code.filter(known -> mode != Liveness.OFF)
-                        .map(known -> new LivenessExecutor(block, mode, known));
+                code.isPresent() && mode != Liveness.OFF
+                        ? Optional.of(new LivenessExecutor(block, mode, code.get()))
+                        : Optional.empty();
         InferencePass stock = InferencePass.of(block);
         InferencePass forward = new PlannedForward(stock, liveness, memory);
         InferencePass checked =

@@ -1,6 +1,5 @@
 package org.djlplan.memplan.internal.store;
 
-import com.google.common.base.CharMatcher;
 import com.google.common.hash.Hashing;
 import java.nio.charset.StandardCharsets;
 import java.util.regex.Pattern;
@@ -11,20 +10,10 @@ final class ReadableNames {
     private static final int LONGEST_READABLE_PART = 60;
     private static final int HASH_DIGITS = 16;
 
-    private static final CharMatcher HASH =
-            CharMatcher.inRange('0', '9').or(CharMatcher.inRange('a', 'f'));
-
     /** A name made by {@link #of}, an ending, and the suffix of temporary files. */
     private static final Pattern TEMPORARY =
             Pattern.compile(
                     "[a-zA-Z0-9._-]{1,60}-[0-9a-f]{16}(?:[.][a-z]{1,16}){1,3}[.][0-9a-f]{1,16}[.]tmp");
-
-    private static final CharMatcher UNSAFE =
-            CharMatcher.inRange('a', 'z')
-                    .or(CharMatcher.inRange('A', 'Z'))
-                    .or(CharMatcher.inRange('0', '9'))
-                    .or(CharMatcher.anyOf("._-"))
-                    .negate();
 
     private ReadableNames() {}
 
@@ -41,7 +30,7 @@ final class ReadableNames {
         String start = start(readable);
         return name.startsWith(start)
                 && name.length() == start.length() + HASH_DIGITS
-                && HASH.matchesAllOf(name.substring(start.length()));
+                && isHash(name.substring(start.length()));
     }
 
     /** Returns whether a file name may consist of a name made by {@link #of} and an ending. */
@@ -71,7 +60,34 @@ final class ReadableNames {
     }
 
     private static String start(String readable) {
-        String safe = UNSAFE.replaceFrom(readable, '_');
-        return safe.substring(0, Math.min(safe.length(), LONGEST_READABLE_PART)) + '-';
+        StringBuilder start = new StringBuilder();
+        for (int i = 0; i < Math.min(readable.length(), LONGEST_READABLE_PART); i++) {
+            char letter = readable.charAt(i);
+            start.append(isSafe(letter) ? letter : '_');
+        }
+        return start.append('-').toString();
+    }
+
+    private static boolean isSafe(char letter) {
+        return isBetween('a', letter, 'z')
+                || isBetween('A', letter, 'Z')
+                || isBetween('0', letter, '9')
+                || letter == '.'
+                || letter == '_'
+                || letter == '-';
+    }
+
+    private static boolean isHash(String text) {
+        for (int i = 0; i < text.length(); i++) {
+            char digit = text.charAt(i);
+            if (!isBetween('0', digit, '9') && !isBetween('a', digit, 'f')) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static boolean isBetween(char first, char letter, char last) {
+        return first <= letter && letter <= last;
     }
 }
