@@ -154,6 +154,18 @@ class DistributionTest {
     }
 
     @Test
+    void launcher_secondRun_takesClassesFromTheArchiveOfTheFirst() throws Exception {
+        Path program = HOME.resolve("bin/djlplan");
+        Result first = run(program, Map.of(), "--help");
+        Path log = folder.resolve("classes.log");
+        String options = "-Xlog:class+load:file=" + log;
+        Result second = run(program, Map.of("DJLPLAN_JAVA_OPTS", options), "--help");
+        assertEquals(0, second.exitCode(), second.err());
+        assertEquals(first, second);
+        assertTrue(Files.readString(log).contains("source: shared objects file (top)"));
+    }
+
+    @Test
     void launcher_tooOldAJava_saysWhichIsNeeded() throws Exception {
         Path java = Files.createDirectories(folder.resolve("jdk/bin")).resolve("java");
         Files.writeString(java, "#!/bin/sh\nexit 9\n");

@@ -136,6 +136,9 @@ public final class ModelDelegation implements ServedModel.Delegation {
             early = Optional.empty();
         }
         waiting.ifPresent(opened::switchTo);
+        if (!options.delegatesEveryShape()) {
+            return;
+        }
         try {
             TfLiteDelegableModel model =
                     measurable(file, opened.graph(), options, EngineLibrary.loaded());

@@ -84,10 +84,13 @@ final class TfLiteForward implements UnaryOperator<NDList>, ModelHandle {
         this.adapter = adapter;
         this.manager = manager;
         inputLimit = new InputLimit(model);
-        inputs =
-                new Inputs(
-                        served.inputs().stream().map(TfLiteTypes::shape).toList(),
-                        served.inputs().stream().map(TensorInfo::shape).toList());
+        List<Shape> shapes = new ArrayList<>();
+        List<List<Integer>> dimensions = new ArrayList<>();
+        for (TensorInfo input : served.inputs()) {
+            shapes.add(TfLiteTypes.shape(input));
+            dimensions.add(input.shape());
+        }
+        inputs = new Inputs(shapes, dimensions);
         forms = new Form[served.outputs().size()];
     }
 

@@ -15,11 +15,13 @@ import org.djlplan.memplan.internal.engine.TfLiteTypes;
 import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
 import org.djlplan.memplan.internal.report.ReportSources;
 import org.djlplan.memplan.internal.runtime.Workers;
+import org.djlplan.memplan.internal.runtime.tflite.TensorInfo;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.internal.serving.BudgetedModel;
 import org.djlplan.memplan.internal.serving.ServedModel;
 import org.djlplan.memplan.internal.serving.TfLiteModel;
 import org.djlplan.memplan.internal.store.CacheFolder;
+import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.spi.DelegationProvider;
 import org.djlplan.memplan.spi.UnusableOptionException;
@@ -114,7 +116,9 @@ final class TfLitePlanning {
 
     private void install(Model model, Path file, TfLiteAdapter adapter, TfLiteModel served) {
         try {
-            served.outputs().forEach(output -> adapter.dataType(output.type()));
+            for (TensorInfo output : served.outputs()) {
+                adapter.dataType(output.type());
+            }
             NDManager manager = model.getNDManager();
             TfLiteForward forward =
                     new TfLiteForward(model.getName(), file, served, workers(), adapter, manager);
@@ -148,18 +152,20 @@ final class TfLitePlanning {
     }
 
     private static void log(Model model, PlanReport report) {
-        report.delegation()
-                .ifPresent(
-                        delegated ->
-                                logger.info(
-                                        "{}: {} of {} operators delegated to {} ({}): {}",
-                                        model.getName(),
-                                        delegated.delegatedOperators(),
-                                        delegated.operators(),
-                                        delegated.delegate(),
-                                        delegated.origin(),
-                                        delegated.reason()));
-        report.budget().ifPresent(budget -> logger.info("{}: {}", model.getName(), budget));
+        if (report.delegation().isPresent()) {
+            DelegationReport delegated = report.delegation().get();
+            logger.info(
+                    "{}: {} of {} operators delegated to {} ({}): {}",
+                    model.getName(),
+                    delegated.delegatedOperators(),
+                    delegated.operators(),
+                    delegated.delegate(),
+                    delegated.origin(),
+                    delegated.reason());
+        }
+        if (report.budget().isPresent()) {
+            logger.info("{}: {}", model.getName(), report.budget().get());
+        }
         logger.info(
                 "{}: {} tensors in an arena of {} MB ({}{}; {} MB without planning, lower bound {}"
                         + " MB), {} MB of inputs and outputs per interpreter",

@@ -104,16 +104,19 @@ public record EngineLibrary(Path file, String version) {
         try {
             // Its size is not known in advance; names need not be in the encoding that is usual.
             String text = new String(Files.readAllBytes(mappings), StandardCharsets.UTF_8);
-            List<String> files =
-                    text.lines()
-                            .map(line -> line.split(" +", PATH_COLUMN))
-                            .filter(columns -> columns.length == PATH_COLUMN)
-                            .map(columns -> columns[PATH_COLUMN - 1])
-                            .toList();
-            return NAMES.stream()
-                    .flatMap(name -> files.stream().filter(file -> file.endsWith("/" + name)))
-                    .findFirst()
-                    .map(Path::of);
+            String[] lines = text.split("\n", -1);
+            for (String name : NAMES) {
+                for (String line : lines) {
+                    // Few of some thousand lines, which are not split into columns.
+                    if (line.endsWith("/" + name)) {
+                        String[] columns = line.split(" +", PATH_COLUMN);
+                        if (columns.length == PATH_COLUMN) {
+                            return Optional.of(Path.of(columns[PATH_COLUMN - 1]));
+                        }
+                    }
+                }
+            }
+            return Optional.empty();
         } catch (IOException e) {
             return Optional.empty();
         }

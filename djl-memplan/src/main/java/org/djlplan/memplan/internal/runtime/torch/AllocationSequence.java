@@ -185,14 +185,15 @@ final class AllocationSequence implements AutoCloseable {
      */
     TorchPrediction begin(Duration wait) {
         Optional<Installed> plan = installed();
-        Optional<TorchPrediction> placed = plan.flatMap(own -> replay(own, wait));
-        if (placed.isPresent()) {
-            return placed.get();
+        if (plan.isPresent()) {
+            Optional<TorchPrediction> placed = replay(plan.get(), wait);
+            if (placed.isPresent()) {
+                return placed.get();
+            }
         }
         tally.unplannedPredictions.increment();
-        return plan.isPresent()
-                ? TorchPrediction.unplanned()
-                : beginOnline(wait).orElseGet(TorchPrediction::unplanned);
+        Optional<TorchPrediction> begun = plan.isPresent() ? Optional.empty() : beginOnline(wait);
+        return begun.isPresent() ? begun.get() : TorchPrediction.unplanned();
     }
 
     private synchronized Optional<Installed> installed() {

@@ -248,8 +248,8 @@ public final class TorchMemory implements AutoCloseable {
             return begun.get();
         }
         tally.unplannedPredictions.increment();
-        return shapes.beginOnline(kind.inputs(), kind.threads(), wait)
-                .orElseGet(TorchPrediction::unplanned);
+        begun = shapes.beginOnline(kind.inputs(), kind.threads(), wait);
+        return begun.isPresent() ? begun.get() : TorchPrediction.unplanned();
     }
 
     /**
