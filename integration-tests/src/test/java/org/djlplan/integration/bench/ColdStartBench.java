@@ -31,7 +31,6 @@ class ColdStartBench {
 
     private static final int FRESH = Integer.getInteger("djlplan.bench.fresh", 5);
     private static final double MEGA = 1e6;
-    private static final double KIBI_IN_MEGA = 1e6 / 1024;
     private static final String LATER = "100";
 
     /** A heap that is there before, so that what grows is native. */
@@ -48,8 +47,8 @@ class ColdStartBench {
     };
 
     private static final Pattern CLASSES = Pattern.compile("\\(classes #(\\d+)\\)");
-    private static final Pattern METADATA = Pattern.compile("used=(\\d+)KB");
-    private static final Pattern COMMITTED = Pattern.compile("Total: .*committed=(\\d+)KB");
+    private static final Pattern METADATA = Pattern.compile("used=(\\d+)");
+    private static final Pattern COMMITTED = Pattern.compile("Total: .*committed=(\\d+)");
 
     @TempDir Path folder;
 
@@ -61,7 +60,9 @@ class ColdStartBench {
     @Test
     void printWakeWord() throws Exception {
         Optional<Path> file =
-                RealModels.TFLITE.present().stream().filter(f -> f.endsWith("rnet.tflite")).findFirst();
+                RealModels.TFLITE.present().stream()
+                        .filter(f -> f.endsWith("rnet.tflite"))
+                        .findFirst();
         if (file.isPresent()) {
             printTfLite(file.get(), "1,24,24,3");
         }
@@ -173,8 +174,8 @@ class ColdStartBench {
                                     .map(found -> found.group(1))
                                     .mapToLong(Long::parseLong)
                                     .sum()
-                            / KIBI_IN_MEGA,
-                    first(COMMITTED, text) / KIBI_IN_MEGA
+                            / MEGA,
+                    first(COMMITTED, text) / MEGA
                 });
     }
 

@@ -28,8 +28,8 @@ final class ColdStartProgram {
     private ColdStartProgram() {}
 
     /**
-     * Prints the milliseconds of the load, of the first prediction and of the others, and the
-     * bytes by which the process grew since the engine was loaded.
+     * Prints the milliseconds of the load, of the first prediction and of the others, and the bytes
+     * by which the process grew since the engine was loaded.
      */
     public static void main(String[] arguments) throws Exception {
         Path file = Path.of(arguments[1]);
@@ -90,8 +90,7 @@ final class ColdStartProgram {
                 : manager.create(new float[size], dimensions);
     }
 
-    private static Criteria<NDList, NDList> criteria(
-            String[] arguments, String engine, Path file) {
+    private static Criteria<NDList, NDList> criteria(String[] arguments, String engine, Path file) {
         Criteria.Builder<NDList, NDList> criteria =
                 Criteria.builder()
                         .setTypes(NDList.class, NDList.class)

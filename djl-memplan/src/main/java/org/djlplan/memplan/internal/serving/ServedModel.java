@@ -183,8 +183,7 @@ public final class ServedModel implements TfLiteModel {
                                 ? delegation.get().delegates()
                                 : Delegates.named(Delegates.XNNPACK),
                         stateful ? new ArenaPool() : ArenaPool.shared(),
-                        !stateful
-                                && (delegation.isEmpty() || delegation.get().sharesWorkspaces()));
+                        !stateful && (delegation.isEmpty() || delegation.get().sharesWorkspaces()));
         probe = model.leavesDimensions() ? probe(options.threads()) : Optional.empty();
         waits = model.leavesDimensions() && probe.isEmpty();
         DelegationChoice choice;
@@ -550,9 +549,7 @@ public final class ServedModel implements TfLiteModel {
         for (ModelInterpreter i : pool.interpreters()) {
             interpreters.add(
                     new PlanReportRecord.Interpreter(
-                            i.shapes(),
-                            i.description().ownBytes(),
-                            i.description().arenaBytes()));
+                            i.shapes(), i.description().ownBytes(), i.description().arenaBytes()));
         }
         ModelInterpreter.Description serving = serving();
         PlanReport report =

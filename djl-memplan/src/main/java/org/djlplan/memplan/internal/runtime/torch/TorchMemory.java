@@ -181,8 +181,7 @@ public final class TorchMemory implements AutoCloseable {
             return allocate(inputs, mayWait).counted();
         }
         StreamedWeights.Turn turn =
-                weights.get()
-                        .begin(inputs.get(), TorchSettings.current().threads(), arenaBytes());
+                weights.get().begin(inputs.get(), TorchSettings.current().threads(), arenaBytes());
         return inTurn(Optional.of(turn), () -> allocate(inputs, mayWait));
     }
 
