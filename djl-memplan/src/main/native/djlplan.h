@@ -408,6 +408,11 @@ DJLPLAN_API int64_t djlplan_workspace_bytes(const struct djlplan_delegate *deleg
  * not be used.
  */
 DJLPLAN_API int djlplan_workspace_move(const struct djlplan_delegate *delegate, int pages);
+/*
+ * Whether the workspace is still where it was moved. XNNPACK replaces it by a larger one if other
+ * shapes need that.
+ */
+DJLPLAN_API int djlplan_workspace_moved(const struct djlplan_delegate *delegate);
 
 /* Creates an empty in-memory file, private to this process; −1 if the system has none. */
 DJLPLAN_API int djlplan_pages_create(void);

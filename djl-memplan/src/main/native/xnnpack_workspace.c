@@ -50,6 +50,7 @@ struct region {
     char *address;
     size_t size;  /* that XNNPACK asked for */
     size_t bytes; /* of whole pages */
+    bool shared;  /* lies on pages that others may lie on as well */
     struct region *next;
 };
 
@@ -102,7 +103,7 @@ static void *make_region(size_t size) {
         return NULL;
     }
     pthread_mutex_lock(&regions_lock);
-    *region = (struct region){address, size, bytes, regions};
+    *region = (struct region){address, size, bytes, false, regions};
     regions = region;
     pthread_mutex_unlock(&regions_lock);
     return address;
@@ -202,6 +203,11 @@ int64_t djlplan_workspace_bytes(const struct djlplan_delegate *delegate) {
     return region == NULL ? 0 : (int64_t)region->bytes;
 }
 
+int djlplan_workspace_moved(const struct djlplan_delegate *delegate) {
+    const struct region *region = region_of(delegate);
+    return region != NULL && region->shared;
+}
+
 int djlplan_workspace_move(const struct djlplan_delegate *delegate, int pages) {
     struct region *region = region_of(delegate);
     if (region == NULL) return DJLPLAN_MISMATCH;
@@ -210,8 +216,10 @@ int djlplan_workspace_move(const struct djlplan_delegate *delegate, int pages) {
     if (mapped != MAP_FAILED) {
         /* A forked process would write into the inferences of this one. */
         madvise(mapped, region->bytes, MADV_DONTFORK);
+        region->shared = true;
         return DJLPLAN_OK;
     }
+    region->shared = false;
     if (map_own(region->address, region->bytes) != NULL) return DJLPLAN_MISMATCH;
     region->bytes = 0; /* Another mapping may be at this address by now. */
     return DJLPLAN_ENGINE_ERROR;

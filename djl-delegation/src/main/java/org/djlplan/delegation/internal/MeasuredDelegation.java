@@ -15,6 +15,7 @@ import org.djlplan.delegation.internal.Measurement.UnmeasurableException;
 import org.djlplan.delegation.internal.choice.Goal;
 import org.djlplan.delegation.internal.choice.Request;
 import org.djlplan.delegation.internal.profile.Profiler;
+import org.djlplan.delegation.internal.store.ProfileStore;
 import org.djlplan.delegation.internal.table.ProfileTable;
 import org.djlplan.memplan.internal.store.StoreKey;
 import org.djlplan.memplan.spi.CandidateException;
@@ -245,6 +246,17 @@ public final class MeasuredDelegation implements DelegationProvider {
         } catch (UnmeasurableException | IOException | RuntimeException e) {
             logger.info("{} is not measured at other shapes: {}", model.file(), e.getMessage());
             return Optional.empty();
+        }
+    }
+
+    @Override
+    public boolean knowsOtherShapes(DelegableModel model, Map<String, String> options) {
+        try {
+            return ProfileStore.list(model.file(), model.cacheFolder()).stream()
+                    .anyMatch(kept -> kept.key().facts().containsKey(DelegableModel.SHAPES));
+        } catch (IOException | RuntimeException e) {
+            logger.debug("The stored results of {} cannot be read", model.file(), e);
+            return false;
         }
     }
 

@@ -28,6 +28,7 @@ import org.djlplan.delegation.internal.table.ProfileTable;
 import org.djlplan.delegation.internal.table.ProfileTable.Entry;
 import org.djlplan.memplan.report.DelegationReport.Origin;
 import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationProvider;
 import org.djlplan.memplan.spi.DelegationProvider.Choosing;
@@ -416,6 +417,22 @@ class MeasuredDelegationTest extends ProviderFixture {
         options.put(parts[0], parts[1]);
         Profiling unused = (request, runner, progress, verified) -> fail();
         assertTrue(atShapes(unused, options).isEmpty());
+    }
+
+    @Test
+    void knowsOtherShapes_afterAMeasurementAtOtherShapes_isTrue() throws Exception {
+        Profiling measures = (request, runner, progress, verified) -> TABLE;
+        DelegationProvider delegation = provider(measures);
+        assertEquals(chosen(Origin.MEASURED), first(measures, "blocking"));
+        assertFalse(delegation.knowsOtherShapes(model, AT_SHAPES));
+        model.facts = Map.of(DelegableModel.SHAPES, "[[[1, 2]]]");
+        try (Choosing choosing =
+                delegation.chooseAtShapes(model, AT_SHAPES, better::add).orElseThrow()) {
+            assertCpu(choosing.first());
+            assertEquals(chosen(Origin.MEASURED), nextBetter());
+        }
+        model.facts = Map.of();
+        assertTrue(delegation.knowsOtherShapes(model, AT_SHAPES));
     }
 
     @Test

@@ -26,7 +26,10 @@ public interface DelegationReport {
     /** Returns the number of delegated operators. */
     int delegatedOperators();
 
-    /** Returns the number of delegate kernels. */
+    /**
+     * Returns the number of delegate kernels; 0 as long as only other shapes than those in the file
+     * were predicted.
+     */
     int partitions();
 
     /** Returns the threads per prediction, −1 for the engine's default. */

@@ -11,6 +11,9 @@ import org.djlplan.memplan.graph.Graph;
 /** A model whose operators an engine's delegate may run. */
 public interface DelegableModel {
 
+    /** The name of a fact of models that are measured at other shapes than those in their file. */
+    String SHAPES = "shapes";
+
     /** Returns the model's file. */
     Path file();
 
@@ -42,7 +45,7 @@ public interface DelegableModel {
 
     /**
      * Returns the facts besides model, threads and CPU that measurements depend on, by name: the
-     * engine, the version of its native library, the delegate.
+     * engine, the version of its native library, the delegate, and {@link #SHAPES}.
      */
     Map<String, String> facts();
 

@@ -54,6 +54,15 @@ public interface DelegationProvider {
     }
 
     /**
+     * Returns whether results at shapes of inputs other than those in a model's file are stored.
+     *
+     * @param options usable ones
+     */
+    default boolean knowsOtherShapes(DelegableModel model, Map<String, String> options) {
+        return false;
+    }
+
+    /**
      * Returns the terms for delegating operators of a model with a byte budget smaller than the
      * model: the operators are then chosen together with the plan of the weights.
      *

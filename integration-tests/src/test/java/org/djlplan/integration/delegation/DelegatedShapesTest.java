@@ -19,6 +19,8 @@ import org.djlplan.integration.support.Served;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
+import org.djlplan.memplan.internal.runtime.WorkspaceMetric;
+import org.djlplan.memplan.internal.runtime.WorkspacePool;
 import org.djlplan.memplan.internal.runtime.tflite.Delegates;
 import org.djlplan.memplan.internal.runtime.tflite.InterpreterFactory;
 import org.djlplan.memplan.internal.runtime.tflite.ModelInterpreter;
@@ -104,12 +106,7 @@ class DelegatedShapesTest {
     void run_shapesThatAreEnclosed_areDelegatedAndOthersAreNot() throws Exception {
         Path file = network("enclosed");
         AtomicInteger made = new AtomicInteger();
-        DelegateFactory counting =
-                threads -> {
-                    made.incrementAndGet();
-                    return Delegates.named(Delegates.XNNPACK).create(threads);
-                };
-        try (ServedModel served = Served.open(file, counting, everything(file))) {
+        try (ServedModel served = Served.open(file, counting(made), everything(file))) {
             int before = made.get();
             assertEquals(0, difference(served, file, 48, 48));
             assertEquals(before, made.get());
@@ -131,6 +128,99 @@ class DelegatedShapesTest {
                             .otherShapes()
                             .contains("operators delegated"));
         }
+    }
+
+    private static DelegateFactory counting(AtomicInteger made) {
+        return threads -> {
+            made.incrementAndGet();
+            return Delegates.named(Delegates.XNNPACK).create(threads);
+        };
+    }
+
+    private static int partitions(ServedModel served) {
+        return served.report().delegation().orElseThrow().partitions();
+    }
+
+    @Test
+    void open_otherShapesExpected_delegatesShapesInFileWithTheirFirstPrediction()
+            throws Exception {
+        Path file = network("deferred");
+        AtomicInteger made = new AtomicInteger();
+        DelegationChoice choice = everything(file);
+        try (ServedModel served = Served.openForOtherShapes(file, counting(made), choice)) {
+            assertEquals(0, made.get());
+            served.useAt(MIX, choice);
+            assertTrue(difference(served, file, 48, 48) <= NEAR);
+            assertEquals(1, made.get());
+            assertEquals(0, partitions(served));
+            assertTrue(difference(served, file, 32, 32) <= NEAR);
+            assertEquals(2, made.get());
+            assertEquals(1, partitions(served));
+        }
+    }
+
+    @Test
+    void switchTo_otherShapesExpected_buildsAheadOnlyIfShapesInFileWerePredicted()
+            throws Exception {
+        Path file = network("switched");
+        DelegationChoice cpu = new DelegationChoice(Candidate.cpu(1), Origin.UNVERIFIED, "a test");
+        for (int size : new int[] {48, 32}) {
+            AtomicInteger made = new AtomicInteger();
+            try (ServedModel served = Served.openForOtherShapes(file, counting(made), cpu)) {
+                assertEquals(0, difference(served, file, size, size));
+                served.switchTo(everything(file));
+                assertEquals(size == 32 ? 1 : 0, made.get());
+                assertTrue(difference(served, file, 32, 32) <= NEAR);
+                assertEquals(1, made.get());
+            }
+        }
+    }
+
+    /** Also after XNNPACK has replaced a workspace by a larger one. */
+    @Test
+    void run_interpretersOfOtherShapesInTurn_haveTheirWorkspacesOnTheSamePages()
+            throws Exception {
+        Path file = network("turns", 512);
+        Candidate candidate = everything(file).candidate();
+        try (OpenModel model = OpenModel.of(file)) {
+            InterpreterFactory shared = factory(model, true);
+            InterpreterFactory alone = factory(model, false);
+            WorkspaceMetric before = WorkspacePool.shared().metric();
+            try (ModelInterpreter one = shared.build(square(128), candidate, false);
+                    ModelInterpreter other = shared.build(square(192), candidate, false);
+                    ModelInterpreter reference = alone.build(square(128), candidate, false)) {
+                for (int size : new int[] {128, 256, 64, 384}) {
+                    shared.reshape(one, square(size));
+                    assertSameAnswer(one, reference, alone, size);
+                    assertSameAnswer(other, reference, alone, 192);
+                    WorkspaceMetric now = WorkspacePool.shared().metric();
+                    assertEquals(before.workspaces() + 2, now.workspaces());
+                    assertEquals(1, now.files());
+                    assertTrue(now.bytes() < now.workspaceBytes(), now.toString());
+                }
+            }
+            assertEquals(before.workspaces(), WorkspacePool.shared().metric().workspaces());
+        }
+    }
+
+    private static List<List<Integer>> square(int size) {
+        return List.of(List.of(1, size, size, 3));
+    }
+
+    private static void assertSameAnswer(
+            ModelInterpreter one, ModelInterpreter reference, InterpreterFactory alone, int size)
+            throws Exception {
+        alone.reshape(reference, square(size));
+        ByteBuffer input = ByteBuffer.allocateDirect(12 * size * size);
+        input.order(ByteOrder.nativeOrder());
+        for (int i = 0; input.hasRemaining(); i++) {
+            input.putFloat(i % 255 / 255f);
+        }
+        one.keepArena();
+        reference.keepArena();
+        assertEquals(
+                reference.run(List.of(input.rewind())).get(0).data(),
+                one.run(List.of(input.rewind())).get(0).data());
     }
 
     /** XNNPACK plans no less than for what it saw when it took the operators. */

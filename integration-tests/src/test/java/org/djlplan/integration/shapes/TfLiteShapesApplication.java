@@ -36,7 +36,9 @@ import org.djlplan.memplan.PlanHandle;
 import org.djlplan.memplan.report.PlanReport;
 
 /**
- * Serves requests of many shapes with one model of TensorFlow Lite, and prints figures as JSON.
+ * Serves requests of many shapes with one model of TensorFlow Lite, and prints figures as JSON. All
+ * ways predict the same shapes before that: so many that what is measured in the background is
+ * known, and as many again.
  *
  * <p>Usage: {@code plain|planned|delegated|hand KIND DISTRIBUTION MODEL THREADS REQUESTS}
  */
@@ -141,7 +143,7 @@ public final class TfLiteShapesApplication {
 
     public static void main(String[] arguments) throws Exception {
         StockInterpreter.loadEngine();
-        long idle = status("VmRSS:");
+        long idle = pagesBytes();
         TfLiteShapesApplication application =
                 new TfLiteShapesApplication(
                         Kind.valueOf(arguments[1].toUpperCase(Locale.ROOT)),
@@ -150,26 +152,18 @@ public final class TfLiteShapesApplication {
         JsonObject json =
                 application.run(
                         arguments[0], Path.of(arguments[3]), Integer.parseInt(arguments[4]));
-        json.addProperty("residentBytes", status("VmRSS:") - idle);
-        json.addProperty("peakBytes", status("VmHWM:") - idle);
+        for (String name : List.of("residentBytes", "peakBytes")) {
+            json.addProperty(name, json.get(name).getAsLong() - idle);
+        }
         System.out.println(json);
     }
 
     private JsonObject run(String way, Path file, int threads) throws Exception {
         if (way.equals("hand")) {
-            BareInterpreter interpreter = BareInterpreter.xnnpack(file, 1);
-            int[][] last = {new int[0]};
-            return run(
-                    1,
-                    (input, shape, request) -> {
-                        if (!Arrays.equals(last[0], shape)) {
-                            interpreter.resize(shape);
-                            last[0] = shape;
-                        }
-                        interpreter.setInputs(List.of(input));
-                        interpreter.run();
-                        interpreter.outputs();
-                    });
+            Served served = byHand(BareInterpreter.xnnpack(file, 1));
+            warmUp(served);
+            warmUp(served);
+            return run(threads, served);
         }
         boolean delegated = way.equals("delegated");
         try (ZooModel<NDList, NDList> model =
@@ -191,9 +185,9 @@ public final class TfLiteShapesApplication {
             Served served =
                     (input, shape, request) ->
                             predict(predictors.get(), model.getNDManager(), input, shape, request);
-            if (delegated) {
-                settle(model, served);
-            }
+            warmUp(served);
+            awaitReady(model);
+            warmUp(served);
             JsonObject json = run(threads, served);
             PlanReport.of(model)
                     .ifPresent(
@@ -206,12 +200,30 @@ public final class TfLiteShapesApplication {
         }
     }
 
-    /** Every shape once or so, and until nothing is checked any more. */
-    private void settle(ZooModel<NDList, NDList> model, Served served) throws Exception {
-        for (int i = 0; i < SHAPES; i++) {
+    /** One interpreter, which is resized for other shapes. */
+    private static Served byHand(BareInterpreter interpreter) {
+        int[][] last = {new int[0]};
+        return (input, shape, request) -> {
+            synchronized (interpreter) {
+                if (!Arrays.equals(last[0], shape)) {
+                    interpreter.resize(shape);
+                    last[0] = shape;
+                }
+                interpreter.setInputs(List.of(input));
+                interpreter.run();
+                interpreter.outputs();
+            }
+        };
+    }
+
+    private void warmUp(Served served) throws Exception {
+        for (int i = 0; i < Math.min(SHAPES, requests); i++) {
             int[] shape = shape(i);
             served.predict(input(shape, i), shape, -1);
         }
+    }
+
+    private static void awaitReady(ZooModel<NDList, NDList> model) throws Exception {
         for (int i = 0;
                 i < 600 && !PlanHandle.of(model).map(PlanHandle::isReady).orElse(true);
                 i++) {
@@ -272,6 +284,8 @@ public final class TfLiteShapesApplication {
         json.addProperty("medianMillis", nanos[requests / 2] / NANOS_PER_MILLI);
         json.addProperty("p99Millis", nanos[requests * 99 / 100] / NANOS_PER_MILLI);
         json.addProperty("hash", Long.toHexString(hash.get()));
+        json.addProperty("residentBytes", pagesBytes());
+        json.addProperty("peakBytes", kibibytes("status", "VmHWM:"));
         return json;
     }
 
@@ -294,8 +308,13 @@ public final class TfLiteShapesApplication {
                 .getProcessCpuTime();
     }
 
-    private static long status(String field) throws Exception {
-        try (Stream<String> lines = Files.lines(Path.of("/proc/self/status"))) {
+    /** Returns the memory of this process, of which pages that are mapped twice count once. */
+    private static long pagesBytes() throws Exception {
+        return kibibytes("smaps_rollup", "Pss:");
+    }
+
+    private static long kibibytes(String file, String field) throws Exception {
+        try (Stream<String> lines = Files.lines(Path.of("/proc/self", file))) {
             return lines.filter(line -> line.startsWith(field))
                     .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) << 10)
                     .findFirst()

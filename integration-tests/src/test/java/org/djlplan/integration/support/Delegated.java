@@ -51,6 +51,7 @@ public record Delegated(Path file, String delegate, Candidate candidate) {
                 options,
                 Served.planner(),
                 Optional.of(
-                        new FixedDelegation(delegate, Delegates.named(delegate), choice, shared)));
+                        new FixedDelegation(
+                                delegate, Delegates.named(delegate), choice, shared, false)));
     }
 }

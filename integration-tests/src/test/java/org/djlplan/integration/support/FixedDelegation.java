@@ -9,9 +9,14 @@ import org.djlplan.memplan.spi.DelegationChoice;
  * A delegation whose choice never changes.
  *
  * @param sharesWorkspaces whether workspaces lie on the same pages as those of other models
+ * @param expectsOtherShapes whether predictions are expected to have other shapes than in the file
  */
 record FixedDelegation(
-        String name, DelegateFactory delegates, DelegationChoice choice, boolean sharesWorkspaces)
+        String name,
+        DelegateFactory delegates,
+        DelegationChoice choice,
+        boolean sharesWorkspaces,
+        boolean expectsOtherShapes)
         implements ServedModel.Delegation {
 
     @Override

@@ -68,12 +68,25 @@ public final class Served {
     /** Opens a model of which a delegate gets what a choice says. */
     public static ServedModel open(Path file, DelegateFactory delegates, DelegationChoice choice)
             throws Exception {
+        return open(file, delegates, choice, false);
+    }
+
+    /** Opens a model as if predictions with other shapes than in its file were to be expected. */
+    public static ServedModel openForOtherShapes(
+            Path file, DelegateFactory delegates, DelegationChoice choice) throws Exception {
+        return open(file, delegates, choice, true);
+    }
+
+    private static ServedModel open(
+            Path file, DelegateFactory delegates, DelegationChoice choice, boolean otherShapes)
+            throws Exception {
         PlanOptions options = options(Map.of());
         return ServedModel.open(
                 file,
                 options,
                 planner(),
-                Optional.of(new FixedDelegation("a delegate", delegates, choice, true)));
+                Optional.of(
+                        new FixedDelegation("a delegate", delegates, choice, true, otherShapes)));
     }
 
     /** Opens a model whose candidates run in this process. */

@@ -40,6 +40,7 @@ public final class ModelDelegation implements ServedModel.Delegation {
     private Optional<ServedModel> served = Optional.empty();
     private Optional<DelegationChoice> early = Optional.empty();
     private Optional<DelegationProvider.Choosing> choosingAtShapes = Optional.empty();
+    private boolean expectsOtherShapes;
     private boolean closed;
 
     ModelDelegation(
@@ -114,7 +115,17 @@ public final class ModelDelegation implements ServedModel.Delegation {
         synchronized (this) {
             choosing = Optional.of(started);
         }
+        expectsOtherShapes =
+                model.takesOtherShapes()
+                        && (started.first().origin() != Origin.STORED
+                                || provider.knowsOtherShapes(model, options.delegation()));
         return started.first();
+    }
+
+    /** Stored results for the shapes in the file only are those of predictions with these. */
+    @Override
+    public boolean expectsOtherShapes() {
+        return expectsOtherShapes;
     }
 
     /** Called on the provider's thread, possibly before the model serves. */

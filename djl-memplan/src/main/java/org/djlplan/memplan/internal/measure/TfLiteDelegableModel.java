@@ -112,7 +112,7 @@ public record TfLiteDelegableModel(
                         .put("native", library.version())
                         .put("delegate", identity(delegate()))
                         .put("measuring", METHOD);
-        mix.ifPresent(m -> facts.put("shapes", m.toString()));
+        mix.ifPresent(m -> facts.put(SHAPES, m.toString()));
         return facts.buildOrThrow();
     }
 

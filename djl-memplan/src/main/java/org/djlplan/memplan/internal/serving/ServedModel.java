@@ -72,6 +72,16 @@ public final class ServedModel implements TfLiteModel {
     private final boolean stateful;
     private final int passesAtOnce;
     private volatile ModelInterpreter.Description described;
+
+    /**
+     * Whether nothing is delegated at the shapes in the file before a prediction has them: what a
+     * delegate takes for large ones may be many times what it takes for those of predictions.
+     */
+    private final boolean defers;
+
+    /** Whether a prediction had the shapes in the file. */
+    private volatile boolean usesShapesInFile;
+
     private final LongAdder predictions = new LongAdder();
     private final LongAdder unplanned = new LongAdder();
 
@@ -93,6 +103,14 @@ public final class ServedModel implements TfLiteModel {
         /** Returns whether workspaces share their pages with those of other models. */
         default boolean sharesWorkspaces() {
             return true;
+        }
+
+        /**
+         * Returns whether predictions with other shapes than those in the file are delegated and to
+         * be expected. Called after {@link #first}.
+         */
+        default boolean expectsOtherShapes() {
+            return false;
         }
 
         /** Passes later choices on to a serving model. */
@@ -195,7 +213,11 @@ public final class ServedModel implements TfLiteModel {
             } else {
                 choice = withoutDelegate(options.threads(), "delegation is off");
             }
-        } catch (RuntimeException | Error e) {
+            defers = !stateful && delegation.isPresent() && delegation.get().expectsOtherShapes();
+            if (defers && choice.lightest().delegates() && probe.isEmpty()) {
+                probe = probe(options.threads());
+            }
+        } catch (UnplannableException | RuntimeException | Error e) {
             probe.ifPresent(ModelInterpreter::close);
             throw e;
         }
@@ -234,11 +256,17 @@ public final class ServedModel implements TfLiteModel {
         }
         try {
             Candidate lightest = candidates.choice().lightest();
-            useProbe(lightest);
-            ModelInterpreter first = borrow(factory.shapesInFile(), lightest);
-            described = first.description();
-            pool.giveBack(first);
-            releaseWhatWasPacked();
+            Optional<ModelInterpreter> known = probe.filter(p -> defers && lightest.delegates());
+            if (known.isPresent()) {
+                described = known.get().description();
+                useProbe(lightest);
+            } else {
+                useProbe(lightest);
+                ModelInterpreter first = borrow(factory.shapesInFile(), lightest);
+                described = first.description();
+                pool.giveBack(first);
+                releaseWhatWasPacked();
+            }
             record();
         } catch (UnplannableException | RuntimeException | Error e) {
             close();
@@ -258,10 +286,10 @@ public final class ServedModel implements TfLiteModel {
     }
 
     /**
-     * Delegates something else from the next prediction on. Unless there is one, the first
-     * interpreter of the new choice is built and run once before that, so that no prediction waits
-     * for it. If that fails, all stays as it is, with a warning; so it does for stateful models and
-     * closed ones.
+     * Delegates something else from the next prediction on. Unless there is one, or only other
+     * shapes than those in the file are expected, the first interpreter of the new choice is built
+     * and run once before that, so that no prediction waits for it. If that fails, all stays as it
+     * is, with a warning; so it does for stateful models and closed ones.
      */
     public void switchTo(DelegationChoice choice) {
         if (stateful) {
@@ -281,8 +309,9 @@ public final class ServedModel implements TfLiteModel {
                                     i ->
                                             i.delegates(lightest)
                                                     && i.hasShapes(factory.shapesInFile()));
+            boolean deferred = defers && !usesShapesInFile;
             Optional<ModelInterpreter> first =
-                    serves ? Optional.empty() : Optional.of(ready(lightest));
+                    serves || deferred ? Optional.empty() : Optional.of(ready(lightest));
             pool.switchTo(() -> candidates.choose(choice), first);
             first.ifPresent(built -> described = built.description());
             releaseWhatWasPacked();
@@ -403,6 +432,8 @@ public final class ServedModel implements TfLiteModel {
         predictions.increment();
         if (effective != factory.shapesInFile()) {
             otherShapes.note(effective);
+        } else if (!usesShapesInFile) {
+            usesShapesInFile = true;
         }
         while (true) {
             try {
@@ -587,7 +618,7 @@ public final class ServedModel implements TfLiteModel {
         return new DelegationReportRecord(
                 chooses.name(),
                 model.graph().operators().size(),
-                serving.delegatedOperators(),
+                candidates.governor().serving().operators().size(),
                 serving.partitions(),
                 candidates.governor().serving().threads(),
                 choice.origin(),

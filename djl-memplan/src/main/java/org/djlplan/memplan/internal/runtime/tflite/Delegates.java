@@ -155,9 +155,17 @@ public final class Delegates {
 
     /**
      * Has the workspace of a delegate lie with those of others, if it is one of XNNPACK's that can:
-     * once the tensors of its session are allocated, and until the delegate is closed.
+     * each time that the tensors of its session were allocated, and until the delegate is closed.
+     *
+     * @param before the result of the last call for this delegate, which ends if XNNPACK has
+     *     replaced the workspace
      */
-    static Optional<WorkspacePool.Resident> share(NativeDelegate delegate) {
+    static Optional<WorkspacePool.Resident> share(
+            NativeDelegate delegate, Optional<WorkspacePool.Resident> before) {
+        if (before.isPresent() && ofEngine(delegate).map(Created::isMoved).orElse(false)) {
+            return before;
+        }
+        before.ifPresent(WorkspacePool.Resident::close);
         return ofEngine(delegate)
                 .flatMap(
                         created ->
@@ -253,6 +261,10 @@ public final class Delegates {
         @Override
         public long bytes() {
             return TfLiteNative.djlplan_workspace_bytes(delegate);
+        }
+
+        boolean isMoved() {
+            return TfLiteNative.djlplan_workspace_moved(delegate) != 0;
         }
 
         @Override

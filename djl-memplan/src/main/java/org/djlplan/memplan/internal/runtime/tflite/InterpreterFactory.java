@@ -12,7 +12,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
-import org.djlplan.memplan.internal.runtime.WorkspacePool;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegateFactory;
@@ -210,12 +209,9 @@ public final class InterpreterFactory {
             EngineView.Live live = EngineView.live(file, session);
             EngineView.requireChosen(
                     live.nodes(), delegate.isPresent() ? candidate.operators() : Set.of());
-            Optional<WorkspacePool.Resident> workspace =
-                    shares && shapes == shapesInFile
-                            ? delegate.flatMap(Delegates::share)
-                            : Optional.empty();
-            built = Optional.of(new ModelInterpreter(session, delegate, candidate, workspace));
+            built = Optional.of(new ModelInterpreter(session, delegate, candidate, shares));
             ModelInterpreter interpreter = built.get();
+            interpreter.shareWorkspace();
             if (unplanned.isPresent()
                     || isFrequent(shapes)
                     || !fit(interpreter, shapes, live.nodes())) {
@@ -367,6 +363,7 @@ public final class InterpreterFactory {
         List<List<Integer>> wanted = canonical(shapes);
         resize(interpreter.session(), interpreter.shapes(), wanted);
         interpreter.session().allocate();
+        interpreter.shareWorkspace();
         boolean often = isFrequent(wanted);
         if (placeAsKept(interpreter, wanted)) {
             return;

@@ -27,7 +27,10 @@ public final class ModelInterpreter implements AutoCloseable {
     private final Optional<NativeDelegate> delegate;
 
     private final Candidate candidate;
-    private final Optional<WorkspacePool.Resident> workspace;
+    private final boolean shares;
+
+    /** The delegate's workspace, where it is shared with others. */
+    private Optional<WorkspacePool.Resident> workspace = Optional.empty();
 
     /** Changed by the thread that uses this, and read by those that report. */
     private volatile Allocated allocated;
@@ -114,15 +117,15 @@ public final class ModelInterpreter implements AutoCloseable {
      * @param session allocated and, with a plan, placed
      * @param delegate its delegate, if it has one
      * @param candidate what was asked for
-     * @param workspace of the delegate, where it is shared with others
+     * @param shares whether the delegate's workspace lies with those of others, if it can
      */
     ModelInterpreter(
             EngineSession session,
             Optional<NativeDelegate> delegate,
             Candidate candidate,
-            Optional<WorkspacePool.Resident> workspace) {
+            boolean shares) {
         this.session = session;
-        this.workspace = workspace;
+        this.shares = shares;
         this.delegate = delegate;
         this.candidate = candidate;
     }
@@ -130,6 +133,16 @@ public final class ModelInterpreter implements AutoCloseable {
     /** Returns the engine's session. */
     EngineSession session() {
         return session;
+    }
+
+    /**
+     * Has the delegate's workspace lie with those of others, if it is to: after each allocation of
+     * the session, as XNNPACK may have replaced it.
+     */
+    void shareWorkspace() {
+        if (shares && delegate.isPresent()) {
+            workspace = Delegates.share(delegate.get(), workspace);
+        }
     }
 
     /**

@@ -136,4 +136,6 @@ final class TfLiteNative {
     static native long djlplan_workspace_bytes(Pointer delegate);
 
     static native int djlplan_workspace_move(Pointer delegate, int pages);
+
+    static native int djlplan_workspace_moved(Pointer delegate);
 }
