@@ -142,8 +142,7 @@ class DelegatedShapesTest {
     }
 
     @Test
-    void open_otherShapesExpected_delegatesShapesInFileWithTheirFirstPrediction()
-            throws Exception {
+    void open_otherShapesExpected_delegatesShapesInFileWithTheirFirstPrediction() throws Exception {
         Path file = network("deferred");
         AtomicInteger made = new AtomicInteger();
         DelegationChoice choice = everything(file);
@@ -178,8 +177,7 @@ class DelegatedShapesTest {
 
     /** Also after XNNPACK has replaced a workspace by a larger one. */
     @Test
-    void run_interpretersOfOtherShapesInTurn_haveTheirWorkspacesOnTheSamePages()
-            throws Exception {
+    void run_interpretersOfOtherShapesInTurn_haveTheirWorkspacesOnTheSamePages() throws Exception {
         Path file = network("turns", 512);
         Candidate candidate = everything(file).candidate();
         try (OpenModel model = OpenModel.of(file)) {

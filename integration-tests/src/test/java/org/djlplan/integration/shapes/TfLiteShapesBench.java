@@ -29,7 +29,7 @@ class TfLiteShapesBench {
     private static final String CASE = System.getProperty("djlplan.bench.case", "");
     private static final Path JAVA = Path.of(System.getProperty("java.home"), "bin", "java");
     private static final ImmutableList<String> DISTRIBUTIONS =
-            ImmutableList.of("uniform", "zipf", "few", "two");
+            ImmutableList.of("uniform", "zipf", "few", "two", "fixed");
     private static final double MEGA = 1e6;
 
     @TempDir private Path folder;
@@ -65,10 +65,7 @@ class TfLiteShapesBench {
         if (!name.startsWith(CASE)) {
             return;
         }
-        List<String> ways = new ArrayList<>(List.of("plain", "planned", "delegated"));
-        if (threads == 1) {
-            ways.add("hand");
-        }
+        List<String> ways = List.of("plain", "planned", "delegated", "hand");
         List<List<JsonObject>> runs = new ArrayList<>();
         ways.forEach(way -> runs.add(new ArrayList<>()));
         for (int round = 0; round < FRESH; round++) {
@@ -133,6 +130,8 @@ class TfLiteShapesBench {
                 new ProcessBuilder(
                                 JAVA.toString(),
                                 "-Xmx256m",
+                                // Garbage of the application is not to count as memory.
+                                "-Xmn8m",
                                 "-XX:+UseSerialGC",
                                 "-Dai.djl.offline=true",
                                 "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
