@@ -33,6 +33,7 @@ public final class Arena {
     private final NativeLoader.Use use;
     private final Reach reach = new Reach();
     private long bytes;
+    private long lastReachedBytes;
     private int trims;
     private boolean joinable;
     private boolean abandoned;
@@ -144,6 +145,11 @@ public final class Arena {
         return bytes;
     }
 
+    /** Returns up to where the last prediction used it, if it grows. */
+    long lastReachedBytes() {
+        return lastReachedBytes;
+    }
+
     /** Returns whether it may become larger in place. */
     boolean grows() {
         return grows;
@@ -195,20 +201,21 @@ public final class Arena {
      * @return how many bytes of it predictions used of late, if it is time to give the others back
      */
     OptionalLong note(long reached) {
-        return note(reached, Reach.PREDICTIONS);
+        return note(reached, Keeping.LONG);
     }
 
     /**
      * Does the same.
      *
-     * @param atLeast as many predictions have to do without memory that is given back
+     * @param keeping of memory that predictions do not use
      */
-    OptionalLong note(long reached, int atLeast) {
+    OptionalLong note(long reached, Keeping keeping) {
         if (!grows) {
             return OptionalLong.empty();
         }
+        lastReachedBytes = reached;
         bytes = Math.max(bytes, roundedBytes(reached));
-        return reach.note(reached, bytes, atLeast);
+        return reach.note(reached, bytes, keeping);
     }
 
     /** Says that memory from there on will be given back. */

@@ -6,8 +6,10 @@ import static com.google.common.base.Preconditions.checkState;
 import com.google.common.collect.Iterables;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -88,6 +90,9 @@ public final class ArenaPool {
     private long largestArenaBytes;
     private long overflows;
 
+    private final Pause shortPause = new Pause(Pause.SHORT, () -> trimInPause(true));
+    private final Pause longPause = new Pause(Pause.LONG, () -> trimInPause(false));
+
     /** Creates a pool of native memory. */
     public ArenaPool() {
         this(new NativeSource());
@@ -128,13 +133,17 @@ public final class ArenaPool {
      * @param grows whether it may use more than that, and leaves arrays there
      */
     public Need announce(long bytes, boolean grows) {
+        return announce(bytes, grows, Keeping.LONG);
+    }
+
+    private Need announce(long bytes, boolean grows, Keeping keeping) {
         checkArgument(bytes > 0, "an arena of %s bytes", bytes);
         lock.lock();
         try {
             needs.merge(bytes, 1, Integer::sum);
             growing += grows ? 1 : 0;
             needsChanged();
-            return new Need(bytes, grows);
+            return new Need(bytes, grows, keeping);
         } finally {
             lock.unlock();
         }
@@ -142,7 +151,16 @@ public final class ArenaPool {
 
     /** Announces a user of arenas that grow, until {@link Need#close()}, who knows no size. */
     public Need announceAny() {
-        return announce(ANY, true);
+        return announceAny(Keeping.LONG);
+    }
+
+    /**
+     * Does the same.
+     *
+     * @param keeping of the memory that its inferences use
+     */
+    public Need announceAny(Keeping keeping) {
+        return announce(ANY, true, keeping);
     }
 
     /** The right to lease arenas of one size; closing it allows the pool to shrink. */
@@ -150,11 +168,13 @@ public final class ArenaPool {
 
         private final long bytes;
         private final boolean grows;
+        private final Keeping keeping;
         private boolean closed;
 
-        private Need(long bytes, boolean grows) {
+        private Need(long bytes, boolean grows, Keeping keeping) {
             this.bytes = bytes;
             this.grows = grows;
+            this.keeping = keeping;
         }
 
         /**
@@ -269,22 +289,19 @@ public final class ArenaPool {
          * @param reachedBytes up to where the arena was used, if it grows
          */
         public void close(long reachedBytes) {
-            close(reachedBytes, Reach.PREDICTIONS);
-        }
-
-        /**
-         * Closes the lease.
-         *
-         * @param reachedBytes up to where the arena was used, if it grows
-         * @param atLeast as many leases have to do without memory that is given back
-         */
-        public void close(long reachedBytes, int atLeast) {
             OptionalLong keep;
             lock.lock();
             try {
-                keep = giveBack(reachedBytes, atLeast);
+                keep = giveBack(reachedBytes);
             } finally {
                 lock.unlock();
+            }
+            if (need.keeping.endsInPauses()) {
+                shortPause.await();
+                longPause.await();
+            } else {
+                shortPause.postpone();
+                longPause.postpone();
             }
             keep.ifPresent(kept -> trimLater(arena, kept));
         }
@@ -309,7 +326,7 @@ public final class ArenaPool {
             }
         }
 
-        private OptionalLong giveBack(long reachedBytes, int atLeast) {
+        private OptionalLong giveBack(long reachedBytes) {
             if (closed) {
                 return OptionalLong.empty();
             }
@@ -319,7 +336,7 @@ public final class ArenaPool {
                 return OptionalLong.empty();
             }
             leased.remove(arena);
-            OptionalLong keep = arena.note(need.grows ? reachedBytes : bytes, atLeast);
+            OptionalLong keep = arena.note(need.grows ? reachedBytes : bytes, need.keeping);
             if (arena.abandoned() || isTooLarge(arena)) {
                 arena.abandon();
                 freeUnlessLeased(arena);
@@ -487,23 +504,51 @@ public final class ArenaPool {
      * to be needed: when it turns out how much that is.
      */
     public void trimIdle() {
-        List<Arena> trimmed = new ArrayList<>();
-        long keep;
+        trimIdle(false);
+    }
+
+    /**
+     * @param keepLast whether to keep what the last inference used
+     */
+    private void trimIdle(boolean keepLast) {
+        Map<Arena, Long> kept = new LinkedHashMap<>();
         lock.lock();
         try {
-            keep = needs.isEmpty() ? 0 : needs.lastKey();
+            long needed = needs.isEmpty() ? 0 : needs.lastKey();
             for (Arena arena : idle) {
+                long keep = keepLast ? Math.max(needed, arena.lastReachedBytes()) : needed;
                 if (arena.grows() && arena.bytes() > Arena.roundedBytes(keep)) {
                     arena.beginTrim(keep);
-                    trimmed.add(arena);
+                    kept.put(arena, keep);
                 }
             }
         } finally {
             lock.unlock();
         }
-        for (Arena arena : trimmed) {
-            arena.trim(keep);
-            endTrim(arena);
+        kept.forEach(
+                (arena, keep) -> {
+                    arena.trim(keep);
+                    endTrim(arena);
+                });
+    }
+
+    /**
+     * Trims if no arena is in use.
+     *
+     * @param keepLast whether to keep what the last inference used: the next one may be like it
+     */
+    void trimInPause(boolean keepLast) {
+        boolean used;
+        lock.lock();
+        try {
+            used = !leased.isEmpty();
+        } finally {
+            lock.unlock();
+        }
+        if (used) {
+            (keepLast ? shortPause : longPause).await();
+        } else {
+            trimIdle(keepLast);
         }
     }
 

@@ -19,6 +19,8 @@ public final class OutputArena {
 
     private final ArenaPool.Source source;
     private Optional<Arena> arena = Optional.empty();
+    private final Pause shortPause = new Pause(Pause.SHORT, () -> trimInPause(true));
+    private final Pause longPause = new Pause(Pause.LONG, () -> trimInPause(false));
     private int users;
 
     OutputArena(ArenaPool.Source source) {
@@ -31,7 +33,16 @@ public final class OutputArena {
     }
 
     /** Registers a model until {@link Use#close()}; the first one creates the arena. */
-    public synchronized Use use() {
+    public Use use() {
+        return use(Keeping.LONG);
+    }
+
+    /**
+     * Does the same.
+     *
+     * @param keeping of memory that the model's predictions do not use
+     */
+    public synchronized Use use(Keeping keeping) {
         if (arena.isEmpty()) {
             try {
                 arena = Optional.of(source.create(1, true));
@@ -40,7 +51,7 @@ public final class OutputArena {
             }
         }
         users++;
-        return new Use(arena);
+        return new Use(arena, keeping);
     }
 
     /** Returns the size of the arena in bytes, without the returned part. */
@@ -52,10 +63,12 @@ public final class OutputArena {
     public final class Use implements AutoCloseable {
 
         private final Optional<Arena> used;
+        private final Keeping keeping;
         private boolean closed;
 
-        private Use(Optional<Arena> used) {
+        private Use(Optional<Arena> used, Keeping keeping) {
             this.used = used;
+            this.keeping = keeping;
         }
 
         /** Returns the address of the arena; null if none could be created. */
@@ -73,8 +86,15 @@ public final class OutputArena {
                 if (closed || used.isEmpty()) {
                     return;
                 }
-                OptionalLong keep = used.get().note(reachedBytes);
+                OptionalLong keep = used.get().note(reachedBytes, keeping);
                 keep.ifPresent(kept -> trimLater(used.get(), kept));
+            }
+            if (keeping.endsInPauses()) {
+                shortPause.await();
+                longPause.await();
+            } else {
+                shortPause.postpone();
+                longPause.postpone();
             }
         }
 
@@ -91,6 +111,10 @@ public final class OutputArena {
                 }
             }
         }
+    }
+
+    private synchronized void trimInPause(boolean keepLast) {
+        arena.ifPresent(trimmed -> trimLater(trimmed, keepLast ? trimmed.lastReachedBytes() : 0));
     }
 
     private void trimLater(Arena trimmed, long keep) {

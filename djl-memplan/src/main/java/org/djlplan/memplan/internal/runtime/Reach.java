@@ -5,9 +5,6 @@ import java.util.OptionalLong;
 /** The extent to which recent predictions used an arena. */
 final class Reach {
 
-    /** As many at least have to do without memory that is given back. */
-    static final int PREDICTIONS = 32;
-
     /** What would be given back has to be more than this, and one part in so many. */
     private static final long LITTLE_BYTES = 1 << 20;
 
@@ -16,20 +13,23 @@ final class Reach {
     private long before;
     private long now;
     private int predictions;
+    private long sinceNanos = System.nanoTime();
 
     /**
      * Notes how far a prediction went.
      *
      * @param bytes of the arena
-     * @param atLeast as many predictions have to do without memory that is given back
+     * @param keeping of memory that predictions do not use
      * @return the furthest that predictions went of late, if that is clearly less
      */
-    OptionalLong note(long reached, long bytes, int atLeast) {
+    OptionalLong note(long reached, long bytes, Keeping keeping) {
         now = Math.max(now, reached);
         predictions++;
-        if (predictions < atLeast) {
+        long nowNanos = System.nanoTime();
+        if (!keeping.isOver(predictions, nowNanos - sinceNanos)) {
             return OptionalLong.empty();
         }
+        sinceNanos = nowNanos;
         long furthest = Math.max(before, now);
         before = now;
         now = 0;

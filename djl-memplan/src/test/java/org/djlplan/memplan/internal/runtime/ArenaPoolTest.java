@@ -266,6 +266,34 @@ class ArenaPoolTest {
     }
 
     @Test
+    void close_keptBriefly_keepsWhatTheLastUsedInAPause() {
+        try (Need any = pool.announceAny(Keeping.SHORT)) {
+            for (int i = 0; i < 2; i++) {
+                leased(any).close(LARGE);
+                leased(any).close(MIDDLE);
+                Await.until(() -> pool.metric().arenaBytes() == Arena.roundedBytes(MIDDLE));
+            }
+            assertEquals(Set.of(Arena.roundedBytes(MIDDLE)), Set.copyOf(memory.trims()));
+            pool.trimInPause(false);
+            assertEquals(Arena.roundedBytes(1), pool.metric().arenaBytes());
+        }
+    }
+
+    @Test
+    void trimInPause_arenaInUse_trimsWhenItIsReturned() {
+        try (Need any = pool.announceAny(Keeping.SHORT)) {
+            Lease lease = leased(any);
+            leased(any).close(LARGE);
+            leased(any).close(SMALL);
+            pool.trimInPause(true);
+            pool.trimInPause(false);
+            assertEquals(List.of(), memory.trims());
+            lease.close(SMALL);
+            Await.until(() -> pool.metric().arenaBytes() == 2 * Arena.roundedBytes(SMALL));
+        }
+    }
+
+    @Test
     void trimIdle_largestNeedIsKnown_keepsAsMuch() {
         try (Need any = pool.announceAny();
                 Need known = pool.announce(SMALL, true)) {

@@ -14,8 +14,10 @@ import org.djlplan.memplan.internal.report.BudgetReportRecord;
 import org.djlplan.memplan.internal.report.PlanReportRecord;
 import org.djlplan.memplan.internal.runtime.Arena;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
+import org.djlplan.memplan.internal.runtime.Keeping;
 import org.djlplan.memplan.internal.runtime.NativeLoader;
 import org.djlplan.memplan.internal.runtime.NoArenaException;
+import org.djlplan.memplan.internal.runtime.OutputArena;
 import org.djlplan.memplan.internal.runtime.RunCounters;
 import org.djlplan.memplan.internal.runtime.RunEvents;
 import org.djlplan.memplan.internal.runtime.Settling;
@@ -39,12 +41,6 @@ public final class OrtMemory implements AutoCloseable {
     private static final String ENGINE = "OnnxRuntime";
     private static final String STRATEGY = "first-fit";
 
-    /**
-     * Memory that so many predictions did not use is returned to the system. It is few, because a
-     * prediction takes much longer than the page faults of using the memory again.
-     */
-    private static final int FEW_PREDICTIONS = 8;
-
     /** A smaller arena is of no use. */
     private static final long LEAST_ARENA_BYTES = 4096;
 
@@ -53,6 +49,10 @@ public final class OrtMemory implements AutoCloseable {
     private final ArenaPool.Need need;
     private final NativeLoader.Use use;
     private final Pointer escapes;
+
+    /** Where large outputs are; empty for the engine's own memory. */
+    private final Optional<OutputArena.Use> outputs;
+
     private final long weightsBytes;
     private final Settling settling = new Settling(() -> {});
 
@@ -95,8 +95,14 @@ public final class OrtMemory implements AutoCloseable {
         this.budget = budget;
         ArenaPool pool = budget.isPresent() ? new ArenaPool() : ArenaPool.shared();
         use = OrtNative.use();
-        escapes = OrtNative.djlplan_torch_escapes_create(Pointer.NULL);
-        need = pool.announceAny();
+        outputs =
+                budget.isPresent()
+                        ? Optional.empty()
+                        : Optional.of(OutputArena.shared().use(Keeping.SHORT));
+        escapes =
+                OrtNative.djlplan_torch_escapes_create(
+                        outputs.map(OutputArena.Use::address).orElse(null));
+        need = pool.announceAny(Keeping.SHORT);
     }
 
     /** Returns the size of the session's weights, including packed ones. */
@@ -252,7 +258,8 @@ public final class OrtMemory implements AutoCloseable {
             OrtNative.djlplan_torch_finish(run.run(), counters, new int[0], 0);
             count(counters, bytes);
         } finally {
-            run.lease().close(counters[RunCounters.REACHED], FEW_PREDICTIONS);
+            outputs.ifPresent(use -> use.note(counters[RunCounters.KEPT_REACHED]));
+            run.lease().close(counters[RunCounters.REACHED]);
             leave();
             settling.begin();
         }
@@ -350,6 +357,7 @@ public final class OrtMemory implements AutoCloseable {
         if (escapes != null) {
             OrtNative.djlplan_torch_escapes_delete(escapes);
         }
+        outputs.ifPresent(OutputArena.Use::close);
         use.close();
     }
 

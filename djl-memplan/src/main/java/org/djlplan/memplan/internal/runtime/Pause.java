@@ -1,0 +1,56 @@
+package org.djlplan.memplan.internal.runtime;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/** Runs an action in the background when something was not used for a while. */
+final class Pause {
+
+    /** Services that are in use have longer pauses only now and then. */
+    static final Duration SHORT = Duration.ofMillis(500);
+
+    /** After this, page faults of the next prediction do not matter. */
+    static final Duration LONG = Duration.ofSeconds(10);
+
+    private final long nanos;
+    private final Runnable action;
+    private final AtomicBoolean awaited = new AtomicBoolean();
+    private volatile long lastUseNanos;
+
+    /**
+     * @param action runs once after the last use
+     */
+    Pause(Duration length, Runnable action) {
+        nanos = length.toNanos();
+        this.action = action;
+    }
+
+    /** Says that it was used by somebody who wants the action to run in the next pause. */
+    void await() {
+        postpone();
+        awaitFor(nanos);
+    }
+
+    /** Says that it was used. */
+    void postpone() {
+        lastUseNanos = System.nanoTime();
+    }
+
+    private void awaitFor(long leftNanos) {
+        if (!awaited.get()
+                && awaited.compareAndSet(false, true)
+                && !Later.run(Duration.ofNanos(leftNanos), this::check)) {
+            awaited.set(false);
+        }
+    }
+
+    private void check() {
+        awaited.set(false);
+        long leftNanos = nanos - (System.nanoTime() - lastUseNanos);
+        if (leftNanos > 0) {
+            awaitFor(leftNanos);
+        } else {
+            action.run();
+        }
+    }
+}
