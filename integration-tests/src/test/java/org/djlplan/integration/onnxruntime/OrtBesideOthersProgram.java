@@ -9,7 +9,9 @@ import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ZooModel;
 import ai.djl.translate.NoopTranslator;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -36,14 +38,20 @@ final class OrtBesideOthersProgram {
             ZooModel<NDList, NDList> stock,
             ZooModel<NDList, NDList> planned) {
 
+        /** The planned ONNX model cannot be loaded twice: its file is removed. */
         static Pair load(String engine, Path file, Shape shape) throws Exception {
+            Path copy = file.resolveSibling("copy-" + file.getFileName());
+            Files.copy(file, copy, StandardCopyOption.REPLACE_EXISTING);
+            PlannedTranslatorFactory factory = PlannedTranslatorFactory.wrap(new NoopTranslator());
             return new Pair(
                     engine,
                     shape,
                     criteria(engine, file).optTranslator(new NoopTranslator()).build().loadModel(),
-                    criteria(engine, file)
+                    criteria(engine, copy)
                             .optTranslatorFactory(
-                                    PlannedTranslatorFactory.wrap(new NoopTranslator()))
+                                    engine.equals("OnnxRuntime")
+                                            ? new OrtModels.Removing(factory, copy)
+                                            : factory)
                             .build()
                             .loadModel());
         }

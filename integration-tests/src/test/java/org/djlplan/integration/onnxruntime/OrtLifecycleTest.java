@@ -24,13 +24,11 @@ import ai.djl.translate.NoopTranslator;
 import ai.djl.translate.TranslateException;
 import ai.djl.translate.Translator;
 import ai.djl.translate.TranslatorFactory;
-import ai.djl.util.Pair;
 import ai.djl.util.PairList;
 import com.google.common.base.Throwables;
 import java.io.IOException;
 import java.lang.reflect.Field;
 import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Type;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -39,7 +37,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.Set;
 import org.djlplan.integration.support.OnnxSketch;
 import org.djlplan.memplan.PlanHandle;
 import org.djlplan.memplan.PlannedTranslatorFactory;
@@ -231,37 +228,11 @@ class OrtLifecycleTest {
         }
     }
 
-    /** Removes the file that DJL has loaded, so that it cannot be loaded again. */
-    private record Removing(TranslatorFactory inner, Path file) implements TranslatorFactory {
-
-        @Override
-        public Set<Pair<Type, Type>> getSupportedTypes() {
-            return inner.getSupportedTypes();
-        }
-
-        @Override
-        public boolean isSupported(Class<?> input, Class<?> output) {
-            return inner.isSupported(input, output);
-        }
-
-        @Override
-        public <I, O> Translator<I, O> newInstance(
-                Class<I> input, Class<O> output, Model model, Map<String, ?> arguments)
-                throws TranslateException {
-            try {
-                Files.delete(file);
-            } catch (IOException e) {
-                throw new TranslateException(e);
-            }
-            return inner.newInstance(input, output, model, arguments);
-        }
-    }
-
     @Test
     void load_onlyEngine_createsTheSessionOnce() throws Exception {
         Path file = OrtModels.Kind.CLASSIFIER.write(folder);
         TranslatorFactory factory =
-                new Removing(PlannedTranslatorFactory.wrap(new NoopTranslator()), file);
+                new OrtModels.Removing(PlannedTranslatorFactory.wrap(new NoopTranslator()), file);
         try (ZooModel<NDList, NDList> model =
                         OrtModels.criteria(file).optTranslatorFactory(factory).build().loadModel();
                 Predictor<NDList, NDList> predictor = model.newPredictor();

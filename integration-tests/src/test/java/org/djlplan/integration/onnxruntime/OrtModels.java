@@ -1,5 +1,6 @@
 package org.djlplan.integration.onnxruntime;
 
+import ai.djl.Model;
 import ai.djl.inference.Predictor;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
@@ -10,13 +11,20 @@ import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ZooModel;
 import ai.djl.translate.NoopTranslator;
 import ai.djl.translate.TranslateException;
+import ai.djl.translate.Translator;
+import ai.djl.translate.TranslatorFactory;
+import ai.djl.util.Pair;
+import java.io.IOException;
+import java.lang.reflect.Type;
 import java.nio.ByteBuffer;
 import java.nio.LongBuffer;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import org.djlplan.integration.support.OnnxSketch;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 
@@ -50,6 +58,32 @@ final class OrtModels {
                 .setTypes(NDList.class, NDList.class)
                 .optModelPath(file)
                 .optEngine("OnnxRuntime");
+    }
+
+    /** Removes the file that DJL has loaded, so that it cannot be loaded again. */
+    record Removing(TranslatorFactory inner, Path file) implements TranslatorFactory {
+
+        @Override
+        public Set<Pair<Type, Type>> getSupportedTypes() {
+            return inner.getSupportedTypes();
+        }
+
+        @Override
+        public boolean isSupported(Class<?> input, Class<?> output) {
+            return inner.isSupported(input, output);
+        }
+
+        @Override
+        public <I, O> Translator<I, O> newInstance(
+                Class<I> input, Class<O> output, Model model, Map<String, ?> arguments)
+                throws TranslateException {
+            try {
+                Files.delete(file);
+            } catch (IOException e) {
+                throw new TranslateException(e);
+            }
+            return inner.newInstance(input, output, model, arguments);
+        }
     }
 
     /** A model and inputs of it that depend on a number. */

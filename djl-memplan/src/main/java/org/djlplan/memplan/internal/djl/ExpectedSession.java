@@ -1,13 +1,12 @@
 package org.djlplan.memplan.internal.djl;
 
 import ai.djl.engine.Engine;
-import java.util.HashSet;
+import ai.djl.engine.EngineProvider;
+import java.lang.reflect.Field;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import org.djlplan.memplan.internal.config.GivenOptions;
 import org.djlplan.memplan.internal.config.OptionKey;
-import org.djlplan.memplan.internal.engine.TfLiteEngineProvider;
 import org.djlplan.memplan.internal.runtime.UnsupportedPlatformException;
 import org.djlplan.memplan.internal.runtime.ort.OrtAllocator;
 import org.slf4j.Logger;
@@ -17,22 +16,50 @@ import org.slf4j.LoggerFactory;
  * Gives the session of an ONNX model our allocator when DJL creates it.
  *
  * <p>DJL loads a model before it calls a translator factory, except to ask whether it supports some
- * types. From that call on, the next session that the thread creates is expected to be the model's.
- * This works if the process has planned an ONNX model already, or has no engine but ONNX Runtime;
- * otherwise the first ONNX model is loaded twice.
+ * types. If the thread asks for ONNX Runtime's engine after that call, the next session that it
+ * creates is expected to be the model's. Until the first ONNX model is loaded, a provider of ours
+ * in the place of the engine's notices that request.
  */
 final class ExpectedSession {
 
     private static final Logger logger = LoggerFactory.getLogger(ExpectedSession.class);
     private static final String ONNX_RUNTIME = "OnnxRuntime";
-    private static final String TFLITE = "TFLite";
+
+    /** Whether this thread loads a model whose engine is not known yet. */
+    private static final ThreadLocal<Boolean> ANNOUNCED = new ThreadLocal<>();
 
     private static final ThreadLocal<Boolean> EXPECTED = new ThreadLocal<>();
 
     private static volatile boolean tableReplaced;
-    private static volatile boolean tried;
+
+    /** Whether the first session cannot be expected. Later ones can, if that model is planned. */
+    private static volatile boolean unnoticed;
 
     private ExpectedSession() {}
+
+    /** Provides the engine as before, and tells when a thread that loads a model asks for it. */
+    private record NoticingProvider(EngineProvider inner) implements EngineProvider {
+
+        @Override
+        public String getEngineName() {
+            return inner.getEngineName();
+        }
+
+        @Override
+        public int getEngineRank() {
+            return inner.getEngineRank();
+        }
+
+        @Override
+        public Engine getEngine() {
+            Engine engine = inner.getEngine();
+            if (ANNOUNCED.get() != null) {
+                ANNOUNCED.remove();
+                expect(engine);
+            }
+            return engine;
+        }
+    }
 
     /**
      * Announces that this thread is about to load a model.
@@ -46,26 +73,45 @@ final class ExpectedSession {
             return;
         }
         try {
-            if (!tried && isOnlyEngine()) {
-                Engine engine = Engine.getEngine(ONNX_RUNTIME);
-                OrtBinding binding = OrtBinding.of(engine);
-                if (!engine.defaultDevice().isGpu() && binding.attach().isEmpty()) {
-                    prepare(binding);
-                }
-                tried = true;
-            }
             if (tableReplaced) {
-                OrtAllocator.expect();
-                EXPECTED.set(true);
+                expectSession();
+            } else if (!unnoticed && Engine.hasEngine(ONNX_RUNTIME)) {
+                watch(true);
+                ANNOUNCED.set(true);
             }
         } catch (ReflectiveOperationException | RuntimeException | UnsupportedPlatformException e) {
-            tried = true;
-            logger.debug("ONNX models are loaded twice", e);
+            giveUp(e);
         }
     }
 
+    private static void expect(Engine engine) {
+        try {
+            OrtBinding binding = OrtBinding.of(engine);
+            if (!engine.defaultDevice().isGpu() && binding.attach().isEmpty()) {
+                prepare(binding);
+            }
+            if (tableReplaced) {
+                expectSession();
+            } else {
+                unnoticed = true;
+            }
+        } catch (ReflectiveOperationException | RuntimeException | UnsupportedPlatformException e) {
+            giveUp(e);
+        }
+    }
+
+    private static void expectSession() throws UnsupportedPlatformException {
+        OrtAllocator.expect();
+        EXPECTED.set(true);
+    }
+
+    private static void giveUp(Exception problem) {
+        unnoticed = true;
+        logger.debug("ONNX models are loaded twice", problem);
+    }
+
     /** Prepares for models to come. The allocator is attached. */
-    static void prepare(OrtBinding binding) {
+    static synchronized void prepare(OrtBinding binding) {
         if (tableReplaced) {
             return;
         }
@@ -74,27 +120,40 @@ final class ExpectedSession {
                     !Engine.getEngine(ONNX_RUNTIME).defaultDevice().isGpu()
                             && binding.replaceTable();
         } catch (ReflectiveOperationException | RuntimeException e) {
-            logger.debug("ONNX models are loaded twice", e);
+            giveUp(e);
         }
     }
 
-    private static boolean isOnlyEngine() {
-        Set<String> engines = new HashSet<>(Engine.getAllEngines());
-        if (!engines.contains(ONNX_RUNTIME)) {
-            return false;
+    /** Makes DJL ask our provider for the engine, or the engine's own again. */
+    private static synchronized void watch(boolean on) throws ReflectiveOperationException {
+        Field field = Engine.class.getDeclaredField("ALL_ENGINES");
+        field.setAccessible(true);
+        @SuppressWarnings("unchecked")
+        Map<String, EngineProvider> providers = (Map<String, EngineProvider>) field.get(null);
+        EngineProvider present = providers.get(ONNX_RUNTIME);
+        if (on && !(present instanceof NoticingProvider)) {
+            providers.put(ONNX_RUNTIME, new NoticingProvider(present));
+        } else if (!on && present instanceof NoticingProvider ours) {
+            providers.put(ONNX_RUNTIME, ours.inner());
         }
-        if (!TfLiteEngineProvider.hasLibrary()) {
-            engines.remove(TFLITE);
-        }
-        return engines.equals(Set.of(ONNX_RUNTIME));
     }
 
-    /** Returns the session that this thread has created with our allocator since then. */
+    /**
+     * Returns the session that this thread has created with our allocator since then. From now on
+     * DJL asks the engine's own provider: ours would retain its class loader.
+     */
     static Optional<OrtAllocator.Arrived> arrived() {
-        if (EXPECTED.get() == null) {
-            return Optional.empty();
-        }
+        boolean announced = ANNOUNCED.get() != null;
+        ANNOUNCED.remove();
+        boolean expected = EXPECTED.get() != null;
         EXPECTED.remove();
-        return OrtAllocator.arrived();
+        if (announced || expected) {
+            try {
+                watch(false);
+            } catch (ReflectiveOperationException | RuntimeException e) {
+                giveUp(e);
+            }
+        }
+        return expected ? OrtAllocator.arrived() : Optional.empty();
     }
 }
