@@ -4,12 +4,15 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import ai.djl.ModelException;
 import ai.djl.inference.Predictor;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
+import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ModelNotFoundException;
 import ai.djl.repository.zoo.ZooModel;
+import ai.djl.translate.NoopTranslator;
 import ai.djl.translate.TranslateException;
 import com.google.common.base.Throwables;
 import java.nio.ByteBuffer;
@@ -23,6 +26,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.djlplan.integration.support.OnnxSketch;
 import org.djlplan.memplan.PlanHandle;
+import org.djlplan.memplan.PlannedTranslatorFactory;
+import org.djlplan.memplan.SharedBudget;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.report.BudgetReport;
 import org.junit.jupiter.api.Tag;
@@ -175,6 +180,64 @@ class OrtBudgetTest {
         try (ZooModel<NDList, NDList> model = load(file, "1MB:best-effort")) {
             assertEquals(1, predict(model, SIDE).size());
             assertTrue(PlanHandle.of(model).orElseThrow().report().planned());
+        }
+    }
+
+    private static Criteria<NDList, NDList> criteria(Path file) {
+        return OrtModels.criteria(file)
+                .optTranslatorFactory(
+                        PlannedTranslatorFactory.wrap(new NoopTranslator())
+                                .with("memplan.warmup", WARMUP))
+                .build();
+    }
+
+    private static long budgetBytes(ZooModel<NDList, NDList> model) {
+        return PlanHandle.of(model).orElseThrow().report().budget().orElseThrow().budgetBytes();
+    }
+
+    @Test
+    void sharedBudget_twoModels_shareItAndPredictStocksBytes() throws Exception {
+        Path detector = OrtModels.Kind.DETECTOR.write(folder);
+        Path classifier = OrtModels.Kind.CLASSIFIER.write(folder);
+        List<List<ByteBuffer>> expected = new ArrayList<>();
+        for (Path file : List.of(detector, classifier)) {
+            try (ZooModel<NDList, NDList> stock = OrtModels.stock(file)) {
+                expected.add(predict(stock, SIDE));
+            }
+        }
+        long least =
+                refusedLeastBytes(detector, "100KB", WARMUP)
+                        + refusedLeastBytes(classifier, "100KB", WARMUP);
+        SharedBudget shared = SharedBudget.of(least * 11 / 10);
+        try (ZooModel<NDList, NDList> first = shared.load(criteria(detector))) {
+            assertEquals(shared.bytes(), budgetBytes(first));
+            try (ZooModel<NDList, NDList> second = shared.load(criteria(classifier))) {
+                assertTrue(budgetBytes(first) + budgetBytes(second) <= shared.bytes());
+                for (int i = 0; i < 3; i++) {
+                    assertEquals(expected.get(0), predict(first, SIDE));
+                    assertEquals(expected.get(1), predict(second, SIDE));
+                }
+                TranslateException e =
+                        assertThrows(TranslateException.class, () -> predict(first, 2 * SIDE));
+                assertTrue(least(e) > budgetBytes(first), e.toString());
+            }
+            assertEquals(shared.bytes(), budgetBytes(first));
+            assertEquals(expected.get(0), predict(first, SIDE));
+        }
+    }
+
+    @Test
+    void sharedBudget_noRoomForBoth_refusesTheSecondWithTheSmallest() throws Exception {
+        Path file = OrtModels.Kind.DETECTOR.write(folder);
+        long least = refusedLeastBytes(file, "100KB", WARMUP);
+        SharedBudget shared = SharedBudget.of(least * 19 / 10);
+        try (ZooModel<NDList, NDList> first = shared.load(criteria(file))) {
+            List<ByteBuffer> expected = predict(first, SIDE);
+            ModelException e =
+                    assertThrows(ModelException.class, () -> shared.load(criteria(file)).close());
+            assertEquals(least, least(e));
+            assertEquals(shared.bytes(), budgetBytes(first));
+            assertEquals(expected, predict(first, SIDE));
         }
     }
 }
