@@ -77,7 +77,7 @@ class OrtMemoryBench {
 
     @Test
     void printFixedSize() throws Exception {
-        print(List.of(Way.PATTERNS_OFF, Way.PLANNED), Work.FIXED, detector(), 40, 1, 1);
+        print(List.of(Way.PATTERNS_OFF, Way.PLANNED), Work.FIXED, detector(), 100, 1, 1);
     }
 
     @Test
@@ -85,6 +85,7 @@ class OrtMemoryBench {
         Path file = OnnxSketch.encoder(6, 384).write(folder.resolve("encoder.onnx"));
         for (int threads : new int[] {1, 8, 64}) {
             print(List.of(Way.STOCK, Way.PLANNED), Work.TEXT, file, 400, threads, 1);
+            print(List.of(Way.STOCK, Way.PLANNED), Work.BATCHES, file, 200, threads, 1);
         }
     }
 

@@ -10,6 +10,7 @@ import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.repository.zoo.Criteria;
 import ai.djl.translate.NoopTranslator;
+import com.google.common.base.Splitter;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -18,6 +19,7 @@ import java.nio.LongBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -82,13 +84,27 @@ final class OrtMemoryProgram {
         TEXT {
             @Override
             long[] shape(Random random, int number, int count) {
-                return new long[] {1 + random.nextInt(8), 8 + random.nextInt(121)};
+                return texts(random, 8);
+            }
+        },
+        BATCHES {
+            @Override
+            long[] shape(Random random, int number, int count) {
+                return texts(random, 32);
             }
         };
 
         private static final int SMALL = 64;
 
         abstract long[] shape(Random random, int number, int count);
+
+        private static long[] texts(Random random, int most) {
+            return new long[] {1 + random.nextInt(most), 8 + random.nextInt(121)};
+        }
+
+        private boolean isText() {
+            return this == TEXT || this == BATCHES;
+        }
 
         private static long[] image(Random random) {
             return new long[] {
@@ -101,10 +117,20 @@ final class OrtMemoryProgram {
     private static final int LARGEST = 3 * 960 * 960;
     private static final double MEGA = 1e6;
 
+    /** Fields of {@code /proc/self/stat}, counted from the one after the name. */
+    private static final int MINOR_FAULTS = 7;
+
+    private static final int USER_TICKS = 11;
+    private static final int SYSTEM_TICKS = 12;
+
+    /** {@code USER_HZ} is 100 on all of Linux's architectures that matter here. */
+    private static final double MILLIS_PER_TICK = 10;
+
     private final List<Model> models = new ArrayList<>();
     private final Way way;
     private final Optional<Semaphore> gate;
     private final ByteBuffer elements;
+    private long[] nanos = new long[0];
 
     private OrtMemoryProgram(Way way, Work work) {
         this.way = way;
@@ -142,10 +168,14 @@ final class OrtMemoryProgram {
         long loaded = status("VmRSS");
         long loadPeak = status("VmHWM");
         resetPeak();
+        long faults = stat(MINOR_FAULTS);
+        long ticks = stat(USER_TICKS) + stat(SYSTEM_TICKS);
         long begin = System.nanoTime();
         long checksum = predict(work, shapes, threads);
         double millis = (System.nanoTime() - begin) / MEGA;
         long peak = status("VmHWM");
+        faults = stat(MINOR_FAULTS) - faults;
+        ticks = stat(USER_TICKS) + stat(SYSTEM_TICKS) - ticks;
         System.gc();
         Thread.sleep(1000);
         long end = status("VmRSS");
@@ -153,7 +183,9 @@ final class OrtMemoryProgram {
                 Locale.ROOT,
                 "%-16s %-8s %3d predictions %2d threads %d sessions: loaded %4d (peak %4d)"
                         + " end %4d peak %4d MB"
-                        + " %8.0f ms %7.2f per second, outputs %x%n",
+                        + " %8.0f ms %7.2f per second, median %6.1f ms, %5.1f ms"
+                        + " of CPUs and %4d faults"
+                        + " each, outputs %x%n",
                 way,
                 work,
                 count,
@@ -165,6 +197,9 @@ final class OrtMemoryProgram {
                 (peak - before) / KIBI,
                 millis,
                 count * 1000 / millis,
+                Arrays.stream(nanos).sorted().skip(count / 2).findFirst().orElseThrow() / MEGA,
+                ticks * MILLIS_PER_TICK / count,
+                faults / count,
                 checksum);
         System.out.flush();
     }
@@ -201,6 +236,7 @@ final class OrtMemoryProgram {
 
     private long predict(Work work, List<long[]> shapes, int threads)
             throws InterruptedException, ExecutionException {
+        nanos = new long[shapes.size()];
         long[] checksums = new long[shapes.size()];
         ExecutorService pool = Executors.newFixedThreadPool(threads);
         List<Future<?>> results = new ArrayList<>();
@@ -209,11 +245,13 @@ final class OrtMemoryProgram {
             results.add(
                     pool.submit(
                             () -> {
+                                long begin = System.nanoTime();
                                 checksums[number] =
                                         predict(
                                                 models.get(number % models.size()),
                                                 work,
                                                 shapes.get(number));
+                                nanos[number] = System.nanoTime() - begin;
                                 return null;
                             }));
         }
@@ -232,7 +270,7 @@ final class OrtMemoryProgram {
         Shape shape = new Shape(dimensions);
         try (NDManager manager = model.getNDManager().newSubManager();
                 Predictor<NDList, NDList> predictor = model.newPredictor(new NoopTranslator())) {
-            NDArray input = work == Work.TEXT ? ids(manager, shape) : floats(manager, shape);
+            NDArray input = work.isText() ? ids(manager, shape) : floats(manager, shape);
             gate.ifPresent(Semaphore::acquireUninterruptibly);
             NDList outputs;
             try {
@@ -265,7 +303,7 @@ final class OrtMemoryProgram {
     private static ByteBuffer elements(Work work) {
         ByteBuffer made = ByteBuffer.allocateDirect(LARGEST * Float.BYTES);
         made.order(ByteOrder.nativeOrder());
-        if (work == Work.TEXT) {
+        if (work.isText()) {
             LongBuffer ids = made.asLongBuffer();
             for (int i = 0; i < ids.capacity(); i++) {
                 ids.put(i, i * 31L % 1000);
@@ -285,6 +323,13 @@ final class OrtMemoryProgram {
                 .mapToLong(line -> Long.parseLong(line.replaceAll("[^0-9]", "")))
                 .findFirst()
                 .orElseThrow();
+    }
+
+    /** Returns one of the numbers that follow the name of the process in {@code stat}. */
+    private static long stat(int field) throws IOException {
+        String stat = Files.readString(Path.of("/proc/self/stat"));
+        String afterName = stat.substring(stat.lastIndexOf(')') + 2);
+        return Long.parseLong(Splitter.on(' ').splitToList(afterName).get(field));
     }
 
     private static void resetPeak() throws IOException {
