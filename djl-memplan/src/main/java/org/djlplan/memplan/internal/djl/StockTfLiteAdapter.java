@@ -33,7 +33,8 @@ import org.djlplan.memplan.internal.engine.TfLiteTypes;
  */
 final class StockTfLiteAdapter implements TfLiteAdapter {
 
-    private static final String BLOCK = "ai.djl.tflite.engine.PlannedTfLiteSymbolBlock";
+    private static final String PACKAGE = "ai.djl.tflite.engine.";
+    private static final String BLOCK = PACKAGE + "PlannedTfLiteSymbolBlock";
     private static final String EXTENSION = ".tflite";
     private static final Path MAPPINGS = Path.of("/proc/self/maps");
 
@@ -43,7 +44,7 @@ final class StockTfLiteAdapter implements TfLiteAdapter {
 
     private StockTfLiteAdapter(Class<?> type) throws ReflectiveOperationException {
         planned = type.getConstructor(UnaryOperator.class, Runnable.class, PairList.class);
-        Class<?> manager = type.getClassLoader().loadClass("ai.djl.tflite.engine.TfLiteNDManager");
+        Class<?> manager = type.getClassLoader().loadClass(PACKAGE + "TfLiteNDManager");
         stock = type.getMethod("stock", Path.class, manager);
         array =
                 type.getMethod(
@@ -56,7 +57,7 @@ final class StockTfLiteAdapter implements TfLiteAdapter {
      * @param stockBlock the class of the engine's block
      */
     static StockTfLiteAdapter of(Class<?> stockBlock) throws ReflectiveOperationException {
-        if (!stockBlock.getName().equals("ai.djl.tflite.engine.TfLiteSymbolBlock")) {
+        if (!stockBlock.getName().equals(PACKAGE + "TfLiteSymbolBlock")) {
             throw new ClassNotFoundException("the model has a block of " + stockBlock);
         }
         return new StockTfLiteAdapter(define(stockBlock));
@@ -73,7 +74,7 @@ final class StockTfLiteAdapter implements TfLiteAdapter {
         } catch (ClassNotFoundException | LinkageError e) {
             // Not there yet, or a copy in our loader that does not see the engine.
         }
-        String resource = '/' + BLOCK.replace('.', '/') + ".class";
+        String resource = "/META-INF/djlplan/" + BLOCK.substring(PACKAGE.length()) + ".class";
         try (InputStream in = StockTfLiteAdapter.class.getResourceAsStream(resource)) {
             if (in == null) {
                 throw new ClassNotFoundException(resource);
