@@ -60,8 +60,14 @@ class SnippetsTest {
                     "org.djlplan.memplan.report.*",
                     "org.djlplan.memplan.rows.*");
 
+    /** Of Gradle: {@code "group:artifact:version:classifier"}, of which the end may be left out. */
+    private static final Pattern COORDINATES = Pattern.compile("\"([\\w.]+(?::[\\w.-]+){1,3})\"");
+
     private static final Pattern CLASS =
             Pattern.compile("(?m)^(?:public )?(?:final )?class (\\w+)");
+
+    /** Gives our modules' versions to applications. */
+    private static final Path BOM = Markdown.ROOT.resolve("distribution/bom/pom.xml");
 
     @TempDir Path folder;
 
@@ -165,15 +171,45 @@ class SnippetsTest {
         assertTrue(found >= 15, "only " + found + " dependencies were found");
     }
 
-    /** What the poms manage, with the versions of both releases of DJL, and our own modules. */
+    @Test
+    void kotlin_dependencies_areOfVersionsThatAreTested() throws Exception {
+        Set<String> tested = testedArtifacts();
+        List<String> unknown = new ArrayList<>();
+        int found = 0;
+        for (Markdown document : Markdown.all()) {
+            for (Block block : document.blocks("kotlin")) {
+                Matcher coordinates = COORDINATES.matcher(block.code());
+                while (coordinates.find()) {
+                    found++;
+                    String artifact = coordinates.group(1) + ":".repeat(3 - colons(coordinates));
+                    if (!tested.contains(artifact)) {
+                        unknown.add(document.file() + ": " + artifact);
+                    }
+                }
+            }
+        }
+        assertEquals(List.of(), unknown);
+        assertTrue(found >= 4, "only " + found + " dependencies were found");
+    }
+
+    private static int colons(Matcher coordinates) {
+        return (int) coordinates.group(1).chars().filter(c -> c == ':').count();
+    }
+
+    /**
+     * What the poms manage, with the versions of both releases of DJL, and our own modules; these
+     * without a version, too, as the bill of materials allows.
+     */
     private static Set<String> testedArtifacts() throws Exception {
         Document parent = parse(Files.readString(Markdown.ROOT.resolve("pom.xml")));
         Document here = parse(Files.readString(Path.of("pom.xml")));
         Map<String, String> properties = new HashMap<>(properties(parent));
         properties.putAll(properties(here));
-        properties.put("project.version", childText(parent.getDocumentElement(), "version"));
+        properties.put("project.version", properties.get("revision"));
         Set<String> artifacts = new HashSet<>(artifacts(parent, properties));
         artifacts.addAll(artifacts(here, properties));
+        artifacts.addAll(artifacts(parse(Files.readString(BOM)), Map.of("project.version", "")));
+        artifacts.add("org.djlplan:djl-plan-bom:" + properties.get("revision") + ":");
         return artifacts;
     }
 

@@ -1,0 +1,2 @@
+/** What a release publishes, and an application that is built of it. */
+package org.djlplan.integration.publishing;
