@@ -13,10 +13,10 @@ import java.util.Locale;
 
 /**
  * What a call of a C function costs by JNA's direct mapping, as djl-plan calls its library, and by
- * the Foreign Function and Memory API of JDK 22 and later: the processor time until the first call has
- * returned, the classes that are loaded until then, and the time of a later call. The function has
- * the parameters of the one call per prediction, and does nothing. Before, the other API may make
- * handles of as many functions as have different parameters in djl-plan's library.
+ * the Foreign Function and Memory API of JDK 22 and later: the processor time until the first call
+ * has returned, the classes that are loaded until then, and the time of a later call. The function
+ * has the parameters of the one call per prediction, and does nothing. Before, the other API may
+ * make handles of as many functions as have different parameters in djl-plan's library.
  *
  * <p>usage: {@code NativeCalls jna} or {@code NativeCalls ffm SIGNATURES}
  *

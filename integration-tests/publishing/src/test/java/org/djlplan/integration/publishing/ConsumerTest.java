@@ -50,7 +50,9 @@ class ConsumerTest {
     private static synchronized Consumer consumer(Jdk jdk) throws Exception {
         Consumer built = BUILT.get(jdk);
         if (built == null) {
-            built = Consumer.build(jdk, Files.createDirectory(folder.resolve("on" + jdk.feature())));
+            built =
+                    Consumer.build(
+                            jdk, Files.createDirectory(folder.resolve("on" + jdk.feature())));
             BUILT.put(jdk, built);
         }
         return built;
@@ -148,7 +150,7 @@ class ConsumerTest {
                         "--class-path",
                         Consumer.path(engine),
                         "--add-modules",
-                        // Modules by themselves, so that nobody's being automatic brings them along.
+                        // Explicit modules, which automatic ones do not bring along.
                         "com.google.gson,org.slf4j,org.slf4j.simple",
                         "--module",
                         "consumer/consumer.Main"));
@@ -173,7 +175,6 @@ class ConsumerTest {
         Consumer consumer = consumer(jdk);
         assertPlanned(
                 false,
-                consumer.run(
-                        home.resolve("bin/java"), List.of("-jar", consumer.jar().toString())));
+                consumer.run(home.resolve("bin/java"), List.of("-jar", consumer.jar().toString())));
     }
 }

@@ -125,7 +125,8 @@ class StagedRepositoryTest {
         assertFalse(text(pom, "developers/developer/url").isEmpty());
         for (String connection : List.of("connection", "developerConnection")) {
             assertEquals(
-                    "scm:git:https://djl-plan.invalid/djl-plan.git", text(pom, "scm/" + connection));
+                    "scm:git:https://djl-plan.invalid/djl-plan.git",
+                    text(pom, "scm/" + connection));
         }
         assertEquals("https://djl-plan.invalid", text(pom, "scm/url"));
     }
@@ -159,7 +160,8 @@ class StagedRepositoryTest {
     @Test
     void bundle_hasNoDependencies() throws Exception {
         assertFalse(Files.readString(Staged.file(BUNDLE, ".pom")).contains("<dependencies>"));
-        assertTrue(names(BUNDLE, ".jar").contains("META-INF/djlplan/PlannedTfLiteSymbolBlock.class"));
+        assertTrue(
+                names(BUNDLE, ".jar").contains("META-INF/djlplan/PlannedTfLiteSymbolBlock.class"));
     }
 
     @Test
@@ -220,7 +222,8 @@ class StagedRepositoryTest {
             }
         }
         long files = jars().count() * OF_A_JAR.size() + OF_THE_BOM.size() + artifacts().count();
-        assertTrue(checked >= CHECKSUMS.size() * files, "only " + checked + " checksums were found");
+        assertTrue(
+                checked >= CHECKSUMS.size() * files, "only " + checked + " checksums were found");
     }
 
     /** By the key that was made for this release alone. */
@@ -239,11 +242,13 @@ class StagedRepositoryTest {
     }
 
     private static void gpg(Path home, String... arguments) throws Exception {
-        List<String> command = new ArrayList<>(List.of("gpg", "--batch", "--quiet", "--no-autostart"));
+        List<String> command =
+                new ArrayList<>(List.of("gpg", "--batch", "--quiet", "--no-autostart"));
         command.addAll(List.of("--homedir", home.toString()));
         command.addAll(List.of(arguments));
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-        String printed = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        String printed =
+                new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertEquals(0, process.waitFor(), command + ": " + printed);
     }
 
