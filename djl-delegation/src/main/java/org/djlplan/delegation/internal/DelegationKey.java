@@ -68,8 +68,7 @@ public enum DelegationKey implements Option {
                     + " model's file (`17`, `17-23`), types (`CONV_2D`) or names of output tensors,"
                     + " where `*` stands for any characters ([how](how-it-works/delegation.md))");
 
-    private final String key =
-            PlanOptions.DELEGATION_PREFIX + OptionKey.camelCase(name());
+    private final String key = PlanOptions.DELEGATION_PREFIX + OptionKey.camelCase(name());
 
     private final String defaultValue;
     private final Origin origin;
