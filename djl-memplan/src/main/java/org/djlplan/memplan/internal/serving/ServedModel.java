@@ -618,7 +618,9 @@ public final class ServedModel implements TfLiteModel {
         return new DelegationReportRecord(
                 chooses.name(),
                 model.graph().operators().size(),
-                candidates.governor().serving().operators().size(),
+                defers && !usesShapesInFile
+                        ? candidates.governor().serving().operators().size()
+                        : serving.delegatedOperators(),
                 serving.partitions(),
                 candidates.governor().serving().threads(),
                 choice.origin(),

@@ -91,12 +91,12 @@ class MetricsTest {
     void bindTo_modelUnreachable_modelIsCollected() throws Exception {
         MeterRegistry registry = new SimpleMeterRegistry();
         try (ZooModel<NDList, NDList> model = Planned.load(MODEL, Map.of())) {
-            new PlanMetrics(model).bindTo(registry);
+            new PlanMetrics(model, "a").bindTo(registry);
         }
         Freed.assertEverythingIsCollected();
         assertTrue(Double.isNaN(registry.get("djlplan.arena.bytes").gauge().value()));
         try (ZooModel<NDList, NDList> next = Planned.load(MODEL, Map.of())) {
-            new PlanMetrics(next).bindTo(registry);
+            new PlanMetrics(next, "a").bindTo(registry);
             assertTrue(gauge(registry, "djlplan.arena.bytes") > 0, "the next model's instead");
         }
     }
