@@ -417,7 +417,9 @@ public final class TorchMemory implements AutoCloseable {
             all = List.copyOf(sequences.values());
             sequences.clear();
         }
-        all.forEach(AllocationSequence::close);
+        for (AllocationSequence each : all) {
+            each.close();
+        }
     }
 
     private AllocationPlans known() {
