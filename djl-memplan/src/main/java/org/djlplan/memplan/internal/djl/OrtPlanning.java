@@ -23,8 +23,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes a model of ONNX Runtime predict in arenas that all models share. A session is given its
- * allocator when it is created: one that DJL created without it is closed and created again.
+ * Makes a model of ONNX Runtime predict in arenas that all models share. A session gets its
+ * allocator when it is created. If DJL created one without our allocator, it is closed and created
+ * again.
  */
 final class OrtPlanning {
 
@@ -41,7 +42,7 @@ final class OrtPlanning {
      * Plans a loaded model.
      *
      * @param early the model's session, if it has our allocator already
-     * @return why it was left as it was; empty if it is planned
+     * @return the reason why the model runs as stock; empty if it is planned
      * @throws TranslateException if its budget cannot be met, or it cannot be loaded again
      */
     Optional<String> plan(Model model, Optional<OrtAllocator.Arrived> early)
@@ -93,12 +94,12 @@ final class OrtPlanning {
         }
     }
 
-    /** Returns why the session is one of the engine's own; empty if it is ours. */
+    /** Returns the reason why the session is stock; empty if it has our allocator. */
     private Optional<String> install(Model model, OrtAdapter adapter, Path file)
             throws ReflectiveOperationException, TranslateException {
         Block stock = model.getBlock();
         adapter.useEnvironmentAllocator(true);
-        // Closed first: only one of the two sessions is in memory at a time.
+        // The stock session is closed first, so that two never are in memory at once.
         close((AutoCloseable) stock);
         ProcessMemory.trim();
         OrtMemory memory;
@@ -134,8 +135,8 @@ final class OrtPlanning {
     }
 
     /**
-     * Runs the model once, with the inputs of the options or those that it describes, to tell
-     * whether its budget suffices. If it does not, the smallest one is measured without a limit.
+     * Checks a budget by running the model once, on inputs of the shapes in the options or in the
+     * file. If the budget is too small, a second run without a limit measures the smallest one.
      */
     private void tryBudget(Model model, Block block, OrtMemory memory) throws TranslateException {
         try {

@@ -6,8 +6,6 @@ import ai.djl.training.ParameterStore;
 import ai.djl.util.PairList;
 import com.google.common.collect.ImmutableList;
 import java.util.Collections;
-import java.util.LinkedHashMap;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -15,6 +13,7 @@ import java.util.function.Supplier;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.internal.djl.liveness.ArrayTypes;
 import org.djlplan.memplan.internal.djl.liveness.LivenessExecutor;
+import org.djlplan.memplan.internal.runtime.RecentMap;
 import org.djlplan.memplan.internal.runtime.VirtualThreads;
 import org.djlplan.memplan.internal.runtime.Workers;
 import org.djlplan.memplan.internal.runtime.torch.TorchMemory;
@@ -39,22 +38,7 @@ final class PlannedForward implements InferencePass {
     private final Optional<LivenessExecutor> liveness;
     private final TorchMemory memory;
     private final Set<ImmutableList<ArrayType>> seen =
-            Collections.newSetFromMap(Collections.synchronizedMap(new Latest()));
-
-    /** Forgets what was asked for least recently. */
-    private static final class Latest extends LinkedHashMap<ImmutableList<ArrayType>, Boolean> {
-
-        private static final long serialVersionUID = 1L;
-
-        Latest() {
-            super(16, 0.75f, true);
-        }
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<ImmutableList<ArrayType>, Boolean> eldest) {
-            return size() > MOST_TYPES;
-        }
-    }
+            Collections.newSetFromMap(RecentMap.ofMost(MOST_TYPES));
 
     /**
      * @param stock the block's own forward pass

@@ -5,13 +5,13 @@ import java.time.Duration;
 /** How long an arena that grows keeps memory that predictions do not use. */
 public enum Keeping {
 
-    /** Until a few dozen predictions did not use it. */
+    /** Until 32 predictions in a row did not use it. */
     LONG(32, Duration.ZERO, false),
 
     /**
-     * Until the predictions of a second, a few at least, did not use it, or none ran for a moment:
-     * then what the last one used is kept for another few seconds. For predictions that take much
-     * longer than the page faults of using the memory again.
+     * Until no prediction used it for a second, and for eight predictions. If no prediction runs
+     * for half a second, only the memory of the last one is kept, and after ten seconds nothing.
+     * This suits models whose page faults cost more than their memory does for a moment.
      */
     SHORT(8, Duration.ofSeconds(1), true);
 
@@ -25,7 +25,7 @@ public enum Keeping {
         this.endsInPauses = endsInPauses;
     }
 
-    /** Returns whether so many predictions in so much time are enough. */
+    /** Returns whether memory that so many predictions did not use for so long is returned. */
     boolean isOver(int without, long sinceNanos) {
         return without >= predictions && sinceNanos >= nanos;
     }

@@ -3,13 +3,13 @@ package org.djlplan.memplan.internal.runtime;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** Runs an action in the background when something was not used for a while. */
+/** Runs an action in the background when a resource was not used for a given time. */
 final class Pause {
 
-    /** Services that are in use have longer pauses only now and then. */
+    /** A pause that is longer than most pauses between two requests of a busy service. */
     static final Duration SHORT = Duration.ofMillis(500);
 
-    /** After this, page faults of the next prediction do not matter. */
+    /** A pause after which the page faults of the next prediction are acceptable. */
     static final Duration LONG = Duration.ofSeconds(10);
 
     private final long nanos;
@@ -25,7 +25,7 @@ final class Pause {
         this.action = action;
     }
 
-    /** Says that it was used by somebody who wants the action to run in the next pause. */
+    /** Notes a use of the resource, and requests the action for the next pause. */
     void await() {
         postpone();
         awaitFor(nanos);

@@ -32,8 +32,8 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
 
 /**
  * Writes the file of a copy from which weights are loaded. With several threads, kernels derive
- * constants from weights: these are captured in one inference on zeros, and written behind the
- * model.
+ * constants from weights. One inference on zeros captures these constants, which are written behind
+ * the model.
  *
  * @param original the model's file
  * @param threads of the engine, −1 for its default
@@ -47,8 +47,8 @@ record CopyWriter(Path original, int threads) {
      *
      * @param sliced the model to write
      * @param mapping of the original; its pages are released on the way
-     * @param thread the one that is to run the copy
-     * @return where in the file derived constants begin; empty if there are none
+     * @param thread the thread that will run the copy
+     * @return the offset of the derived constants in the file, in bytes; empty if there are none
      * @throws IOException if it cannot be written, or the engine cannot run it
      */
     OptionalLong write(
@@ -58,7 +58,7 @@ record CopyWriter(Path original, int threads) {
             CopyProgress progress,
             Executor thread)
             throws IOException {
-        // What was copied need not stay in memory.
+        // The pages of the original are not needed again.
         long[] released = {0};
         TfLiteWriter.writePageAligned(
                 sliced.file(),
@@ -86,7 +86,7 @@ record CopyWriter(Path original, int threads) {
                             interpreter.graph(),
                             sliced.views(),
                             interpreter.derived(Optional.empty()));
-            // The filter and what is derived from it have to be there at once, once.
+            // At this moment the filter and the constants derived from it are in memory together.
             interpreter.schedule(graph.schedule(tightest(graph)));
             progress.expect(begin + interpreter.derivedBytes());
             capture(interpreter, file, begin, thread);

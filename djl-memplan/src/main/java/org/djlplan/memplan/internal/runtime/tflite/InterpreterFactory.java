@@ -3,7 +3,6 @@ package org.djlplan.memplan.internal.runtime.tflite;
 import com.google.common.collect.ImmutableSortedSet;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -12,6 +11,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
+import org.djlplan.memplan.internal.runtime.RecentMap;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegateFactory;
@@ -43,15 +43,15 @@ public final class InterpreterFactory {
     private final List<List<Integer>> shapesInFile;
     private final Object planning = new Object();
 
-    /** By the inputs' shapes and the candidate. */
+    /** Plans by input shapes and candidate. */
     private final Map<Map.Entry<List<List<Integer>>, Candidate>, Placement> plans =
-            latest(KEPT_PLANS);
+            RecentMap.ofMost(KEPT_PLANS);
 
     /** How often interpreters were allocated for shapes other than the file's. */
-    private final Map<List<List<Integer>>, Integer> seen = latest(KEPT_SHAPES);
+    private final Map<List<List<Integer>>, Integer> seen = RecentMap.ofMost(KEPT_SHAPES);
 
     /** Why interpreters for some shapes are stock ones; as many as a caller's shapes may fill. */
-    private final Map<List<List<Integer>>, String> unplannable = latest(KEPT_REASONS);
+    private final Map<List<List<Integer>>, String> unplannable = RecentMap.ofMost(KEPT_REASONS);
 
     private final AtomicBoolean planNext = new AtomicBoolean();
     private volatile Optional<String> leftToEngine = Optional.empty();
@@ -74,7 +74,7 @@ public final class InterpreterFactory {
             }
         }
 
-        /** Takes the plan, if sizes are as they were when it was made. */
+        /** Uses the plan if the sizes of all tensors equal the planned ones. */
         boolean fits(EngineSession session, List<EngineSession.LiveTensor> tensors) {
             List<UsageRecord> records = plan.plan().problem().records();
             for (int i = 0; i < ids.length; i++) {
@@ -88,13 +88,13 @@ public final class InterpreterFactory {
     }
 
     /**
-     * @param sessions makes the engine's sessions of the model, which outlives this factory
-     * @param file its graph as the file has it
-     * @param planner plans what the engine makes of it
+     * @param sessions makes the engine's sessions of the model; outlives this factory
+     * @param file the graph in the model's file
+     * @param planner plans the graph that the engine executes
      * @param delegates make a delegate for each interpreter that needs one
      * @param arenas where planned interpreters lease their arenas
-     * @param shares whether delegates' workspaces lie with those of other models, and delegates of
-     *     this one have packed weights in common, where that is possible
+     * @param shares whether delegates share workspaces with other models, and packed weights with
+     *     one another, where the engine allows it
      */
     public InterpreterFactory(
             EngineSession.Source sessions,
@@ -268,7 +268,7 @@ public final class InterpreterFactory {
                 shapes != shapesInFile);
     }
 
-    /** Gives tensors the places of a plan that is kept. Returns whether there is one that fits. */
+    /** Places tensors by a known plan. Returns false if there is none, or if it does not fit. */
     private boolean placeAsKept(ModelInterpreter interpreter, List<List<Integer>> shapes) {
         Optional<Placement> kept = Optional.ofNullable(plans.get(key(interpreter, shapes)));
         if (kept.isEmpty()) {
@@ -289,7 +289,7 @@ public final class InterpreterFactory {
                 shapes, interpreter.delegates() ? candidate : Candidate.cpu(candidate.threads()));
     }
 
-    /** Returns the right to lease arenas, which is one of all shapes other than the file's. */
+    /** Returns the right to lease arenas. All shapes other than the file's have one in common. */
     private Optional<ArenaPool.Need> need(
             ModelInterpreter interpreter, List<List<Integer>> shapes, long bytes) {
         if (bytes == 0) {
@@ -340,9 +340,9 @@ public final class InterpreterFactory {
     }
 
     /**
-     * Returns whether an interpreter can be allocated for other shapes: it has a plan and, if it
-     * delegates, is not that of the shapes in the file, whose delegate has memory in common with
-     * others.
+     * Returns whether an interpreter can be allocated for other shapes. It needs a plan. If it
+     * delegates, it must not be the one for the shapes in the file, because that one's delegate
+     * shares memory with others.
      */
     public boolean reshapes(ModelInterpreter interpreter, List<List<Integer>> shapes) {
         return interpreter.planned()
@@ -443,22 +443,5 @@ public final class InterpreterFactory {
             }
             return known;
         }
-    }
-
-    /**
-     * Returns a map in which the entry that was used least recently makes room when there are more
-     * than {@code most}. Guava's caches are of some forty classes, for which a JVM's first model
-     * would wait.
-     */
-    private static <K, V> Map<K, V> latest(int most) {
-        return Collections.synchronizedMap(
-                new LinkedHashMap<>(16, 0.75f, true) {
-                    private static final long serialVersionUID = 1L;
-
-                    @Override
-                    protected boolean removeEldestEntry(Map.Entry<K, V> eldest) {
-                        return size() > most;
-                    }
-                });
     }
 }

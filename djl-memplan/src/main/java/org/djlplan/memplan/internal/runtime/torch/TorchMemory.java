@@ -55,12 +55,12 @@ public final class TorchMemory implements AutoCloseable {
     private final AtomicBoolean offered = new AtomicBoolean();
 
     /**
-     * By use, the last one at the end. Guarded by itself. Guava's caches are of some seventy
-     * classes, for which a JVM's first model would wait.
+     * The sequences in order of their last use. Guarded by itself, because what is dropped is
+     * closed outside of the lock.
      */
     private final Map<Kind, AllocationSequence> sequences = new LinkedHashMap<>(16, 0.75f, true);
 
-    /** Held while a sequence is made, for which a stored plan may be read. */
+    /** Held while a sequence is made. A stored plan may be read meanwhile. */
     private final Object making = new Object();
 
     private final String model;
@@ -104,7 +104,7 @@ public final class TorchMemory implements AutoCloseable {
      * @param model its name, for warnings
      * @param workers how many passes run at once, which limits its arenas
      * @param plans plans the model; asked for at the first prediction, when the model is loaded
-     * @param weights those of a model that has a budget; closed with this
+     * @param weights the weights of a model with a budget; closed with this object
      */
     public TorchMemory(
             String model,
@@ -151,10 +151,10 @@ public final class TorchMemory implements AutoCloseable {
     }
 
     /**
-     * Predicts nothing, so that the classes that a first prediction needs are there. Needs no
-     * engine, and tells nobody what goes wrong.
+     * Loads the classes of a first prediction by beginning and ending empty ones. Needs no engine.
+     * Problems are not logged.
      *
-     * @param plans a plan that nobody needs
+     * @param plans a plan of any model
      */
     public static void rehearse(AllocationPlans plans) {
         WorkerCount workers = new WorkerCount(WorkerCount.AUTO);
@@ -252,9 +252,9 @@ public final class TorchMemory implements AutoCloseable {
     }
 
     /**
-     * Returns how many bytes the tensors of a prediction are expected to take at once: its arena
-     * and what outlives it; empty if what was recorded does not tell. Waits, but not for long, for
-     * recordings that are not looked at yet.
+     * Predicts the memory of a prediction in bytes: its arena and its outputs. Empty if the
+     * recordings so far do not determine it. Waits for a limited time until pending recordings are
+     * analyzed.
      */
     public OptionalLong expectedBytes(List<ArrayType> inputs) {
         if (closed || stopped.isPresent()) {
