@@ -20,18 +20,25 @@ has_libc() {
 
 # -fexceptions: the engine's allocator throws through our frames when there is no memory.
 # nodelete: once the engine calls us, we must not be unloaded.
-# A library that is the same as before keeps its time: Maven would compile again what depends on it.
+# What is made of the same sources by the same compiler stays, and so do the times of a library that
+# is the same and of its folder: Maven would compile again what depends on them.
 compile() {
     library=$out/native/$2/libdjlplan.so
+    made=$(dirname "$out")/native-$2
+    from=$({ echo "${CFLAGS:-}" && "$1" --version && cat "$0" "$src"/*.[ch]; } | cksum)
+    if [ -f "$library" ] && [ "$from" = "$(cat "$made.from" 2>/dev/null)" ]; then
+        return
+    fi
     mkdir -p "$out/native/$2"
     # shellcheck disable=SC2086 # CFLAGS is a list of words
     "$1" -std=c11 -O2 -fPIC -fexceptions -shared -Wl,-z,nodelete -fvisibility=hidden \
-        -Wall -Wextra -Werror ${CFLAGS:-} "$src"/*.c -o "$library.new" -ldl -lpthread
-    if cmp -s "$library.new" "$library"; then
-        rm "$library.new"
+        -Wall -Wextra -Werror ${CFLAGS:-} "$src"/*.c -o "$made.so" -ldl -lpthread
+    if cmp -s "$made.so" "$library"; then
+        rm "$made.so"
     else
-        mv "$library.new" "$library"
+        mv "$made.so" "$library"
     fi
+    echo "$from" >"$made.from"
 }
 
 cc=${CC:-cc}
