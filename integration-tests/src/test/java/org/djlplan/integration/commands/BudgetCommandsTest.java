@@ -37,7 +37,7 @@ class BudgetCommandsTest {
     @BeforeEach
     void writeModel() throws IOException {
         NetworkBuilder network = new NetworkBuilder("weights", 1);
-        LayerOutput x = network.input("in", 1, 8, 8, 256);
+        LayerOutput x = network.input("in", 1, 4, 4, 256);
         for (int i = 0; i < 16; i++) {
             x = network.conv2d(x, 256, 3, 1, Activation.RELU6);
         }

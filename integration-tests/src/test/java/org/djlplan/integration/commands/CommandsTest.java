@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.common.collect.ObjectArrays;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import java.io.IOException;
@@ -215,17 +216,23 @@ class CommandsTest {
     @Tag("long")
     @Test
     void demo_smallEffort_writesItsReport() throws Exception {
-        Result result = demo(DjlPlanProcess.run(folder, demoLine()));
+        Result result = DjlPlanProcess.run(folder, demoLine());
+        String page = assertDemo(result);
         assertTrue(result.out().contains("zoo:mobilenet_v2 (PyTorch"), result.out());
         assertTrue(report().getAsJsonObject("pyTorch").get("identical").getAsBoolean());
+        assertTrue(page.contains("\"delegated/stock\""), page);
+        assertTrue(report().getAsJsonObject("delegated").get("agrees").getAsBoolean());
     }
 
     @Tag("long")
     @Test
     void demo_noPyTorch_warnsAndShowsTfLite() throws Exception {
-        Result result = demo(DjlPlanProcess.runWithout("pytorch-engine", folder, demoLine()));
+        String[] line = ObjectArrays.concat(demoLine(), "--no-delegation");
+        Result result = DjlPlanProcess.runWithout("pytorch-engine", folder, line);
+        String page = assertDemo(result);
         assertTrue(result.err().contains("PyTorch engine is not on the class path"), result.err());
         assertTrue(report().get("pyTorch").isJsonNull());
+        assertFalse(page.contains("\"delegated/stock\""), page);
     }
 
     private String[] demoLine() {
@@ -234,16 +241,15 @@ class CommandsTest {
         };
     }
 
-    private Result demo(Result result) throws IOException {
+    /** Returns the page. */
+    private String assertDemo(Result result) throws IOException {
         assertEquals(0, result.exitCode(), result.err());
         assertTrue(report().get("identical").getAsBoolean());
         String page = Files.readString(folder.resolve("djlplan-demo.html"));
         assertTrue(page.startsWith("<!doctype html>") && page.contains("mobilenet_v2"), page);
         assertTrue(result.out().contains("djlplan-demo.html"), result.out());
-        assertTrue(page.contains("\"delegated/stock\""), page);
-        assertTrue(report().getAsJsonObject("delegated").get("agrees").getAsBoolean());
         assertNoNews(result);
-        return result;
+        return page;
     }
 
     private JsonObject report() throws IOException {

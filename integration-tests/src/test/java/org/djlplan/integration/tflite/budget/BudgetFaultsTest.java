@@ -26,6 +26,7 @@ import org.djlplan.integration.support.ChangedWeights;
 import org.djlplan.integration.support.TmpFs;
 import org.djlplan.integration.torch.Torch;
 import org.djlplan.memplan.testing.Await;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -48,17 +49,23 @@ class BudgetFaultsTest {
 
     private static final long SEED = 7;
 
+    private static byte[] expected;
+
     @TempDir Path folder;
 
     private Path file;
-    private byte[] expected;
 
-    @BeforeEach
-    void askStock() throws Exception {
-        file = Budgeted.copy(BudgetModels.SMALL_VGG, folder);
-        try (ContestantProcess stock = loaded(Contestant.stock(1))) {
+    @BeforeAll
+    static void askStock(@TempDir Path folder) throws Exception {
+        Path file = Budgeted.copy(BudgetModels.SMALL_VGG, folder);
+        try (ContestantProcess stock = loaded(Contestant.stock(1), file, folder)) {
             expected = stock.outputs(SEED);
         }
+    }
+
+    @BeforeEach
+    void copyModel() throws Exception {
+        file = Budgeted.copy(BudgetModels.SMALL_VGG, folder);
     }
 
     private ContestantProcess start(Contestant contestant) throws Exception {
@@ -66,7 +73,13 @@ class BudgetFaultsTest {
     }
 
     private ContestantProcess loaded(Contestant contestant) throws Exception {
-        ContestantProcess process = start(contestant);
+        return loaded(contestant, file, folder);
+    }
+
+    private static ContestantProcess loaded(Contestant contestant, Path file, Path folder)
+            throws Exception {
+        ContestantProcess process =
+                ContestantProcess.start(contestant, file, folder, Optional.empty());
         try {
             assertTrue(process.loadNanos(file) > 0);
             return process;

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.djlplan.integration.support.ChildJvm;
-import org.djlplan.integration.support.OnEveryDjlWhenLong;
+import org.djlplan.integration.support.OnEveryDjl;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -19,18 +19,19 @@ import org.junit.jupiter.api.io.TempDir;
  * is rejected with an exception, or gives the same output planned and plain; never a signal or a
  * read of unrelated memory.
  */
-@OnEveryDjlWhenLong
 class CraftedFilesTest {
 
     private static final int SECONDS = 6;
 
     @TempDir Path folder;
 
+    @Tag("djl-current")
     @Test
     void load_someCraftedFiles_areRefusedOrAnswerAsPlain() throws Exception {
         assertTrue(load(SECONDS) >= CraftedProgram.LEAST_FILES);
     }
 
+    @OnEveryDjl
     @Tag("long")
     @Test
     void load_everyCraftedFile_isRefusedOrAnswersAsPlain() throws Exception {

@@ -11,7 +11,7 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.djlplan.integration.support.ChildJvm;
-import org.djlplan.integration.support.OnEveryDjlWhenLong;
+import org.djlplan.integration.support.OnEveryDjl;
 import org.djlplan.integration.support.TestModels;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -21,7 +21,6 @@ import org.junit.jupiter.api.io.TempDir;
  * Tests inputs of any shape with models made for another one: an exception or the right output,
  * never a signal. Published models are included if they are present.
  */
-@OnEveryDjlWhenLong
 class ResizedModelsTest {
 
     private static final int SECONDS = 6;
@@ -40,11 +39,13 @@ class ResizedModelsTest {
         return models;
     }
 
+    @Tag("djl-current")
     @Test
     void predict_anyShapes_failsOrAnswersAsPlain() throws Exception {
         predict(SECONDS);
     }
 
+    @OnEveryDjl
     @Tag("long")
     @Test
     void predict_anyShapesForMinutes_failsOrAnswersAsPlain() throws Exception {
