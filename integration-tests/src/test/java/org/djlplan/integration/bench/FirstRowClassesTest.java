@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Counts the classes that a JVM's first planned row loads, because loading them is most of its
- * extra time ({@link FirstRowBench} measures that time).
+ * extra time ({@code FirstRowBench} measures that time).
  */
 @Tag("djl-current")
 class FirstRowClassesTest {

@@ -202,11 +202,13 @@ class SnippetsTest {
      */
     private static Set<String> testedArtifacts() throws Exception {
         Document parent = parse(Files.readString(Markdown.ROOT.resolve("pom.xml")));
+        Document engines = parse(Files.readString(Path.of("engines", "pom.xml")));
         Document here = parse(Files.readString(Path.of("pom.xml")));
         Map<String, String> properties = new HashMap<>(properties(parent));
-        properties.putAll(properties(here));
+        properties.putAll(properties(engines));
         properties.put("project.version", properties.get("revision"));
         Set<String> artifacts = new HashSet<>(artifacts(parent, properties));
+        artifacts.addAll(artifacts(engines, properties));
         artifacts.addAll(artifacts(here, properties));
         artifacts.addAll(artifacts(parse(Files.readString(BOM)), Map.of("project.version", "")));
         artifacts.add("org.djlplan:djl-plan-bom:" + properties.get("revision") + ":");

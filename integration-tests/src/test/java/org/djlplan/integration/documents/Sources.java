@@ -66,6 +66,7 @@ final class Sources {
                         "djl-delegation",
                         "distribution/command",
                         "integration-tests",
+                        "integration-tests/benches",
                         "integration-tests/browser",
                         "integration-tests/spark")
                 .flatMap(module -> files(module, "test"))

@@ -17,12 +17,14 @@ import org.djlplan.memplan.internal.plan.portfolio.Strategies;
 import org.djlplan.memplan.internal.usage.LowerBounds;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecord;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * Measures how the cost of planning grows from a thousand to a million units. Prints tables;
  * asserts nothing, because machines are noisy.
  */
+@Tag("bench")
 class PlannerScaleBench {
 
     private static final long SEED = 1;
