@@ -56,11 +56,7 @@ class CurrentSoakTest extends SoakTest {
                                 "-XX:+AlwaysPreTouch",
                                 "-XX:+UseSerialGC",
                                 "-XX:TieredStopAtLevel=1")
-                        .run(
-                                Probe.class,
-                                how,
-                                TestModels.built("blaze_face").toString(),
-                                LOADS_BEFORE);
+                        .run(Probe.class, how, TestModels.built("chains").toString(), LOADS_BEFORE);
         assertEquals(0, result.exitCode(), result.err());
         List<Long> grown = result.out().lines().map(Long::valueOf).toList();
         assertTrue(grown.get(0) < MAX_GROWTH_BYTES, "grew by " + grown.get(0) + " bytes");
