@@ -8,6 +8,8 @@ import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.nn.Block;
 import ai.djl.training.ParameterStore;
+import ai.djl.translate.PostProcessor;
+import ai.djl.translate.PreProcessor;
 import ai.djl.translate.Translator;
 import ai.djl.translate.TranslatorContext;
 import java.lang.reflect.InvocationHandler;
@@ -94,12 +96,7 @@ public final class ScopedTranslator implements InvocationHandler {
         if (begins(method) && arguments[0] instanceof TranslatorContext context) {
             begin(context.getNDManager());
         }
-        Object result;
-        try {
-            result = method.invoke(inner, arguments);
-        } catch (InvocationTargetException e) {
-            throw e.getCause();
-        }
+        Object result = call(method, arguments);
         if (begins(method) && result instanceof NDList list && list.isEmpty()) {
             requireInputs((TranslatorContext) arguments[0], list);
         }
@@ -110,6 +107,30 @@ public final class ScopedTranslator implements InvocationHandler {
             report(context.getMetrics());
         }
         return result;
+    }
+
+    /**
+     * Calls the inner translator, without reflection where each prediction does: Java's compilers
+     * take longer for it.
+     */
+    @SuppressWarnings("unchecked") // the proxy was called with the types of the inner translator
+    private Object call(Method method, Object[] arguments) throws Throwable {
+        if (isOf(method, PreProcessor.class, "processInput")) {
+            return ((PreProcessor<Object>) inner)
+                    .processInput((TranslatorContext) arguments[0], arguments[1]);
+        }
+        if (isOf(method, PostProcessor.class, "processOutput")) {
+            return inner.processOutput((TranslatorContext) arguments[0], (NDList) arguments[1]);
+        }
+        try {
+            return method.invoke(inner, arguments);
+        } catch (InvocationTargetException e) {
+            throw e.getCause();
+        }
+    }
+
+    private static boolean isOf(Method method, Class<?> type, String name) {
+        return method.getDeclaringClass() == type && method.getName().equals(name);
     }
 
     /**

@@ -27,6 +27,7 @@ final class Traces {
 
     private static final Logger logger = LoggerFactory.getLogger(Traces.class);
     private static final String BINDING_THREAD = "djl-plan-binding";
+    private static final String JNA = Memory.class.getPackageName();
     private static final long ANY_BYTES = 8;
 
     /** A pool of no threads, or one that is always busy, must not stop us. */
@@ -42,6 +43,9 @@ final class Traces {
      * @throws LinkageError if JNA cannot be used
      */
     static void startJna() {
+        if (isJnaStarted()) {
+            return;
+        }
         ClassLoader context = Thread.currentThread().getContextClassLoader();
         try {
             MethodHandle allocation =
@@ -70,6 +74,24 @@ final class Traces {
         } finally {
             Thread.currentThread().setContextClassLoader(context);
         }
+    }
+
+    /** Returns whether the thread is there, as it is if DJL loaded the engine before. */
+    private static boolean isJnaStarted() {
+        ThreadGroup all = Thread.currentThread().getThreadGroup();
+        while (all.getParent() != null) {
+            all = all.getParent();
+        }
+        Thread[] threads = new Thread[2 * all.activeCount()];
+        int count = all.enumerate(threads);
+        for (int i = 0; i < count; i++) {
+            Class<?> type = threads[i].getClass();
+            if (type.getName().startsWith(JNA)
+                    && type.getClassLoader() == Memory.class.getClassLoader()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /**

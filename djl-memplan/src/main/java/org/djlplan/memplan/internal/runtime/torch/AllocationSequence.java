@@ -83,11 +83,13 @@ final class AllocationSequence implements AutoCloseable {
         private void count(AllocationWatch.Outcome outcome, String how) {
             unplannedAllocations.add(outcome.unplanned());
             escaped.add(outcome.escaped());
-            logger.trace(
-                    "A prediction {} reached {} bytes of an arena for {} in use",
-                    how,
-                    outcome.reachedBytes(),
-                    outcome.mostBytes());
+            if (logger.isTraceEnabled()) {
+                logger.trace(
+                        "A prediction {} reached {} bytes of an arena for {} in use",
+                        how,
+                        outcome.reachedBytes(),
+                        outcome.mostBytes());
+            }
         }
 
         /** Whether the plan was logged. Plans of further input types are logged at debug level. */

@@ -1,6 +1,5 @@
 package org.djlplan.memplan.internal.runtime.torch;
 
-import com.google.common.collect.ImmutableList;
 import com.google.common.primitives.ImmutableLongArray;
 import java.time.Duration;
 import java.util.Arrays;
@@ -61,7 +60,10 @@ final class ShapePlans implements AutoCloseable {
     private final AllocationSequence.Tally tally;
     private final TorchPrediction.Guard guard;
     private final LongSupplier clock;
-    private final ConcurrentMap<ImmutableList<Object>, OfTypes> known = new ConcurrentHashMap<>();
+
+    /** By the number of threads, and the data type and the dimensions that are 1 of each input. */
+    private final ConcurrentMap<String, OfTypes> known = new ConcurrentHashMap<>();
+
     private volatile boolean closed;
 
     /**
@@ -137,15 +139,14 @@ final class ShapePlans implements AutoCloseable {
     }
 
     private Optional<OfTypes> types(List<ArrayType> inputs, int threads) {
-        ImmutableList.Builder<Object> key = ImmutableList.builder();
-        key.add(threads);
+        StringBuilder key = new StringBuilder().append(threads);
         for (ArrayType input : inputs) {
-            key.add(input.dataType());
+            key.append(' ').append(input.dataType());
             for (long dimension : input.shape()) {
-                key.add(dimension == 1);
+                key.append(dimension == 1 ? '1' : 'n');
             }
         }
-        ImmutableList<Object> types = key.build();
+        String types = key.toString();
         OfTypes found = known.get(types);
         if (found == null && !closed && known.size() < MOST_TYPES) {
             found = known.computeIfAbsent(types, unused -> new OfTypes(inputs, threads));
