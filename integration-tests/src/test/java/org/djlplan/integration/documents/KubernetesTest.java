@@ -10,11 +10,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.djlplan.cli.DjlPlan;
 import org.djlplan.delegation.internal.DelegationKey;
+import org.djlplan.integration.documents.Markdown.Block;
 import org.djlplan.memplan.internal.config.OptionKey;
 import org.junit.jupiter.api.Test;
 import org.yaml.snakeyaml.LoaderOptions;
@@ -27,7 +29,9 @@ import org.yaml.snakeyaml.constructor.SafeConstructor;
  */
 class KubernetesTest {
 
-    private static final Path MANIFEST = Markdown.ROOT.resolve("docs/kubernetes/classifier.yaml");
+    private static final Path MANIFEST =
+            Markdown.ROOT.resolve("integration-tests/examples/kubernetes/classifier.yaml");
+    private static final Path DOCUMENT = Markdown.ROOT.resolve("docs/kubernetes.md");
     private static final Path SIZE = Markdown.ROOT.resolve("docs/results/size.txt");
 
     private static final Pattern PROPERTY = Pattern.compile("-Ddjlplan\\.([\\w.]+)=(\\S+)");
@@ -121,5 +125,19 @@ class KubernetesTest {
         assertTrue(command.contains("--threads " + options.get("memplan.threads")), command);
         assertTrue(
                 command.contains("--max-memory " + options.get("delegation.maxMemory")), command);
+    }
+
+    /** The page indents what it quotes less. */
+    @Test
+    void document_quotedParts_areLinesOfTheManifest() throws IOException {
+        String manifest = Files.readString(MANIFEST);
+        List<Block> quoted = Markdown.read(DOCUMENT).blocks("yaml");
+        assertEquals(3, quoted.size());
+        for (Block block : quoted) {
+            String first = block.code().lines().findFirst().orElseThrow();
+            Matcher there = Pattern.compile("(?m)^( +)" + Pattern.quote(first)).matcher(manifest);
+            assertTrue(there.find(), block.code());
+            assertTrue(manifest.contains(block.code().indent(there.group(1).length())), first);
+        }
     }
 }

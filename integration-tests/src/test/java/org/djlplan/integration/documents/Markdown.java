@@ -24,6 +24,9 @@ record Markdown(Path file, String text, List<Block> blocks) {
     /** The folder of the whole project, seen from the module that tests run in. */
     static final Path ROOT = Path.of("..");
 
+    /** Programs to copy, each in a folder of its own. */
+    static final Path EXAMPLES = ROOT.resolve("integration-tests/examples");
+
     private static final Pattern FENCE = Pattern.compile("^\\s*```(\\w*)\\s*$");
     private static final Pattern HEADING = Pattern.compile("(?m)^#+ (.+)$");
     private static final Pattern INLINE_CODE = Pattern.compile("`([^`]+)`");
@@ -37,7 +40,7 @@ record Markdown(Path file, String text, List<Block> blocks) {
      */
     record Block(String language, int line, String code) {}
 
-    /** Returns all documents: those in the root, and everything below {@code docs}. */
+    /** Returns all documents: in the root, below {@code docs}, and the one of the examples. */
     static List<Markdown> all() throws IOException {
         List<Path> files = new ArrayList<>();
         for (Path folder : List.of(ROOT, ROOT.resolve("docs"))) {
@@ -45,6 +48,7 @@ record Markdown(Path file, String text, List<Block> blocks) {
                 found.filter(file -> file.toString().endsWith(".md")).sorted().forEach(files::add);
             }
         }
+        files.add(EXAMPLES.resolve("README.md"));
         List<Markdown> all = new ArrayList<>();
         for (Path file : files) {
             all.add(read(file));

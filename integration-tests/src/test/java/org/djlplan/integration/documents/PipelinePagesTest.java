@@ -13,8 +13,8 @@ import org.djlplan.integration.documents.Markdown.Block;
 import org.junit.jupiter.api.Test;
 
 /**
- * Checks that code on the pages of frameworks is code of the tests that run with {@code
- * -Ppipelines}.
+ * Checks that code on the pages of frameworks is code of the tests and examples that run with
+ * {@code -Ppipelines}.
  */
 class PipelinePagesTest {
 
@@ -24,19 +24,34 @@ class PipelinePagesTest {
         return text.replaceAll("\\s+", "");
     }
 
-    /** Not every framework is there to be run: such a page says so, and has no code. */
-    private static boolean saysThatItWasNotRun(Markdown page) {
-        return page.text().contains("**Not run.**") && page.blocks("java").isEmpty();
+    /**
+     * Of the pages, the list of them, and one of a framework that could not be run, have no code.
+     */
+    private static boolean saysWhyThereIsNoCode(Markdown page) {
+        return (page.text().contains("**Not run.**") || page.file().endsWith("README.md"))
+                && page.blocks("java").isEmpty();
     }
 
+    /** The code of a framework's tests, and of the example with its name. */
     private static String sources(String framework) throws IOException {
         StringBuilder sources = new StringBuilder();
-        try (Stream<Path> files = Files.walk(MODULES.resolve(framework).resolve("src"))) {
+        for (String folder : List.of(framework, "examples/" + framework)) {
+            Path source = MODULES.resolve(folder).resolve("src");
+            if (Files.exists(source)) {
+                sources.append(code(source));
+            }
+        }
+        return withoutSpaces(sources.toString());
+    }
+
+    private static String code(Path folder) throws IOException {
+        StringBuilder sources = new StringBuilder();
+        try (Stream<Path> files = Files.walk(folder)) {
             for (Path file : files.filter(each -> each.toString().endsWith(".java")).toList()) {
                 sources.append(Files.readString(file));
             }
         }
-        return withoutSpaces(sources.toString());
+        return sources.toString();
     }
 
     @Test
@@ -44,7 +59,7 @@ class PipelinePagesTest {
         List<String> others = new ArrayList<>();
         int pages = 0;
         for (Markdown page : Markdown.all()) {
-            if (!Markdown.isOfPipelines(page) || saysThatItWasNotRun(page)) {
+            if (!Markdown.isOfPipelines(page) || saysWhyThereIsNoCode(page)) {
                 continue;
             }
             pages++;
@@ -52,7 +67,7 @@ class PipelinePagesTest {
             assertTrue(!blocks.isEmpty(), page.file() + " has no code");
             String sources =
                     Markdown.isOfText(page)
-                            ? sources("spring-boot") + sources(".")
+                            ? sources("embedding") + sources(".")
                             : sources(
                                     page.file()
                                             .getFileName()

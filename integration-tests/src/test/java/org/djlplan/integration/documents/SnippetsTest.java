@@ -7,6 +7,7 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -169,6 +170,33 @@ class SnippetsTest {
         }
         assertEquals(List.of(), unknown);
         assertTrue(found >= 15, "only " + found + " dependencies were found");
+    }
+
+    @Test
+    void examples_dependencies_areOfVersionsThatAreTested() throws Exception {
+        Set<String> tested = testedArtifacts();
+        List<String> unknown = new ArrayList<>();
+        int found = 0;
+        try (DirectoryStream<Path> poms =
+                Files.newDirectoryStream(Markdown.EXAMPLES, SnippetsTest::hasPom)) {
+            for (Path example : poms) {
+                String pom = Files.readString(example.resolve("pom.xml"));
+                for (String artifact : artifacts(parse(pom), Map.of())) {
+                    if (artifact.matches("(org\\.djlplan|ai\\.djl|org\\.bytedeco)\\b.*")) {
+                        found++;
+                        if (!tested.contains(artifact)) {
+                            unknown.add(example + ": " + artifact);
+                        }
+                    }
+                }
+            }
+        }
+        assertEquals(List.of(), unknown);
+        assertTrue(found >= 15, "only " + found + " dependencies were found");
+    }
+
+    private static boolean hasPom(Path folder) {
+        return Files.exists(folder.resolve("pom.xml"));
     }
 
     @Test

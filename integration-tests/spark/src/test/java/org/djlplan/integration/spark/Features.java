@@ -11,6 +11,7 @@ import ai.djl.nn.core.Linear;
 import ai.djl.nn.pooling.Pool;
 import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ZooModel;
+import com.example.spark.Figures;
 import com.google.common.collect.Iterators;
 import java.io.IOException;
 import java.nio.file.Path;

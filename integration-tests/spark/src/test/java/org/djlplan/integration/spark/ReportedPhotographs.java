@@ -2,6 +2,8 @@ package org.djlplan.integration.spark;
 
 import ai.djl.modality.cv.Image;
 import ai.djl.repository.zoo.ZooModel;
+import com.example.spark.Figures;
+import com.example.spark.Photographs;
 import java.util.Iterator;
 import org.apache.spark.sql.Row;
 import org.apache.spark.util.CollectionAccumulator;

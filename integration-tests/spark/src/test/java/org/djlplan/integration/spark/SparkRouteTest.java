@@ -5,28 +5,22 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import ai.djl.inference.Predictor;
-import ai.djl.modality.cv.Image;
-import ai.djl.modality.cv.ImageFactory;
-import ai.djl.repository.zoo.Criteria;
-import ai.djl.repository.zoo.ZooModel;
 import ai.djl.translate.NoopTranslator;
-import java.awt.image.BufferedImage;
+import com.example.spark.BestClassOfImage;
+import com.example.spark.Figures;
+import com.example.spark.Photographs;
 import java.io.NotSerializableException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import javax.imageio.ImageIO;
 import org.apache.spark.SparkException;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.sql.Dataset;
@@ -37,7 +31,6 @@ import org.apache.spark.sql.streaming.StreamingQuery;
 import org.apache.spark.sql.streaming.Trigger;
 import org.apache.spark.util.CollectionAccumulator;
 import org.djlplan.memplan.PlannedTranslatorFactory;
-import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -271,26 +264,13 @@ class SparkRouteTest {
         assertEquals(classes.get(0), classes.get(1));
     }
 
-    /** Returns the files of so many images, each of one colour. */
-    private static Path photographs(int count) throws Exception {
-        Path images = Files.createDirectories(folder.resolve("photographs"));
-        for (int i = 0; i < count; i++) {
-            BufferedImage image = new BufferedImage(64, 48, BufferedImage.TYPE_INT_RGB);
-            for (int at = 0; at < 64 * 48; at++) {
-                image.setRGB(at % 64, at / 64, i * 0x123456);
-            }
-            ImageIO.write(image, "png", images.resolve(i + ".png").toFile());
-        }
-        return images;
-    }
-
     private static SparkSession session() {
         return SparkSession.builder().sparkContext(spark.sc()).getOrCreate();
     }
 
     @Test
     void dataset_imageFiles_oneClassEach() throws Exception {
-        Path images = photographs(6);
+        Path images = ImageFiles.write(folder, 6);
         PlannedTranslatorFactory factory =
                 PlannedTranslatorFactory.wrap(new BestClassOfImage())
                         .with("memplan.threads", 1)
@@ -305,41 +285,21 @@ class SparkRouteTest {
                         .collectAsList();
 
         assertEquals(6, classes.size());
-        assertEquals(6, figures.rows.value());
-        assertEquals(6, figures.planned.value());
-        assertEquals(0, figures.unplanned.value());
+        assertEquals(6, figures.rows());
+        assertEquals(6, figures.planned());
+        assertEquals(0, figures.unplanned());
         assertFalse(choices.value().isEmpty());
         for (String choice : choices.value()) {
             assertTrue(choice.endsWith(", " + measured.choiceId() + ", STORED"), choice);
         }
-        assertEquals(stockClasses(images), classes.stream().sorted().toList());
-    }
-
-    /** Returns the classes of the same files by DJL alone, sorted. */
-    private static List<Integer> stockClasses(Path images) throws Exception {
-        Criteria<Image, Integer> criteria =
-                Criteria.builder()
-                        .setTypes(Image.class, Integer.class)
-                        .optEngine("TFLite")
-                        .optModelPath(folder.resolve("model"))
-                        .optModelName("mobilenet_v2")
-                        .optTranslator(new BestClassOfImage())
-                        .build();
-        List<Integer> classes = new ArrayList<>();
-        try (ZooModel<Image, Integer> model = criteria.loadModel();
-                Predictor<Image, Integer> predictor = model.newPredictor();
-                Stream<Path> files = Files.list(images)) {
-            assertEquals(Optional.empty(), PlanReport.of(model));
-            for (Path file : files.toList()) {
-                classes.add(predictor.predict(ImageFactory.getInstance().fromFile(file)));
-            }
-        }
-        return classes.stream().sorted().toList();
+        assertEquals(
+                ImageFiles.stockClasses(folder.resolve("model"), images),
+                classes.stream().sorted().toList());
     }
 
     @Test
     void stream_oneMicroBatch_classesOfTheSameFilesAsADataset() throws Exception {
-        Path images = photographs(6);
+        Path images = ImageFiles.write(folder, 6);
         PlannedTranslatorFactory factory =
                 PlannedTranslatorFactory.wrap(new BestClassOfImage())
                         .with("memplan.threads", 1)

@@ -9,6 +9,7 @@ import ai.djl.ModelException;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.repository.zoo.ZooModel;
+import com.example.spark.Figures;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -146,13 +147,13 @@ class SparkTorchTest {
                     Set.copyOf(
                             spark.parallelize(List.of(0)).mapPartitions(new Sources()).collect()));
         }
-        assertEquals(PARTITIONS * ROWS, stock.rows.value());
-        assertEquals(0, stock.planned.value());
-        assertEquals(0, stock.unplanned.value());
-        assertEquals(2 * PARTITIONS * ROWS, planned.rows.value());
-        assertEquals(2 * BATCHES, planned.planned.value() + planned.unplanned.value());
+        assertEquals(PARTITIONS * ROWS, stock.rows());
+        assertEquals(0, stock.planned());
+        assertEquals(0, stock.unplanned());
+        assertEquals(2 * PARTITIONS * ROWS, planned.rows());
+        assertEquals(2 * BATCHES, planned.planned() + planned.unplanned());
         // One is recorded by each executor, and those beside it run as stock.
-        assertTrue(planned.unplanned.value() >= 2, planned.unplanned::toString);
-        assertTrue(planned.planned.value() > BATCHES, planned.planned::toString);
+        assertTrue(planned.unplanned() >= 2, planned::toString);
+        assertTrue(planned.planned() > BATCHES, planned::toString);
     }
 }
