@@ -22,7 +22,7 @@ gpg --armor --export >"$target/key.asc"
 release() {
     local repository=$1
     mkdir "$copy/$repository"
-    tar -C "$root" --exclude=target --exclude=.git --exclude=integration-tests/models -c . |
+    tar -C "$root" --exclude=target --exclude=node_modules --exclude=.git --exclude=integration-tests/models -c . |
         tar -x -C "$copy/$repository"
     (
         cd "$copy/$repository"
