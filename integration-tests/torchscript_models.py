@@ -9,7 +9,7 @@ of BERT base ("bert_base" for batches of one, "bert_text"), of all-MiniLM-L6-v2 
 ("tiny_text"); "decoder", which takes one number (int64) and the keys and values of all tokens before,
 and returns them with its own; "generator", a decoder of that size for DJL's text generation;
 "sentences", minilm that also takes a mask, as DJL's tokenizers make it; and "ocr", which reads a grey image 32 high. Weights are random, and the
-same at every run. A file that is there is left alone.
+same at every run. NAME.onnx is the same network in a file for ONNX Runtime. A file that is there is left alone.
 
 Needs torch and torchvision. Debian: apt-get install python3-torch python3-torchvision; files of that
 PyTorch, 1.13, load in every newer one.
@@ -214,15 +214,19 @@ def build(name):
 
 
 def make(name, folder):
-    target = folder / f"{name}.pt"
+    onnx = name.endswith(".onnx")
+    target = folder / (name if onnx else f"{name}.pt")
     if target.is_file():
         return
-    network, example = build(name)
+    network, example = build(name.removesuffix(".onnx"))
     with torch.no_grad():
         traced = torch.jit.trace(network.eval(), example)
     with tempfile.TemporaryDirectory(dir=folder) as unfinished:
         made = pathlib.Path(unfinished) / target.name
-        traced.save(str(made))
+        if onnx:
+            torch.onnx.export(network, example, str(made))
+        else:
+            traced.save(str(made))
         made.rename(target)
     print(f"{target}: {target.stat().st_size / 1e6:.1f} MB", flush=True)
 

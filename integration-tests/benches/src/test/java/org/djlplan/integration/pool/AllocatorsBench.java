@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.djlplan.integration.pool.PoolApplication.Run;
 import org.djlplan.integration.support.RealModels;
 import org.junit.jupiter.api.Tag;
@@ -13,9 +14,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Measures what users can set instead of djl-plan: variables of the C library, other allocators,
- * and a semaphore around predictions. Each run has its own JVM, in turns. Needs Debian's
- * libjemalloc2 and libmimalloc2.0. Asserts nothing, because machines are noisy.
+ * Measures what users can set instead of djl-plan: variables of the C library, other allocators, a
+ * semaphore around predictions, and the same network in ONNX Runtime. Each run has its own JVM, in
+ * turns. Needs Debian's libjemalloc2 and libmimalloc2.0, and {@code resnet50.onnx} of {@code
+ * torchscript_models.py}; leaves out what is absent. Asserts nothing, because machines are noisy.
  */
 @Tag("bench")
 @Tag("djl-current")
@@ -25,6 +27,12 @@ class AllocatorsBench {
     private static final Path LIBRARIES = Path.of("/usr/lib/x86_64-linux-gnu");
     private static final String KEEP_BYTES = Long.toString(1L << 30);
     private static final double MEGA = 1e6;
+
+    /** Of the jars that tests start JVMs with, those of DJL's engine for ONNX Runtime. */
+    private static final List<Path> ONNX_RUNTIME =
+            Stream.of("onnxruntime-engine-0.35.1.jar", "onnxruntime-1.21.1.jar")
+                    .map(Path.of("target", "onnxruntime", "releases")::resolve)
+                    .toList();
 
     private record Way(String label, String mode, Map<String, String> environment) {}
 
@@ -44,6 +52,11 @@ class AllocatorsBench {
                     new Way("semaphore, tuned glibc", "semaphore", TUNED),
                     new Way("djl-plan", "planned", Map.of()));
 
+    private static final List<Way> ONNX_WAYS =
+            List.of(
+                    new Way("ONNX Runtime, stock", "stock", Map.of()),
+                    new Way("ONNX Runtime, djl-plan", "planned", Map.of()));
+
     @TempDir private Path folder;
 
     private static Map<String, String> preload(String library) {
@@ -52,7 +65,7 @@ class AllocatorsBench {
 
     @Test
     void printOneThread() throws Exception {
-        print(1, 100);
+        print(1, 50);
     }
 
     @Test
@@ -65,8 +78,13 @@ class AllocatorsBench {
         Path model = table.copy(RealModels.TORCHSCRIPT.file("resnet50"));
         // The plan is there as after the first start of a service.
         JsonObject unused = table.run(new Run(model, "planned", "trivial", 1, 5), Map.of());
+        Path onnx = model.resolveSibling("resnet50.onnx");
+        Path made = RealModels.TORCHSCRIPT.file("resnet50").resolveSibling(onnx.getFileName());
+        if (Files.exists(made)) {
+            Files.copy(made, onnx);
+        }
         System.out.printf(
-                "%nresnet50.pt, threads: %d, predictions: %d%n%-24s %9s %9s %9s %9s%n",
+                "%nresnet50, threads: %d, predictions: %d%n%-24s %9s %9s %9s %9s%n",
                 threads, predictions, "", "RSS MB", "peak MB", "per s", "p99 ms");
         for (int round = 0; round < ROUNDS; round++) {
             for (Way way : WAYS) {
@@ -74,6 +92,10 @@ class AllocatorsBench {
                     Run run = new Run(model, way.mode(), "trivial", threads, predictions);
                     print(way, table.run(run, way.environment()));
                 }
+            }
+            for (Way way : Files.exists(onnx) ? ONNX_WAYS : List.<Way>of()) {
+                Run run = new Run(onnx, way.mode(), "trivial", threads, predictions);
+                print(way, table.run(run, way.environment(), ONNX_RUNTIME));
             }
         }
     }

@@ -60,8 +60,8 @@ public final class PoolApplication {
     /**
      * The parameters of a run.
      *
-     * @param model file of a TorchScript or TFLite model that takes an image; a path that ends with
-     *     {@code resnet50} is a folder for DJL's own network, with parameters of a seed
+     * @param model file of a TorchScript, ONNX or TFLite model that takes an image; a path that
+     *     ends with {@code resnet50} is a folder for DJL's own network, with parameters of a seed
      * @param mode {@code stock}; {@code semaphore}: stock, with at most as many predictions at once
      *     as there are cores; {@code planned}; or {@code gate}: planned, with at most as many
      *     predictions at once as there are cores
@@ -89,8 +89,15 @@ public final class PoolApplication {
                     Integer.parseInt(arguments[4]));
         }
 
-        private boolean torch() {
-            return !model.toString().endsWith(".tflite");
+        private boolean tfLite() {
+            return model.toString().endsWith(".tflite");
+        }
+
+        private String engine() {
+            if (tfLite()) {
+                return "TFLite";
+            }
+            return model.toString().endsWith(".onnx") ? "OnnxRuntime" : "PyTorch";
         }
 
         private boolean stock() {
@@ -104,7 +111,7 @@ public final class PoolApplication {
             if (mode.equals("semaphore")) {
                 return Optional.of(new Semaphore(Runtime.getRuntime().availableProcessors(), true));
             }
-            return stock() && !torch() ? Optional.of(new Semaphore(1, true)) : Optional.empty();
+            return stock() && tfLite() ? Optional.of(new Semaphore(1, true)) : Optional.empty();
         }
 
         private Map<String, Object> options() {
@@ -189,10 +196,10 @@ public final class PoolApplication {
 
     public static void main(String[] arguments) throws Exception {
         Run run = Run.of(arguments);
-        Shape shape = run.torch() ? new Shape(1, 3, SIDE, SIDE) : new Shape(1, SIDE, SIDE, 3);
+        Shape shape = run.tfLite() ? new Shape(1, SIDE, SIDE, 3) : new Shape(1, 3, SIDE, SIDE);
         Translator<Integer, Long> translator =
                 run.translator().equals("image")
-                        ? new FromImage(!run.torch())
+                        ? new FromImage(run.tfLite())
                         : new FromValues(shape);
         boolean file = Files.isRegularFile(run.model());
         Service service = file ? load(run, translator) : build(run, translator, shape);
@@ -204,12 +211,14 @@ public final class PoolApplication {
         Criteria.Builder<Integer, Long> criteria =
                 Criteria.builder()
                         .setTypes(Integer.class, Long.class)
-                        .optEngine(run.torch() ? "PyTorch" : "TFLite")
+                        .optEngine(run.engine())
+                        // ONNX Runtime's; the others have properties of the JVM.
+                        .optOption("intraOpNumThreads", "1")
                         .optModelPath(run.model());
         if (run.stock()) {
             return service(criteria.optTranslator(translator).build().loadModel());
         }
-        if (!run.torch()) {
+        if (run.tfLite()) {
             criteria.optArgument("delegation.enabled", false);
         }
         run.options().forEach(criteria::optArgument);

@@ -3,6 +3,7 @@ package org.djlplan.integration.pool;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
+import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -109,6 +110,19 @@ record PoolTable(Path folder) {
      */
     JsonObject run(Run each, Map<String, String> environment)
             throws IOException, InterruptedException {
+        return run(each, environment, List.of());
+    }
+
+    /**
+     * Returns the figures of a run in a JVM of its own.
+     *
+     * @param environment variables that only that JVM has
+     * @param jars that only that JVM has
+     */
+    JsonObject run(Run each, Map<String, String> environment, List<Path> jars)
+            throws IOException, InterruptedException {
+        StringBuilder classPath = new StringBuilder(System.getProperty("java.class.path"));
+        jars.forEach(jar -> classPath.append(File.pathSeparator).append(jar.toAbsolutePath()));
         List<String> command = new ArrayList<>();
         command.addAll(
                 List.of(
@@ -122,7 +136,7 @@ record PoolTable(Path folder) {
                         "-DDJL_CACHE_DIR=" + folder,
                         "-DENGINE_CACHE_DIR=" + System.getProperty("ENGINE_CACHE_DIR"),
                         "-cp",
-                        System.getProperty("java.class.path"),
+                        classPath.toString(),
                         PoolApplication.class.getName()));
         command.addAll(List.of(each.arguments()));
         Path out = folder.resolve("out");
