@@ -232,34 +232,39 @@ static bool claim_slice(struct djlplan_arena *arena, int64_t from, int64_t to,
     return false;
 }
 
-/* Returns pages without blocks to the system, from `keep` on. Releases the lock. */
-static void give_back(struct djlplan_arena *arena, int64_t keep) {
-    struct djlplan_block slice;
+/*
+ * Returns the highest slice of pages without blocks between two offsets to the system. Returns its
+ * offset, -1 if there is none. The caller holds the lock, which is released meanwhile.
+ */
+static int64_t give_back(struct djlplan_arena *arena, int64_t keep, int64_t below) {
+    struct djlplan_block slice, last;
     int64_t end = (int64_t)round_up(arena->touched_bytes, page_bytes());
     if (end > (int64_t)arena->bytes) end = (int64_t)arena->bytes;
-    bool lowered = end <= keep;
-    while (claim_slice(arena, keep, end, &slice)) {
+    /* Blocks above the last slice stay, or came meanwhile. */
+    bool all = end <= below;
+    if (!all) end = below;
+    bool any = claim_slice(arena, keep, end, &slice);
+    if (any) {
         pthread_mutex_unlock(&arena->lock);
         madvise(arena->base + slice.offset, (size_t)(slice.end - slice.offset), MADV_DONTNEED);
         pthread_mutex_lock(&arena->lock);
         djlplan_blocks_remove(&arena->blocks, slice.offset, &slice);
-        end = slice.offset;
-        lowered = true;
     }
-    struct djlplan_block last;
-    if (lowered) {
-        bool any = djlplan_blocks_before(&arena->blocks, INT64_MAX, &last);
-        int64_t reached = any && last.end > keep ? last.end : keep;
+    if (all && any) {
+        bool blocks = djlplan_blocks_before(&arena->blocks, INT64_MAX, &last);
+        int64_t reached = blocks && last.end > slice.offset ? last.end : slice.offset;
         if ((int64_t)arena->touched_bytes > reached) arena->touched_bytes = (size_t)reached;
     }
-    djlplan_arena_leave(arena);
+    return any ? slice.offset : -1;
 }
 
-void djlplan_arena_trim(void *address, int64_t keep) {
+int64_t djlplan_arena_trim(void *address, int64_t keep, int64_t below) {
     struct djlplan_arena *arena = djlplan_arena_of(address);
-    if (arena == NULL || keep < 0) return;
+    if (arena == NULL || keep < 0) return -1;
     pthread_mutex_lock(&arena->lock);
-    give_back(arena, keep);
+    int64_t slice = give_back(arena, keep, below);
+    djlplan_arena_leave(arena);
+    return slice;
 }
 
 void djlplan_arena_free(void *address) {
@@ -268,5 +273,7 @@ void djlplan_arena_free(void *address) {
     pthread_mutex_lock(&arena->lock);
     arena->given_up = true;
     arena->runs = NULL;
-    arena->blocks.count > 0 ? give_back(arena, 0) : (void)djlplan_arena_leave(arena);
+    int64_t below = INT64_MAX;
+    while (below >= 0 && arena->blocks.count > 0) below = give_back(arena, 0, below);
+    djlplan_arena_leave(arena);
 }

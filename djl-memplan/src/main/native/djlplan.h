@@ -72,10 +72,11 @@ DJLPLAN_API int64_t djlplan_arena_grow(void *arena, int64_t bytes);
 /* Returns whether the arena holds a block of any run, ended or current. */
 DJLPLAN_API int djlplan_arena_in_use(void *arena);
 /*
- * Returns pages without blocks to the system, from offset `keep` on. Must not run while the arena
- * is freed.
+ * Returns the highest slice of pages without blocks, at most 1 MiB, between the offsets `keep` and
+ * `below` to the system. Returns the offset of the slice, from which the next call may continue
+ * down; -1 if there is none. Must not run while the arena is freed.
  */
-DJLPLAN_API void djlplan_arena_trim(void *arena, int64_t keep);
+DJLPLAN_API int64_t djlplan_arena_trim(void *arena, int64_t keep, int64_t below);
 /* Frees the arena, or marks it to be freed with its last block. No run may be using it. */
 DJLPLAN_API void djlplan_arena_free(void *arena);
 
@@ -298,8 +299,9 @@ DJLPLAN_API int djlplan_tflite_place(struct djlplan_tflite_session *session, con
 
 /*
  * Computes and sets a plan, for shapes that occur only once. Writes to `places` the size of the
- * arena, then the offset of each output, or −1 if the engine places it. Returns MISMATCH if there
- * is no plan, for instance because sizes are known only at run time.
+ * arena, a lower bound of what any plan needs, then the offset of each output, or −1 if the engine
+ * places it. Returns MISMATCH if there is no plan, for instance because sizes are known only at run
+ * time.
  */
 DJLPLAN_API int djlplan_tflite_fit(struct djlplan_tflite_session *session, int64_t *places);
 

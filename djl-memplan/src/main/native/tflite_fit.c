@@ -188,6 +188,20 @@ static void place_units(struct fit *fit) {
     for (int i = 0; i < fit->unit_count; i++) place_unit(fit, fit->by_size[i], i);
 }
 
+/* Returns the most bytes that are alive at once: no plan of these units needs less. */
+static int64_t least_bytes(const struct fit *fit, int steps) {
+    int64_t most = 0;
+    for (int step = 0; step <= steps; step++) {
+        int64_t alive = 0;
+        for (int i = 0; i < fit->unit_count; i++) {
+            const struct unit *unit = &fit->units[i];
+            if (unit->first <= step && step <= unit->last) alive += djlplan_align(unit->bytes);
+        }
+        if (alive > most) most = alive;
+    }
+    return most;
+}
+
 /* Sets the places as the session's plan. */
 static int take(struct djlplan_tflite_session *session, const struct fit *fit, int32_t *ids,
                 int64_t *offsets) {
@@ -236,11 +250,12 @@ int djlplan_tflite_fit(struct djlplan_tflite_session *session, int64_t *places) 
     }
     if (status == DJLPLAN_OK) {
         places[0] = session->plan.arena_bytes;
+        places[1] = least_bytes(&fit, session->node_count);
         int outputs = djlplan_tflite_output_count(session);
         for (int i = 0; i < outputs; i++) {
             int32_t id = djlplan_tflite_output(session, i);
             const struct unit *unit = id < 0 ? NULL : fit.uses[id].unit;
-            places[1 + i] = unit == NULL ? -1 : unit->offset;
+            places[2 + i] = unit == NULL ? -1 : unit->offset;
         }
     }
     free(fit.uses);

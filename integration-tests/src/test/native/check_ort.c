@@ -214,7 +214,7 @@ static void *predict_often(void *seed) {
         char *output = predict(escapes, (int64_t)bytes);
         CHECK(output[0] == 1 && output[bytes - 1] == 1);
         release(output);
-        if (i % 100 == 0) djlplan_arena_trim(arena, 0);
+        if (i % 100 == 0) djlplan_arena_trim(arena, 0, INT64_MAX);
     }
     djlplan_torch_escapes_delete(escapes);
     return NULL;

@@ -149,10 +149,10 @@ static void record(struct worker *worker) {
     CHECK(djlplan_torch_events(run, events, BLOCKS * EVENT) == BLOCKS * EVENT);
     djlplan_torch_finish(run, counters, NULL, 0);
     atomic_fetch_add(&in_outputs, counters[DJLPLAN_KEPT_REACHED] > 0);
-    if (draw(worker, 8) == 0) djlplan_arena_trim(outputs, draw(worker, 1 << 16));
+    if (draw(worker, 8) == 0) djlplan_arena_trim(outputs, draw(worker, 1 << 16), INT64_MAX);
     if (shares) {
         atomic_fetch_sub(&now_in_common, 1);
-        djlplan_arena_trim(common, draw(worker, 1 << 16));
+        djlplan_arena_trim(common, draw(worker, 1 << 16), INT64_MAX);
     }
     for (int i = 1; i < BLOCKS; i += 2) {
         if (blocks[i] != NULL) give_up(worker, blocks[i]);
@@ -189,7 +189,7 @@ static void replay(struct worker *worker) {
     atomic_fetch_add(&refused, counters[DJLPLAN_REFUSED] > 0);
     atomic_fetch_add(&placed, (int)counters[DJLPLAN_PLACED]);
     atomic_fetch_add(&diverged, counters[DJLPLAN_DIVERGED] > 0);
-    if (draw(worker, 4) == 0) djlplan_arena_trim(worker->arena, draw(worker, 1 << 16));
+    if (draw(worker, 4) == 0) djlplan_arena_trim(worker->arena, draw(worker, 1 << 16), INT64_MAX);
     if (counters[DJLPLAN_ALIVE] > 0 && draw(worker, 2) == 0) {
         atomic_fetch_add(&kept_arenas, 1);
         djlplan_arena_free(worker->arena);

@@ -3,11 +3,16 @@ package org.djlplan.memplan.internal.runtime;
 import com.sun.jna.Pointer;
 import java.time.Duration;
 import java.util.OptionalLong;
+import java.util.concurrent.locks.ReentrantLock;
 import org.djlplan.memplan.internal.machine.Machine;
 
 /**
  * Page-aligned memory for one inference at a time, or for several whose allocations are placed
- * online. The lock of its pool guards its size and its users.
+ * online. The lock of its pool guards its users.
+ *
+ * <p>What lies beyond its size is returned to the system in the background, a slice at a time. An
+ * inference that needs more than the new size makes the arena larger again between two slices, so
+ * that it waits for one slice at most, and the rest of its memory stays.
  */
 public final class Arena {
 
@@ -31,10 +36,16 @@ public final class Arena {
     private final boolean grows;
     private final Memory memory;
     private final NativeLoader.Use use;
+
+    /** Guards the size, and that no memory below it is returned. Fair: a slice more has to wait. */
+    private final ReentrantLock sizing = new ReentrantLock(true);
+
     private final Reach reach = new Reach();
-    private long bytes;
+
+    /** Changes under {@link #sizing} only. */
+    private volatile long bytes;
+
     private long lastReachedBytes;
-    private int trims;
     private boolean joinable;
     private boolean abandoned;
     private boolean freed;
@@ -47,7 +58,12 @@ public final class Arena {
 
         boolean inUse(Pointer arena);
 
-        void trim(Pointer arena, long keep);
+        /**
+         * Returns the highest slice of unused memory between two offsets to the system.
+         *
+         * @return where the slice begins; −1 if nothing is left there
+         */
+        long trim(Pointer arena, long keep, long below);
 
         void free(Pointer arena);
     }
@@ -65,8 +81,8 @@ public final class Arena {
         }
 
         @Override
-        public void trim(Pointer arena, long keep) {
-            NativeMemory.djlplan_arena_trim(arena, keep);
+        public long trim(Pointer arena, long keep, long below) {
+            return NativeMemory.djlplan_arena_trim(arena, keep, below);
         }
 
         @Override
@@ -178,21 +194,32 @@ public final class Arena {
     /** Makes it large enough, if it can. */
     boolean ensure(long wanted) {
         long rounded = roundedBytes(wanted);
-        if (rounded <= bytes) {
+        if (!grows || rounded <= bytes) {
+            return rounded <= bytes;
+        }
+        sizing.lock();
+        try {
+            if (memory.grow(address, rounded) < rounded) {
+                return false;
+            }
+            bytes = rounded;
             return true;
+        } finally {
+            sizing.unlock();
         }
-        if (!grows || memory.grow(address, rounded) < rounded) {
-            return false;
-        }
-        bytes = rounded;
-        return true;
     }
 
-    /**
-     * Returns whether no array of an earlier prediction lies there, and no memory is given back.
-     */
+    /** Returns whether no array of an earlier prediction lies there. */
     boolean isEmpty() {
-        return !grows || (trims == 0 && !memory.inUse(address));
+        if (!grows) {
+            return true;
+        }
+        sizing.lock();
+        try {
+            return !memory.inUse(address);
+        } finally {
+            sizing.unlock();
+        }
     }
 
     /**
@@ -214,48 +241,63 @@ public final class Arena {
             return OptionalLong.empty();
         }
         lastReachedBytes = reached;
-        bytes = Math.max(bytes, roundedBytes(reached));
+        long rounded = roundedBytes(reached);
+        if (rounded > bytes) {
+            sizing.lock();
+            try {
+                bytes = rounded;
+            } finally {
+                sizing.unlock();
+            }
+        }
         return reach.note(reached, bytes, keeping);
     }
 
-    /** Says that memory from there on will be given back. */
-    void beginTrim(long keep) {
-        trims++;
-        bytes = Math.min(bytes, roundedBytes(keep));
-    }
-
-    /** Says that it was given back. */
-    void endTrim() {
-        trims--;
-    }
-
-    /** Returns memory from this offset on to the system, except blocks in use. */
-    synchronized void trim(long keep) {
-        if (!freed) {
-            memory.trim(address, roundedBytes(keep));
+    /**
+     * Makes it smaller: {@link #trim} or {@link #trimLater} is to follow. Not while an inference
+     * uses places beyond.
+     */
+    void shrink(long keep) {
+        long rounded = roundedBytes(keep);
+        sizing.lock();
+        try {
+            if (rounded < bytes) {
+                bytes = rounded;
+            }
+        } finally {
+            sizing.unlock();
         }
     }
 
-    /**
-     * Trims in the background, or here if that is not possible.
-     *
-     * @param end runs after it, and calls {@link #endTrim} under the lock of the owner
-     */
-    void trimLater(long keep, Runnable end) {
-        Runnable trim =
-                () -> {
-                    trim(keep);
-                    end.run();
-                };
-        if (!Later.run(Duration.ZERO, trim)) {
-            trim.run();
+    /** Returns memory beyond its size to the system, except blocks in use. */
+    void trim() {
+        long below = Long.MAX_VALUE;
+        while (below >= 0) {
+            sizing.lock();
+            try {
+                below = freed ? -1 : memory.trim(address, bytes, below);
+            } finally {
+                sizing.unlock();
+            }
+        }
+    }
+
+    /** Trims in the background, or here if that is not possible. */
+    void trimLater() {
+        if (!Later.run(Duration.ZERO, this::trim)) {
+            trim();
         }
     }
 
     /** Frees it, as soon as nothing in it is in use. */
-    synchronized void free() {
-        freed = true;
-        memory.free(address);
-        use.close();
+    void free() {
+        sizing.lock();
+        try {
+            freed = true;
+            memory.free(address);
+            use.close();
+        } finally {
+            sizing.unlock();
+        }
     }
 }

@@ -6,10 +6,8 @@ import static com.google.common.base.Preconditions.checkState;
 import com.google.common.collect.Iterables;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -303,7 +301,9 @@ public final class ArenaPool {
                 shortPause.postpone();
                 longPause.postpone();
             }
-            keep.ifPresent(kept -> trimLater(arena, kept));
+            if (keep.isPresent()) {
+                arena.trimLater();
+            }
         }
 
         /**
@@ -342,9 +342,10 @@ public final class ArenaPool {
                 freeUnlessLeased(arena);
                 keep = OptionalLong.empty();
             } else if (!leased.contains(arena)) {
-                idle.add(arena);
+                // The last used one comes first, so that one of equals is used and others are not.
+                idle.add(0, arena);
             }
-            keep.ifPresent(arena::beginTrim);
+            keep.ifPresent(arena::shrink);
             // All, as one waiter's limit may still be reached where another's is not.
             returned.signalAll();
             return keep;
@@ -419,6 +420,9 @@ public final class ArenaPool {
 
     private Lease lease(Need need, long bytes, Arena arena) {
         sinceOverlap = leased.isEmpty() ? Math.min(sinceOverlap + 1, ALONE) : 0;
+        if (sinceOverlap == ALONE) {
+            idle.forEach(this::passOver);
+        }
         leased.add(arena);
         return new Lease(need, bytes, arena, true);
     }
@@ -457,22 +461,26 @@ public final class ArenaPool {
         return shared;
     }
 
-    /** An arena that is idle while others are used together gives its memory back in time. */
+    /**
+     * An arena that is idle while others are used together, or while one is enough, gives its
+     * memory back in time.
+     */
     private void passOver(Arena arena) {
         arena.note(0)
                 .ifPresent(
                         keep -> {
-                            arena.beginTrim(keep);
-                            trimLater(arena, keep);
+                            arena.shrink(keep);
+                            arena.trimLater();
                         });
     }
 
     /**
      * The smallest idle arena that is large enough; else the largest one grows, or gives way to a
-     * new one.
+     * new one. Leases of growing arenas that do not overlap all use the largest, as it is enough.
      */
     private Arena takeIdle(Need need, long bytes) {
-        long wanted = bytes == ANY ? ANY : Arena.roundedBytes(bytes);
+        boolean one = need.grows && sinceOverlap == ALONE;
+        long wanted = bytes == ANY || one ? ANY : Arena.roundedBytes(bytes);
         Arena best = null;
         for (Arena arena : idle) {
             if (suits(need, bytes, arena)
@@ -493,7 +501,7 @@ public final class ArenaPool {
         return create(bytes, need.grows);
     }
 
-    /** Places that are planned need an arena of which no memory is being given back. */
+    /** Places that are planned need an arena in which no arrays lie. */
     private static boolean suits(Need need, long bytes, Arena arena) {
         boolean placed = need.bytes == ANY && bytes != ANY;
         return need.grows ? arena.grows() && (!placed || arena.isEmpty()) : arena.isEmpty();
@@ -511,25 +519,21 @@ public final class ArenaPool {
      * @param keepLast whether to keep what the last inference used
      */
     private void trimIdle(boolean keepLast) {
-        Map<Arena, Long> kept = new LinkedHashMap<>();
+        List<Arena> shrunk = new ArrayList<>();
         lock.lock();
         try {
             long needed = needs.isEmpty() ? 0 : needs.lastKey();
             for (Arena arena : idle) {
                 long keep = keepLast ? Math.max(needed, arena.lastReachedBytes()) : needed;
                 if (arena.grows() && arena.bytes() > Arena.roundedBytes(keep)) {
-                    arena.beginTrim(keep);
-                    kept.put(arena, keep);
+                    arena.shrink(keep);
+                    shrunk.add(arena);
                 }
             }
         } finally {
             lock.unlock();
         }
-        kept.forEach(
-                (arena, keep) -> {
-                    arena.trim(keep);
-                    endTrim(arena);
-                });
+        shrunk.forEach(Arena::trim);
     }
 
     /**
@@ -549,19 +553,6 @@ public final class ArenaPool {
             (keepLast ? shortPause : longPause).await();
         } else {
             trimIdle(keepLast);
-        }
-    }
-
-    private void trimLater(Arena arena, long keep) {
-        arena.trimLater(keep, () -> endTrim(arena));
-    }
-
-    private void endTrim(Arena arena) {
-        lock.lock();
-        try {
-            arena.endTrim();
-        } finally {
-            lock.unlock();
         }
     }
 

@@ -27,7 +27,7 @@ final class NativeMemory {
 
     static native int djlplan_arena_in_use(Pointer arena);
 
-    static native void djlplan_arena_trim(Pointer arena, long keep);
+    static native long djlplan_arena_trim(Pointer arena, long keep, long below);
 
     static native void djlplan_arena_free(Pointer arena);
 

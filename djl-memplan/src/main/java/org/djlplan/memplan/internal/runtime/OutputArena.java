@@ -117,12 +117,8 @@ public final class OutputArena {
         arena.ifPresent(trimmed -> trimLater(trimmed, keepLast ? trimmed.lastReachedBytes() : 0));
     }
 
-    private void trimLater(Arena trimmed, long keep) {
-        trimmed.beginTrim(keep);
-        trimmed.trimLater(keep, () -> endTrim(trimmed));
-    }
-
-    private synchronized void endTrim(Arena trimmed) {
-        trimmed.endTrim();
+    private static void trimLater(Arena trimmed, long keep) {
+        trimmed.shrink(keep);
+        trimmed.trimLater();
     }
 }

@@ -12,6 +12,7 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import org.djlplan.memplan.internal.runtime.ArenaPool.Lease;
@@ -262,6 +263,75 @@ class ArenaPoolTest {
                 reach(any, (i % 2 + 1L) << 20);
             }
             assertEquals(1, memory.trims().size(), "what is used again is not given back");
+        }
+    }
+
+    /** A second arena would stay beside the first, as large as that one was. */
+    @Test
+    void lease_placesWhileMemoryIsGivenBack_useTheSameArenaAndStopThat() throws Exception {
+        long rare = 40L << 20;
+        long often = 2L << 20;
+        long next = 30L << 20;
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        try (Need need = pool.announceAny()) {
+            Arena first = place(need, rare);
+            memory.slice(
+                    Arena.roundedBytes(rare),
+                    () -> {
+                        begun.countDown();
+                        await(goOn);
+                    });
+            for (int i = 0; i < 100 && begun.getCount() > 0; i++) {
+                assertEquals(first, place(need, often));
+                Await.until(() -> begun.getCount() == 0 || !isShrunk(often));
+            }
+            FutureTask<Arena> leasing = new FutureTask<>(() -> place(need, next));
+            Thread thread = new Thread(leasing);
+            thread.start();
+            Await.until(() -> thread.getState() == Thread.State.WAITING);
+            goOn.countDown();
+            assertEquals(first, leasing.get(30, TimeUnit.SECONDS));
+            assertEquals(1, pool.metric().arenas());
+            assertEquals(Arena.roundedBytes(next), pool.metric().arenaBytes());
+            Await.until(() -> memory.trims().contains(Arena.roundedBytes(next)));
+            assertEquals(10, memory.trims().size(), "of 40 MiB, 10 are given back");
+        }
+    }
+
+    private boolean isShrunk(long bytes) {
+        return pool.metric().arenaBytes() == Arena.roundedBytes(bytes);
+    }
+
+    private static Arena place(Need need, long bytes) throws InterruptedException {
+        try (Lease lease = need.lease(bytes, 1, Duration.ZERO)) {
+            return lease.arena();
+        }
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            assertTrue(latch.await(30, TimeUnit.SECONDS));
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @Test
+    void lease_overlappedOnceAndNoMore_theOtherArenaGivesItsMemoryBack() throws Exception {
+        long bytes = 8L << 20;
+        try (Need need = pool.announceAny()) {
+            try (Lease one = need.lease(bytes, 2, Duration.ZERO);
+                    Lease two = need.lease(bytes, 2, Duration.ZERO)) {
+                assertFalse(one.arena().equals(two.arena()));
+            }
+            assertEquals(2 * Arena.roundedBytes(bytes), pool.metric().arenaBytes());
+            for (int i = 0; i < 3 * ArenaPool.ALONE; i++) {
+                Arena unused = place(need, bytes);
+            }
+            Await.until(() -> !memory.trims().isEmpty());
+            assertEquals(
+                    Arena.roundedBytes(bytes) + Arena.roundedBytes(0), pool.metric().arenaBytes());
         }
     }
 

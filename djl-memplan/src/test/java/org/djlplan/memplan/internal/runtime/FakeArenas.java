@@ -15,6 +15,9 @@ public final class FakeArenas implements ArenaPool.Source {
     /** To which arenas grow. */
     static final long MOST = 1L << 30;
 
+    /** What is given back at once of arenas that are {@link #slice}d. */
+    static final long SLICE = 1L << 20;
+
     private static final long FIRST_ADDRESS = 1L << 46;
 
     private final AtomicLong next = new AtomicLong(FIRST_ADDRESS);
@@ -22,6 +25,8 @@ public final class FakeArenas implements ArenaPool.Source {
     private final List<Long> trims = new CopyOnWriteArrayList<>();
     private volatile boolean exhausted;
     private volatile boolean inUse;
+    private volatile long sliced;
+    private volatile Runnable whileTrimming = () -> {};
 
     /** Returns a pool of such arenas. */
     public ArenaPool pool() {
@@ -36,6 +41,16 @@ public final class FakeArenas implements ArenaPool.Source {
     /** Says whether arrays of earlier predictions lie in all arenas that grow. */
     void setInUse(boolean used) {
         inUse = used;
+    }
+
+    /**
+     * Has memory given back in slices, from an offset down; without this at once.
+     *
+     * @param whileSlice runs as part of each
+     */
+    void slice(long from, Runnable whileSlice) {
+        sliced = from;
+        whileTrimming = whileSlice;
     }
 
     /** Returns what arenas were trimmed to, one after the other. */
@@ -56,8 +71,14 @@ public final class FakeArenas implements ArenaPool.Source {
         }
 
         @Override
-        public void trim(Pointer arena, long keep) {
-            trims.add(keep);
+        public long trim(Pointer arena, long keep, long below) {
+            long slice = Math.max(keep, Math.min(below, sliced) - SLICE);
+            if (below <= keep) {
+                return -1;
+            }
+            trims.add(slice);
+            whileTrimming.run();
+            return slice;
         }
 
         @Override

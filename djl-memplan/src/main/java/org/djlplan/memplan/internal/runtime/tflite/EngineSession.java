@@ -171,9 +171,19 @@ public interface EngineSession extends AutoCloseable {
      * Places of tensors that the native library chose itself.
      *
      * @param arenaBytes how large an arena they need
+     * @param leastBytes a lower bound of what any places need
      * @param outputOffsets where in it each output lies, −1 for one in the engine's memory
      */
-    record Fitted(long arenaBytes, long[] outputOffsets) {}
+    record Fitted(long arenaBytes, long leastBytes, long[] outputOffsets) {
+
+        /** One part in so many is little. */
+        private static final int LITTLE_PART = 16;
+
+        /** Returns whether a plan may need clearly less. */
+        boolean wastes() {
+            return arenaBytes - leastBytes > leastBytes / LITTLE_PART;
+        }
+    }
 
     /**
      * Has the native library find places, quickly, and takes them as a plan: for shapes that may

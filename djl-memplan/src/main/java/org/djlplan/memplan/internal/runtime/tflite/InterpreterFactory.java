@@ -29,8 +29,18 @@ public final class InterpreterFactory {
     /** The number of shapes whose uses are counted. */
     private static final int KEPT_SHAPES = 256;
 
-    /** Shapes that occur this often get a plan of the portfolio. */
+    /** Shapes that occur this often get a plan of the portfolio, if that can need less memory. */
     private static final int OFTEN = 64;
+
+    /** Who places the tensors of an interpreter. */
+    private enum Placer {
+        /** The native library. */
+        FIT,
+        /** A plan, if places of the native library need clearly more than they might. */
+        PLAN_WASTE,
+        /** A plan. */
+        PLAN
+    }
 
     private final EngineSession.Source sessions;
     private final Graph file;
@@ -212,9 +222,10 @@ public final class InterpreterFactory {
             built = Optional.of(new ModelInterpreter(session, delegate, candidate, shares));
             ModelInterpreter interpreter = built.get();
             interpreter.shareWorkspace();
+            Placer placer = note(shapes);
             if (unplanned.isPresent()
-                    || isFrequent(shapes)
-                    || !fit(interpreter, shapes, live.nodes())) {
+                    || placer == Placer.PLAN
+                    || !fit(interpreter, shapes, live.nodes(), placer)) {
                 place(interpreter, shapes, live, unplanned);
             }
             return interpreter;
@@ -302,17 +313,18 @@ public final class InterpreterFactory {
     }
 
     /**
-     * Has the native library find places, for shapes that were not there often.
+     * Has the native library find places.
      *
      * @param nodes that the session executes, as at its other shapes
-     * @return whether it found some
+     * @return whether it found some, and a plan would not pay
      */
     private boolean fit(
             ModelInterpreter interpreter,
             List<List<Integer>> shapes,
-            List<EngineSession.LiveNode> nodes) {
+            List<EngineSession.LiveNode> nodes,
+            Placer placer) {
         Optional<EngineSession.Fitted> fitted = interpreter.session().fit();
-        if (fitted.isEmpty()) {
+        if (fitted.isEmpty() || (placer == Placer.PLAN_WASTE && fitted.get().wastes())) {
             return false;
         }
         List<EngineSession.LiveTensor> tensors = interpreter.session().tensors();
@@ -328,10 +340,13 @@ public final class InterpreterFactory {
         return true;
     }
 
-    /** Counts that there are inputs of these shapes, and returns whether a plan pays for them. */
-    private boolean isFrequent(List<List<Integer>> shapes) {
+    /** Counts that there are inputs of these shapes, and returns when a plan pays for them. */
+    private Placer note(List<List<Integer>> shapes) {
         boolean often = seen.merge(shapes, 1, Integer::sum) >= OFTEN;
-        return shapes == shapesInFile || often || planNext.getAndSet(false);
+        if (shapes == shapesInFile || planNext.getAndSet(false)) {
+            return Placer.PLAN;
+        }
+        return often ? Placer.PLAN_WASTE : Placer.FIT;
     }
 
     /** Returns the same list for the shapes in the file. */
@@ -364,11 +379,11 @@ public final class InterpreterFactory {
         resize(interpreter.session(), interpreter.shapes(), wanted);
         interpreter.session().allocate();
         interpreter.shareWorkspace();
-        boolean often = isFrequent(wanted);
+        Placer placer = note(wanted);
         if (placeAsKept(interpreter, wanted)) {
             return;
         }
-        if (often || !fit(interpreter, wanted, interpreter.nodes())) {
+        if (placer == Placer.PLAN || !fit(interpreter, wanted, interpreter.nodes(), placer)) {
             place(
                     interpreter,
                     wanted,

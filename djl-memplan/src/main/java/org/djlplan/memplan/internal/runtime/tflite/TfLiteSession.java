@@ -193,9 +193,11 @@ final class TfLiteSession implements StreamedSession {
 
     @Override
     public Optional<Fitted> fit() {
-        long[] places = new long[1 + TfLiteNative.djlplan_tflite_output_count(handle())];
+        long[] places = new long[2 + TfLiteNative.djlplan_tflite_output_count(handle())];
         return TfLiteNative.djlplan_tflite_fit(handle(), places) == TfLiteNative.OK
-                ? Optional.of(new Fitted(places[0], Arrays.copyOfRange(places, 1, places.length)))
+                ? Optional.of(
+                        new Fitted(
+                                places[0], places[1], Arrays.copyOfRange(places, 2, places.length)))
                 : Optional.empty();
     }
 

@@ -45,6 +45,9 @@ public final class FakeEngine implements EngineSession.Source {
     /** Whether it delegates all operators whatever it is told. */
     public volatile boolean delegatesByItself;
 
+    /** What places of the native library would need at least. */
+    volatile long leastBytes;
+
     private static final int FLOAT = 4;
     private static final int CUSTOM_CODE = 32;
 
@@ -230,7 +233,7 @@ public final class FakeEngine implements EngineSession.Source {
         public Optional<Fitted> fit() {
             boolean placed = spec.planned().isPresent() && spec.delegated().isEmpty();
             return placed
-                    ? Optional.of(new Fitted(bytes(shape), new long[] {-1}))
+                    ? Optional.of(new Fitted(bytes(shape), leastBytes, new long[] {-1}))
                     : Optional.empty();
         }
 

@@ -16,6 +16,8 @@ import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.NativeDelegate;
 import org.djlplan.memplan.testing.LogCapture;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class InterpreterFactoryTest {
 
@@ -152,5 +154,24 @@ class InterpreterFactoryTest {
         }
         assertFreed();
         assertEquals(0, ArenaPool.shared().metric().arenas());
+    }
+
+    /** A plan takes long beside a prediction, and places that cannot be better need none. */
+    @ParameterizedTest
+    @CsvSource({"32, false", "31, false", "30, true", "0, true"})
+    void reshape_manyTimes_plansOnlyWhereThatCanNeedLess(long leastBytes, boolean planned)
+            throws Exception {
+        List<List<Integer>> third = List.of(List.of(3, 4));
+        InterpreterFactory factory = engine.factory(threads -> delegate());
+        engine.leastBytes = leastBytes;
+        try (ModelInterpreter built = factory.build(third, Candidate.cpu(1), false)) {
+            for (int i = 0; i < 100; i++) {
+                factory.reshape(built, FakeEngine.OTHER);
+                assertEquals(32, built.description().arenaBytes());
+                assertEquals(planned && i >= 63, built.description().plan().isPresent());
+                factory.reshape(built, third);
+            }
+        }
+        assertFreed();
     }
 }
