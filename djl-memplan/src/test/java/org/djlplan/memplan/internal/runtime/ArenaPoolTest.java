@@ -14,6 +14,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.djlplan.memplan.internal.runtime.ArenaPool.Lease;
 import org.djlplan.memplan.internal.runtime.ArenaPool.Need;
@@ -273,14 +274,14 @@ class ArenaPoolTest {
         long often = 2L << 20;
         long next = 30L << 20;
         CountDownLatch begun = new CountDownLatch(1);
-        CountDownLatch goOn = new CountDownLatch(1);
+        Semaphore slices = new Semaphore(0);
         try (Need need = pool.announceAny()) {
             Arena first = place(need, rare);
             memory.slice(
                     Arena.roundedBytes(rare),
                     () -> {
                         begun.countDown();
-                        await(goOn);
+                        slices.acquireUninterruptibly();
                     });
             for (int i = 0; i < 100 && begun.getCount() > 0; i++) {
                 assertEquals(first, place(need, often));
@@ -289,9 +290,17 @@ class ArenaPoolTest {
             FutureTask<Arena> leasing = new FutureTask<>(() -> place(need, next));
             Thread thread = new Thread(leasing);
             thread.start();
-            Await.until(() -> thread.getState() == Thread.State.WAITING);
-            goOn.countDown();
+            for (int i = 1; i < 10 && !leasing.isDone(); i++) {
+                int slice = i;
+                Await.until(
+                        () ->
+                                leasing.isDone()
+                                        || (memory.trims().size() == slice
+                                                && thread.getState() == Thread.State.WAITING));
+                slices.release();
+            }
             assertEquals(first, leasing.get(30, TimeUnit.SECONDS));
+            slices.release(100);
             assertEquals(1, pool.metric().arenas());
             assertEquals(Arena.roundedBytes(next), pool.metric().arenaBytes());
             Await.until(() -> memory.trims().contains(Arena.roundedBytes(next)));
@@ -306,14 +315,6 @@ class ArenaPoolTest {
     private static Arena place(Need need, long bytes) throws InterruptedException {
         try (Lease lease = need.lease(bytes, 1, Duration.ZERO)) {
             return lease.arena();
-        }
-    }
-
-    private static void await(CountDownLatch latch) {
-        try {
-            assertTrue(latch.await(30, TimeUnit.SECONDS));
-        } catch (InterruptedException e) {
-            throw new IllegalStateException(e);
         }
     }
 
