@@ -46,7 +46,7 @@ class ArchitectureTest {
                             "java.lang..",
                             "java.time..",
                             "java.util..",
-                            "com.google.common..",
+                            "org.djlplan.thirdparty.guava..",
                             "com.google.errorprone..",
                             STUDY + ".parallel..",
                             STUDY + ".shared..",
@@ -66,7 +66,7 @@ class ArchitectureTest {
                     .resideInAnyPackage(
                             "java.lang..",
                             "java.util..",
-                            "com.google.common..",
+                            "org.djlplan.thirdparty.guava..",
                             "com.google.errorprone..",
                             STUDY + ".delegation..",
                             "org.djlplan.delegation.internal.choice..",

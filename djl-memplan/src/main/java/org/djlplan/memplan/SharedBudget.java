@@ -1,6 +1,6 @@
 package org.djlplan.memplan;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
 import ai.djl.MalformedModelException;
 import ai.djl.Model;
@@ -8,7 +8,6 @@ import ai.djl.ModelException;
 import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ZooModel;
 import ai.djl.translate.TranslatorFactory;
-import com.google.common.base.Throwables;
 import java.io.IOException;
 import java.util.List;
 import java.util.Locale;
@@ -23,6 +22,7 @@ import org.djlplan.memplan.internal.config.Budget;
 import org.djlplan.memplan.internal.config.OptionKey;
 import org.djlplan.memplan.internal.djl.SharedModels;
 import org.djlplan.memplan.report.BudgetReport;
+import org.djlplan.thirdparty.guava.base.Throwables;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

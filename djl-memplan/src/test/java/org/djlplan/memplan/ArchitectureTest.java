@@ -172,7 +172,7 @@ class ArchitectureTest {
                             "java.lang..",
                             "java.time..",
                             "java.util..",
-                            "com.google.common..",
+                            "org.djlplan.thirdparty.guava..",
                             "com.google.errorprone..",
                             "org.jspecify.annotations",
                             ROOT + ".errors..",
@@ -194,7 +194,7 @@ class ArchitectureTest {
                             "java.lang..",
                             "java.nio",
                             "java.util..",
-                            "com.google.common..",
+                            "org.djlplan.thirdparty.guava..",
                             ROOT + ".graph..",
                             INTERNAL + ".usage..",
                             INTERNAL + ".budget",
@@ -213,7 +213,7 @@ class ArchitectureTest {
                             "java.lang..",
                             "java.math",
                             "java.util..",
-                            "com.google.common..",
+                            "org.djlplan.thirdparty.guava..",
                             INTERNAL + ".usage..",
                             INTERNAL + ".formula..",
                             INTERNAL + ".source.trace..");
@@ -266,7 +266,7 @@ class ArchitectureTest {
                     .resideOutsideOfPackage(INTERNAL + ".djl.purity..")
                     .should()
                     .dependOnClassesThat()
-                    .resideInAnyPackage("org.objectweb.asm..");
+                    .resideInAnyPackage("org.djlplan.thirdparty.asm..");
 
     @ArchTest
     static final ArchRule purityKnowsNothingOfPlanning =

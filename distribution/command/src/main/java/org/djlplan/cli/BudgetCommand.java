@@ -1,6 +1,5 @@
 package org.djlplan.cli;
 
-import com.google.common.collect.ImmutableList;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.ArrayList;
@@ -9,6 +8,7 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.djlplan.memplan.internal.config.OptionKey;
 import org.djlplan.memplan.report.WeightIo;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;

@@ -1,9 +1,7 @@
 package org.djlplan.cli;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.io.Closer;
 import com.google.gson.JsonArray;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -19,6 +17,8 @@ import org.djlplan.memplan.internal.config.Budget;
 import org.djlplan.memplan.internal.config.OptionKey;
 import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.report.WeightIo;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.io.Closer;
 
 /**
  * Runs a model with one budget after another, in turns with the stock engine in another process.

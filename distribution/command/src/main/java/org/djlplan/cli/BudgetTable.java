@@ -1,6 +1,5 @@
 package org.djlplan.cli;
 
-import com.google.common.base.Strings;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonNull;
@@ -17,6 +16,7 @@ import org.djlplan.cli.BudgetSweep.Refused;
 import org.djlplan.cli.BudgetSweep.Result;
 import org.djlplan.cli.BudgetSweep.Row;
 import org.djlplan.memplan.report.BudgetReport;
+import org.djlplan.thirdparty.guava.base.Strings;
 
 /** A sweep of budgets as a table and as JSON. */
 final class BudgetTable {

@@ -1,14 +1,8 @@
 package org.djlplan.cli;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
 import ai.djl.util.Progress;
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableMap;
-import com.google.common.collect.ImmutableSet;
-import com.google.common.collect.Maps;
-import com.google.common.io.ByteStreams;
-import com.google.common.io.Closer;
 import com.google.gson.JsonArray;
 import java.io.IOException;
 import java.io.InputStream;
@@ -25,6 +19,12 @@ import java.util.Set;
 import org.djlplan.cli.Comparison.Variant;
 import org.djlplan.cli.OutputDifference.Limit;
 import org.djlplan.memplan.internal.config.OptionKey;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
+import org.djlplan.thirdparty.guava.collect.Maps;
+import org.djlplan.thirdparty.guava.io.ByteStreams;
+import org.djlplan.thirdparty.guava.io.Closer;
 
 /**
  * Runs a model as stock, in other modes, and as stock with other allocators or another DJL, each in

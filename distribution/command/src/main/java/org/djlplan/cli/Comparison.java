@@ -1,10 +1,7 @@
 package org.djlplan.cli;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableMap;
-import com.google.common.collect.Maps;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonNull;
@@ -19,6 +16,9 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 import org.djlplan.cli.OutputDifference.Limit;
 import org.djlplan.memplan.report.DelegationReport;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
+import org.djlplan.thirdparty.guava.collect.Maps;
 
 /**
  * The figures of a model that ran as stock and in other modes, once or several times.

@@ -1,17 +1,17 @@
 package org.djlplan.cli;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableMap;
-import com.google.common.collect.ImmutableSet;
-import com.google.common.math.LinearTransformation;
-import com.google.common.math.PairedStatsAccumulator;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
+import org.djlplan.thirdparty.guava.math.LinearTransformation;
+import org.djlplan.thirdparty.guava.math.PairedStatsAccumulator;
 
 /**
  * How a strategy's time grows with the number n of units of generated problems.

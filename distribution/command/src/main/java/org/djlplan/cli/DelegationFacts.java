@@ -1,7 +1,5 @@
 package org.djlplan.cli;
 
-import com.google.common.base.CharMatcher;
-import com.google.common.collect.Streams;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
@@ -12,6 +10,8 @@ import org.djlplan.cli.OutputDifference.Limit;
 import org.djlplan.memplan.internal.report.DelegationReportRecord;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.OutputAgreement;
+import org.djlplan.thirdparty.guava.base.CharMatcher;
+import org.djlplan.thirdparty.guava.collect.Streams;
 
 /** The delegation section of a model's report, as JSON and in sentences. */
 final class DelegationFacts {

@@ -1,9 +1,6 @@
 package org.djlplan.cli;
 
 import ai.djl.engine.Engine;
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableSet;
-import com.google.common.collect.Streams;
 import com.google.gson.Gson;
 import com.google.gson.GsonBuilder;
 import com.google.gson.JsonElement;
@@ -28,6 +25,9 @@ import org.djlplan.cli.report.ReportFile;
 import org.djlplan.memplan.internal.machine.Machine;
 import org.djlplan.memplan.internal.plan.search.SearchLimits;
 import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
+import org.djlplan.thirdparty.guava.collect.Streams;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;

@@ -1,9 +1,9 @@
 package org.djlplan.cli;
 
-import com.google.common.io.Files;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Optional;
+import org.djlplan.thirdparty.guava.io.Files;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 

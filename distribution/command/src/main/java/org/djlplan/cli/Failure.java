@@ -1,10 +1,10 @@
 package org.djlplan.cli;
 
-import com.google.common.base.Throwables;
 import java.util.regex.Pattern;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.internal.source.tflite.TfLiteFormatException;
+import org.djlplan.thirdparty.guava.base.Throwables;
 
 /** Signals that a command cannot continue, for a reason that its one-line message explains. */
 sealed class Failure extends RuntimeException {

@@ -1,11 +1,11 @@
 package org.djlplan.cli;
 
-import com.google.common.collect.ImmutableList;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.OptionalDouble;
 import org.djlplan.cli.Comparison.Variant;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /** Formats figures as tables: one line per figure, numbers right-aligned with their units. */
 final class FigureTable {

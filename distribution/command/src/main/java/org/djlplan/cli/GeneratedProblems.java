@@ -1,6 +1,6 @@
 package org.djlplan.cli;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
 import java.util.ArrayList;
 import java.util.List;

@@ -2,8 +2,6 @@ package org.djlplan.cli;
 
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
-import com.google.common.collect.ImmutableList;
-import com.google.common.primitives.Ints;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
@@ -16,6 +14,8 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteFormatException;
 import org.djlplan.memplan.internal.source.tflite.TfLiteReader;
 import org.djlplan.memplan.internal.source.tflite.TfLiteSubgraph;
 import org.djlplan.memplan.internal.source.tflite.TfLiteTensor;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.primitives.Ints;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 

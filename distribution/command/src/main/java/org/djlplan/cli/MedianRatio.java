@@ -1,11 +1,11 @@
 package org.djlplan.cli;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
-import com.google.common.math.Quantiles;
 import com.google.gson.JsonObject;
 import java.util.Arrays;
 import java.util.Locale;
+import org.djlplan.thirdparty.guava.math.Quantiles;
 
 /**
  * The ratio of two latencies that were timed in pairs, so that disturbances affect both: the median

@@ -1,6 +1,5 @@
 package org.djlplan.cli;
 
-import com.google.common.base.Splitter;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -9,6 +8,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.djlplan.thirdparty.guava.base.Splitter;
 
 /**
  * A memory control group (Linux, version 1 or 2) for one child process: it reports the memory that

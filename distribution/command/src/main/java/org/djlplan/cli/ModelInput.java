@@ -2,11 +2,11 @@ package org.djlplan.cli;
 
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
-import com.google.common.collect.ImmutableList;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
 import java.util.Random;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * One input of a model with the memory for its values, which is reused by all predictions so that

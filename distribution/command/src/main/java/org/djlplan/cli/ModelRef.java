@@ -1,6 +1,5 @@
 package org.djlplan.cli;
 
-import com.google.common.collect.ImmutableList;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -8,6 +7,7 @@ import java.util.Optional;
 import org.djlplan.cli.zoo.Networks;
 import org.djlplan.cli.zoo.Networks.Network;
 import org.djlplan.memplan.internal.config.Nearest;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 

@@ -1,13 +1,8 @@
 package org.djlplan.cli;
 
-import static com.google.common.base.Preconditions.checkState;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkState;
 
 import ai.djl.engine.Engine;
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.Lists;
-import com.google.common.hash.Hasher;
-import com.google.common.hash.Hashing;
-import com.google.common.primitives.Longs;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import java.io.BufferedOutputStream;
@@ -35,6 +30,11 @@ import org.djlplan.memplan.internal.runtime.ProcessMemory;
 import org.djlplan.memplan.internal.runtime.torch.OperatorNames;
 import org.djlplan.memplan.internal.runtime.torch.TorchMemory;
 import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.Lists;
+import org.djlplan.thirdparty.guava.hash.Hasher;
+import org.djlplan.thirdparty.guava.hash.Hashing;
+import org.djlplan.thirdparty.guava.primitives.Longs;
 
 /**
  * One model that runs in one mode in this process, step by step: load, warm up, write outputs,

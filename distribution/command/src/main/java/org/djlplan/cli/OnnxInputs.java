@@ -2,7 +2,6 @@ package org.djlplan.cli;
 
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
-import com.google.common.collect.ImmutableList;
 import java.io.DataInputStream;
 import java.io.EOFException;
 import java.io.IOException;
@@ -16,6 +15,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * Reads the inputs of an {@code .onnx} model without an engine. The file is a message in the format

@@ -1,9 +1,5 @@
 package org.djlplan.cli;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableMap;
-import com.google.common.collect.ImmutableSet;
-import com.google.common.collect.Iterables;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -34,6 +30,10 @@ import org.djlplan.memplan.internal.usage.OperatorProfiles;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.study.shared.EndToEnd;
 import org.djlplan.study.shared.SharedAttempt;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
+import org.djlplan.thirdparty.guava.collect.Iterables;
 
 /** Memory maps of the planner's results for one input: the numbers of {@link PlanOutput}. */
 final class PlanMap {

@@ -1,6 +1,5 @@
 package org.djlplan.cli;
 
-import com.google.common.collect.ImmutableList;
 import com.google.gson.Gson;
 import com.google.gson.GsonBuilder;
 import com.google.gson.JsonNull;
@@ -15,6 +14,7 @@ import org.djlplan.memplan.internal.plan.portfolio.Attempt;
 import org.djlplan.memplan.internal.usage.InPlace;
 import org.djlplan.study.parallel.AntichainBound;
 import org.djlplan.study.parallel.ParallelPlanner;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * Output of the plan command; the fields are those of its JSON.

@@ -1,13 +1,8 @@
 package org.djlplan.cli;
 
-import static com.google.common.base.Preconditions.checkState;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkState;
 
 import ai.djl.util.Progress;
-import com.google.common.base.Stopwatch;
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableSet;
-import com.google.common.collect.Iterables;
-import com.google.common.math.Quantiles;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -31,6 +26,11 @@ import org.djlplan.study.shared.SharedObjectsPlan;
 import org.djlplan.study.shared.SharedObjectsPortfolio;
 import org.djlplan.study.shared.SharedObjectsStrategy;
 import org.djlplan.study.shared.SharedStrategies;
+import org.djlplan.thirdparty.guava.base.Stopwatch;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
+import org.djlplan.thirdparty.guava.collect.Iterables;
+import org.djlplan.thirdparty.guava.math.Quantiles;
 
 /**
  * The plans that the chosen strategies made for one input.

@@ -1,9 +1,5 @@
 package org.djlplan.cli;
 
-import com.google.common.base.Stopwatch;
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.Sets;
-import com.google.common.math.Quantiles;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -32,6 +28,10 @@ import org.djlplan.study.shared.SharedObjectsPlan;
 import org.djlplan.study.shared.SharedObjectsStrategy;
 import org.djlplan.study.shared.SharedObjectsValidator;
 import org.djlplan.study.shared.SharedStrategies;
+import org.djlplan.thirdparty.guava.base.Stopwatch;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.Sets;
+import org.djlplan.thirdparty.guava.math.Quantiles;
 
 /** Plans problems with every strategy that supports them and measures the time. */
 final class PlannerBench {

@@ -1,6 +1,5 @@
 package org.djlplan.cli;
 
-import com.google.common.collect.ImmutableList;
 import com.google.gson.GsonBuilder;
 import com.google.gson.JsonNull;
 import com.google.gson.JsonObject;
@@ -8,6 +7,7 @@ import com.google.gson.JsonSerializer;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * Output of the bench-planner command; the fields are those of its JSON.

@@ -1,7 +1,6 @@
 package org.djlplan.cli;
 
 import ai.djl.util.Progress;
-import com.google.common.primitives.Ints;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.PrintWriter;
@@ -9,6 +8,7 @@ import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.function.LongSupplier;
+import org.djlplan.thirdparty.guava.primitives.Ints;
 
 /** Progress in percent: on a terminal, or as lines from a worker process to its parent. */
 public abstract class ProgressLine implements Progress {

@@ -1,9 +1,5 @@
 package org.djlplan.cli;
 
-import com.google.common.collect.ImmutableMap;
-import com.google.common.collect.ImmutableSet;
-import com.google.common.hash.Hashing;
-import com.google.common.io.MoreFiles;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
@@ -27,6 +23,10 @@ import org.djlplan.cli.report.Report;
 import org.djlplan.cli.report.ReportFile;
 import org.djlplan.cli.report.ReportFormatException;
 import org.djlplan.memplan.internal.plan.search.SearchLimits;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
+import org.djlplan.thirdparty.guava.hash.Hashing;
+import org.djlplan.thirdparty.guava.io.MoreFiles;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;

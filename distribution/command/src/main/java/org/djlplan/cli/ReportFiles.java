@@ -1,7 +1,5 @@
 package org.djlplan.cli;
 
-import com.google.common.base.CharMatcher;
-import com.google.common.collect.ImmutableMap;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,6 +10,8 @@ import org.djlplan.cli.report.ChromeTrace;
 import org.djlplan.cli.report.MapPicture;
 import org.djlplan.cli.report.Report;
 import org.djlplan.cli.report.ReportFile;
+import org.djlplan.thirdparty.guava.base.CharMatcher;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;

@@ -1,7 +1,6 @@
 package org.djlplan.cli;
 
 import ai.djl.engine.Engine;
-import com.google.common.collect.ImmutableMap;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonPrimitive;
 import java.io.BufferedReader;
@@ -10,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.djlplan.memplan.internal.machine.Machine;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /** The machine section of a report: the machine that made it. */
 final class ReportMachine {

@@ -1,6 +1,5 @@
 package org.djlplan.cli;
 
-import com.google.common.base.Preconditions;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -15,6 +14,7 @@ import org.djlplan.memplan.internal.runtime.tflite.EngineView;
 import org.djlplan.memplan.internal.runtime.torch.OperatorNames;
 import org.djlplan.memplan.internal.source.tflite.TfLiteReader;
 import org.djlplan.memplan.internal.source.tflite.TfLiteSubgraph;
+import org.djlplan.thirdparty.guava.base.Preconditions;
 
 /** Makes the memory map of a model: reads or records the model, and plans. */
 final class ReportPlan {

@@ -1,11 +1,11 @@
 package org.djlplan.cli;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.primitives.Ints;
 import java.util.Collections;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.djlplan.memplan.internal.usage.UsageRecord;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.primitives.Ints;
 
 /**
  * The steps of a memory map: the operators of a graph; for records alone, all steps up to the last,

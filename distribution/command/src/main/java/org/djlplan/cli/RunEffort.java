@@ -1,8 +1,8 @@
 package org.djlplan.cli;
 
-import com.google.common.collect.ImmutableList;
 import java.time.Duration;
 import java.util.OptionalInt;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;

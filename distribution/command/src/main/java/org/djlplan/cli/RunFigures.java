@@ -1,6 +1,5 @@
 package org.djlplan.cli;
 
-import com.google.common.collect.Maps;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonNull;
 import com.google.gson.JsonObject;
@@ -13,6 +12,7 @@ import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.report.DelegationReport;
+import org.djlplan.thirdparty.guava.collect.Maps;
 
 /**
  * The measured figures of one model in one mode.

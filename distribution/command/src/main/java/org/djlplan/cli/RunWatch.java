@@ -1,12 +1,12 @@
 package org.djlplan.cli;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.primitives.Longs;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.primitives.Longs;
 
 /** Records every latency and the memory of each mode while a comparison is timed. */
 final class RunWatch {

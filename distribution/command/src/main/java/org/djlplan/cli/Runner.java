@@ -7,7 +7,6 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.tflite.engine.TfLiteDataType;
 import ai.djl.translate.TranslateException;
 import ai.djl.util.Progress;
-import com.google.common.collect.ImmutableMap;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -20,6 +19,7 @@ import org.djlplan.memplan.internal.budget.ResidentWeights;
 import org.djlplan.memplan.internal.djl.ModelHandle;
 import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 import org.tensorflow.lite.Interpreter;
 import org.tensorflow.lite.Tensor;
 

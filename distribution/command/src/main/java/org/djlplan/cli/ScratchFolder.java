@@ -1,12 +1,12 @@
 package org.djlplan.cli;
 
-import com.google.common.io.MoreFiles;
-import com.google.common.io.RecursiveDeleteOption;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import org.djlplan.thirdparty.guava.io.MoreFiles;
+import org.djlplan.thirdparty.guava.io.RecursiveDeleteOption;
 
 /**
  * A command's temporary folder, which is deleted when the command ends, even if a signal ends the

@@ -1,11 +1,11 @@
 package org.djlplan.cli;
 
 import ai.djl.util.Progress;
-import com.google.common.util.concurrent.Uninterruptibles;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.djlplan.thirdparty.guava.util.concurrent.Uninterruptibles;
 
 /**
  * Reports once a second how much of its time a search has used; the search may end at any moment.

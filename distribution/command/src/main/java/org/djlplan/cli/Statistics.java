@@ -1,9 +1,9 @@
 package org.djlplan.cli;
 
-import com.google.common.math.Quantiles;
 import java.util.Arrays;
 import java.util.List;
 import java.util.OptionalDouble;
+import org.djlplan.thirdparty.guava.math.Quantiles;
 
 /** Order statistics of the times of several predictions. */
 final class Statistics {

@@ -1,11 +1,11 @@
 package org.djlplan.cli;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
-import com.google.common.base.Strings;
-import com.google.common.collect.ImmutableList;
 import java.util.ArrayList;
 import java.util.List;
+import org.djlplan.thirdparty.guava.base.Strings;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * A table for people, as aligned text: the first column is left-aligned, and so is the last if it

@@ -1,6 +1,5 @@
 package org.djlplan.cli;
 
-import com.google.common.collect.ImmutableList;
 import com.google.gson.Gson;
 import com.google.gson.GsonBuilder;
 import java.io.IOException;
@@ -12,6 +11,7 @@ import org.djlplan.memplan.internal.plan.PlanValidator;
 import org.djlplan.memplan.internal.plan.Violation;
 import org.djlplan.study.csv.CsvFiles;
 import org.djlplan.study.csv.CsvPlan;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Model.CommandSpec;

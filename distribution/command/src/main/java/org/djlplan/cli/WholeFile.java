@@ -1,8 +1,5 @@
 package org.djlplan.cli;
 
-import com.google.common.annotations.VisibleForTesting;
-import com.google.common.io.ByteSource;
-import com.google.common.io.MoreFiles;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -10,6 +7,9 @@ import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.djlplan.memplan.internal.store.FileReplacement;
+import org.djlplan.thirdparty.guava.annotations.VisibleForTesting;
+import org.djlplan.thirdparty.guava.io.ByteSource;
+import org.djlplan.thirdparty.guava.io.MoreFiles;
 
 /**
  * Writes output files of a command completely or not at all, even if the command is interrupted. On

@@ -1,10 +1,6 @@
 package org.djlplan.cli;
 
 import ai.djl.util.Progress;
-import com.google.common.collect.EvictingQueue;
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableMap;
-import com.google.common.collect.Streams;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
@@ -25,6 +21,10 @@ import org.djlplan.memplan.internal.child.JavaCommand;
 import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.internal.runtime.ProcessMemory;
 import org.djlplan.memplan.internal.runtime.torch.OperatorNames;
+import org.djlplan.thirdparty.guava.collect.EvictingQueue;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
+import org.djlplan.thirdparty.guava.collect.Streams;
 
 /**
  * A child process that runs one model in one mode ({@link WorkerCommand}). So its memory figures

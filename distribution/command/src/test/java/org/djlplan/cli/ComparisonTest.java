@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.google.common.collect.ImmutableMap;
 import com.google.gson.JsonObject;
 import java.util.List;
 import java.util.Map;
@@ -17,6 +16,7 @@ import org.djlplan.cli.OutputDifference.Output;
 import org.djlplan.memplan.internal.report.DelegationReportRecord;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.OutputAgreement;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 import org.junit.jupiter.api.Test;
 
 class ComparisonTest {

@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import com.google.common.collect.ImmutableMap;
 import java.util.Map;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 import org.junit.jupiter.api.Test;
 
 /** Options on the command line have the rights of the application. */

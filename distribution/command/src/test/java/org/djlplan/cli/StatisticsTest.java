@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.google.common.primitives.Longs;
 import java.util.List;
 import java.util.stream.LongStream;
 import net.jqwik.api.ForAll;
@@ -12,6 +11,7 @@ import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.LongRange;
 import net.jqwik.api.constraints.Size;
+import org.djlplan.thirdparty.guava.primitives.Longs;
 import org.junit.jupiter.api.Test;
 
 class StatisticsTest {

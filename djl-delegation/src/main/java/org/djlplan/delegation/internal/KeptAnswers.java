@@ -1,6 +1,5 @@
 package org.djlplan.delegation.internal;
 
-import com.google.common.primitives.ImmutableLongArray;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -19,6 +18,7 @@ import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateRunner;
 import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
 import org.djlplan.memplan.spi.CandidateRunner.Trial;
+import org.djlplan.thirdparty.guava.primitives.ImmutableLongArray;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

@@ -59,7 +59,7 @@ class ArchitectureTest {
                             resideInAnyPackage(
                                             "java.lang..",
                                             "java.util..",
-                                            "com.google.common..",
+                                            "org.djlplan.thirdparty.guava..",
                                             "com.google.errorprone..",
                                             ROOT + ".partition..",
                                             ROOT + ".table..",
@@ -79,7 +79,7 @@ class ArchitectureTest {
                     .onlyDependOnClassesThat()
                     .resideInAnyPackage(
                             "java..",
-                            "com.google.common..",
+                            "org.djlplan.thirdparty.guava..",
                             "com.google.errorprone..",
                             "com.google.gson.stream..",
                             "org.slf4j..",

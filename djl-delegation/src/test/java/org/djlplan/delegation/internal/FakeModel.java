@@ -1,6 +1,5 @@
 package org.djlplan.delegation.internal;
 
-import com.google.common.collect.ImmutableSortedSet;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -24,6 +23,7 @@ import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
 import org.djlplan.memplan.spi.CandidateRunner.Trial;
 import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.spi.Tolerance;
+import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 
 /** A model in a folder: a chain of operators, and runners that only count calls. */
 public final class FakeModel implements DelegableModel {

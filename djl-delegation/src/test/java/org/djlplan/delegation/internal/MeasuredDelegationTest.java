@@ -8,8 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.training.util.ProgressBar;
 import ai.djl.util.Progress;
-import com.google.common.collect.ImmutableSortedSet;
-import com.google.common.io.MoreFiles;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -34,6 +32,8 @@ import org.djlplan.memplan.spi.DelegationProvider;
 import org.djlplan.memplan.spi.DelegationProvider.Choosing;
 import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.testing.Await;
+import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
+import org.djlplan.thirdparty.guava.io.MoreFiles;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -1,6 +1,6 @@
 package org.djlplan.memplan.graph;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
 /**
  * The position of a constant in the model file.

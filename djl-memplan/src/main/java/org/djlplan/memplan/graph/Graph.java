@@ -1,9 +1,9 @@
 package org.djlplan.memplan.graph;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
-import com.google.common.collect.ImmutableList;
 import java.util.List;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * A model as a sequence of operators on tensors.

@@ -2,7 +2,6 @@ package org.djlplan.memplan.metrics;
 
 import ai.djl.Model;
 import ai.djl.nn.Block;
-import com.google.common.collect.ImmutableMap;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter;
@@ -17,6 +16,7 @@ import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.MemoryReport;
 import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
  * Meters of one planned model, with the tags {@code model} (its name), {@code id} and {@code

@@ -1,6 +1,6 @@
 package org.djlplan.memplan.rows;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
 /**
  * The way in which a {@link RowPredictor} groups rows of different lengths, so that there is little

@@ -3,8 +3,6 @@ package org.djlplan.memplan.rows;
 import ai.djl.Model;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
-import com.google.common.collect.ImmutableList;
-import com.google.common.primitives.Longs;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -16,6 +14,8 @@ import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.internal.djl.ModelHandle;
 import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.primitives.Longs;
 
 /** Splits the rows of a window into batches of similar lengths within a limit. */
 final class RowGroups {

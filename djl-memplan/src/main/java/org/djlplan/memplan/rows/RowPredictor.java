@@ -1,17 +1,12 @@
 package org.djlplan.memplan.rows;
 
-import static com.google.common.base.Preconditions.checkArgument;
-import static com.google.common.base.Preconditions.checkState;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkState;
 
 import ai.djl.inference.Predictor;
 import ai.djl.repository.zoo.ZooModel;
 import ai.djl.translate.TranslateException;
 import ai.djl.translate.Translator;
-import com.google.common.base.Throwables;
-import com.google.common.collect.Iterators;
-import com.google.common.util.concurrent.Futures;
-import com.google.common.util.concurrent.UncheckedExecutionException;
-import com.google.common.util.concurrent.Uninterruptibles;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -32,6 +27,11 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import org.djlplan.memplan.internal.djl.ScopedTranslator;
 import org.djlplan.memplan.internal.thread.DaemonThreads;
+import org.djlplan.thirdparty.guava.base.Throwables;
+import org.djlplan.thirdparty.guava.collect.Iterators;
+import org.djlplan.thirdparty.guava.util.concurrent.Futures;
+import org.djlplan.thirdparty.guava.util.concurrent.UncheckedExecutionException;
+import org.djlplan.thirdparty.guava.util.concurrent.Uninterruptibles;
 
 /**
  * Predicts the rows of an iterator, such as a partition's, and returns the outputs in their order.

@@ -1,9 +1,9 @@
 package org.djlplan.memplan.spi;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
-import com.google.common.collect.ImmutableSortedSet;
 import java.util.SortedSet;
+import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 
 /**
  * A configuration of a model: the operators that the delegate gets, the number of threads, and

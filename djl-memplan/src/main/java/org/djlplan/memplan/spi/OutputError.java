@@ -1,6 +1,6 @@
 package org.djlplan.memplan.spi;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
 import java.util.Optional;
 import org.djlplan.memplan.graph.ElementType;

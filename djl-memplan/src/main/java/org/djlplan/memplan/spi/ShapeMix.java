@@ -1,10 +1,10 @@
 package org.djlplan.memplan.spi;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
-import com.google.common.collect.ImmutableList;
 import java.util.List;
 import java.util.stream.IntStream;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * Input shapes of predictions, other than those in the model's file, and how often they change. A

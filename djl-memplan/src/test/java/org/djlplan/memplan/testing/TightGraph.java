@@ -1,10 +1,10 @@
 package org.djlplan.memplan.testing;
 
-import com.google.common.base.Splitter;
-import com.google.common.collect.ImmutableList;
 import java.util.List;
 import java.util.function.IntConsumer;
 import org.djlplan.memplan.graph.Graph;
+import org.djlplan.thirdparty.guava.base.Splitter;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * A graph for which the greedy strategies do not find the smallest plan. Its large tensors are the

@@ -5,8 +5,6 @@ import ai.djl.engine.Engine;
 import ai.djl.ndarray.NDList;
 import ai.djl.repository.zoo.ZooModel;
 import ai.djl.tflite.engine.InterpreterByHand;
-import com.google.common.base.Splitter;
-import com.google.common.collect.ImmutableMap;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -16,6 +14,8 @@ import java.util.Map;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.torch.Torch;
 import org.djlplan.memplan.PlannedTranslatorFactory;
+import org.djlplan.thirdparty.guava.base.Splitter;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
  * One configuration of a model.

@@ -2,7 +2,6 @@ package org.djlplan.integration.budget;
 
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import com.google.common.collect.ImmutableList;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import java.io.File;
@@ -27,6 +26,7 @@ import org.djlplan.memplan.internal.child.ChildProcess.Answer;
 import org.djlplan.memplan.internal.child.ChildProcess.End;
 import org.djlplan.memplan.internal.child.JavaCommand;
 import org.djlplan.memplan.testing.MemoryGroup;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * Runs a model in a JVM whose resident memory is measured from outside. Linux keeps the exact peak,

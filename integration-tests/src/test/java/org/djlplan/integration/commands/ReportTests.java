@@ -2,7 +2,6 @@ package org.djlplan.integration.commands;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import com.google.common.collect.ObjectArrays;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
@@ -19,6 +18,7 @@ import org.djlplan.integration.support.DjlPlanProcess;
 import org.djlplan.integration.support.DjlPlanProcess.Result;
 import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
+import org.djlplan.thirdparty.guava.collect.ObjectArrays;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Helpers for tests of {@code djlplan report} with real engines. */

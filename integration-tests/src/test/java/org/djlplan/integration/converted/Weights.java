@@ -1,13 +1,13 @@
 package org.djlplan.integration.converted;
 
-import com.google.common.collect.ImmutableMap;
-import com.google.common.primitives.Floats;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import org.djlplan.memplan.internal.source.tflite.TfLiteTensor.Quantization;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
+import org.djlplan.thirdparty.guava.primitives.Floats;
 
 /**
  * Weights rounded to signed integers of a few bits, with a scale for each output channel or one for

@@ -3,7 +3,6 @@ package org.djlplan.integration.current;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.google.common.collect.ObjectArrays;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
@@ -20,6 +19,7 @@ import org.djlplan.integration.support.DjlPlanProcess.Result;
 import org.djlplan.integration.support.LostTensor;
 import org.djlplan.integration.support.TestModels;
 import org.djlplan.integration.torch.TorchScriptModels;
+import org.djlplan.thirdparty.guava.collect.ObjectArrays;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;

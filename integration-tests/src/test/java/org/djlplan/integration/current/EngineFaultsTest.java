@@ -3,7 +3,6 @@ package org.djlplan.integration.current;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.google.common.primitives.Bytes;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -16,6 +15,7 @@ import org.djlplan.integration.support.CurrentTfLite;
 import org.djlplan.integration.support.TestModels;
 import org.djlplan.integration.support.TmpFs;
 import org.djlplan.integration.tflite.Probe;
+import org.djlplan.thirdparty.guava.primitives.Bytes;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;

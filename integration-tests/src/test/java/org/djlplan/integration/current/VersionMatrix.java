@@ -1,7 +1,5 @@
 package org.djlplan.integration.current;
 
-import com.google.common.base.Splitter;
-import com.google.common.collect.ImmutableList;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import java.io.File;
@@ -14,6 +12,8 @@ import java.util.stream.Stream;
 import org.djlplan.integration.support.BudgetModels;
 import org.djlplan.integration.support.ChildJvm;
 import org.djlplan.integration.torch.TorchScriptModels;
+import org.djlplan.thirdparty.guava.base.Splitter;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * Runs both engines on each release of DJL, in a JVM for each combination. All jars except DJL's

@@ -1,6 +1,5 @@
 package org.djlplan.integration.delegation;
 
-import com.google.common.collect.ImmutableSet;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.FloatBuffer;
@@ -22,6 +21,7 @@ import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.OutputError.Deviation;
 import org.djlplan.memplan.spi.Tolerance;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
 /**
  * Measures the distance of a delegate's outputs from the CPU kernels', and how far the CPU kernels'

@@ -1,13 +1,13 @@
 package org.djlplan.integration.delegation;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.primitives.Ints;
 import com.sun.jna.Library;
 import com.sun.jna.Native;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.djlplan.integration.nativecode.NativeProgram;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.primitives.Ints;
 
 /**
  * A delegate that computes correctly, and then damages the output of one operator ({@code

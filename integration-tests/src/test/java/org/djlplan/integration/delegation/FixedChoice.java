@@ -1,6 +1,5 @@
 package org.djlplan.integration.delegation;
 
-import com.google.common.collect.ImmutableSortedSet;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
@@ -18,6 +17,7 @@ import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.DelegationReport.Origin;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegationChoice;
+import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 
 /** Runs models with everything delegated that a delegate reports, at any cost. */
 final class FixedChoice {

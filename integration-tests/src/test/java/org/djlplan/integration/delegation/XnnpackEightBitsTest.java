@@ -7,7 +7,6 @@ import static org.djlplan.memplan.graph.ElementType.INT32;
 import static org.djlplan.memplan.graph.ElementType.INT8;
 import static org.djlplan.memplan.graph.ElementType.UINT8;
 
-import com.google.common.collect.ImmutableSet;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,6 +20,7 @@ import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.internal.runtime.tflite.EngineLibrary;
 import org.djlplan.memplan.internal.source.tflite.FlatTable;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;

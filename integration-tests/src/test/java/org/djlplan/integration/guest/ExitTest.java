@@ -4,8 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.google.common.io.MoreFiles;
-import com.google.common.io.RecursiveDeleteOption;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,6 +13,8 @@ import java.util.stream.Stream;
 import org.djlplan.integration.support.TestModels;
 import org.djlplan.memplan.testing.Await;
 import org.djlplan.memplan.testing.MemoryGroup;
+import org.djlplan.thirdparty.guava.io.MoreFiles;
+import org.djlplan.thirdparty.guava.io.RecursiveDeleteOption;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;

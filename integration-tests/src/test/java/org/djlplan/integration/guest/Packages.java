@@ -1,7 +1,5 @@
 package org.djlplan.integration.guest;
 
-import com.google.common.base.Splitter;
-import com.google.common.io.ByteStreams;
 import java.io.ByteArrayOutputStream;
 import java.io.File;
 import java.io.IOException;
@@ -22,6 +20,8 @@ import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
 import java.util.stream.Stream;
 import java.util.zip.CRC32;
+import org.djlplan.thirdparty.guava.base.Splitter;
+import org.djlplan.thirdparty.guava.io.ByteStreams;
 
 /** Packages the application in several ways, from the jars on this JVM's class path. */
 final class Packages {

@@ -77,7 +77,7 @@ class MissingPartsTest {
         String warning =
                 assertStockWithOneWarning(
                         engine, new ChildJvm(folder).small().classPath(classPath));
-        assertTrue(warning.contains("com/google/common"), warning);
+        assertTrue(warning.contains("org/djlplan/thirdparty/guava"), warning);
     }
 
     /** The commands, what only they use, and what is optional are not with an application. */

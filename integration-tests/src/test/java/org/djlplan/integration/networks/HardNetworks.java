@@ -1,12 +1,12 @@
 package org.djlplan.integration.networks;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableMap;
 import java.util.Map;
 import java.util.function.Supplier;
 import org.djlplan.integration.networks.CalibratedNetwork.Value;
 import org.djlplan.integration.networks.CalibratedNetwork.Weights;
 import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
  * Networks like those that detect landmarks: depthwise and pointwise convolutions with residual

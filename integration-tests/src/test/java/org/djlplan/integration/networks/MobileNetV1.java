@@ -1,11 +1,11 @@
 package org.djlplan.integration.networks;
 
-import com.google.common.collect.ImmutableList;
 import org.djlplan.cli.demo.Activation;
 import org.djlplan.cli.demo.LayerOutput;
 import org.djlplan.cli.demo.NetworkBuilder;
 import org.djlplan.cli.demo.Padding;
 import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * MobileNet v1 for images of 224 × 224 × 3 and 1001 classes.

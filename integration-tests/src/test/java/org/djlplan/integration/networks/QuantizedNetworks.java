@@ -1,11 +1,11 @@
 package org.djlplan.integration.networks;
 
-import com.google.common.collect.ImmutableList;
 import java.util.List;
 import org.djlplan.cli.demo.MobileNetV2;
 import org.djlplan.integration.networks.CalibratedNetwork.Value;
 import org.djlplan.integration.networks.CalibratedNetwork.Weights;
 import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * Classifiers in 8 bits, as converters write them after training: weights with a scale for each

@@ -1,6 +1,5 @@
 package org.djlplan.integration.networks;
 
-import com.google.common.collect.ImmutableList;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.function.IntFunction;
@@ -9,6 +8,7 @@ import org.djlplan.cli.demo.LayerOutput;
 import org.djlplan.cli.demo.NetworkBuilder;
 import org.djlplan.cli.demo.Padding;
 import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * Plain networks of 3 × 3 convolutions that end in large fully connected layers. The first

@@ -1,8 +1,7 @@
 package org.djlplan.integration.paper;
 
-import static com.google.common.base.Preconditions.checkState;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkState;
 
-import com.google.common.collect.ImmutableList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -20,6 +19,7 @@ import org.djlplan.memplan.internal.usage.UsageRecords;
 import org.djlplan.study.shared.SharedObjectsPlan;
 import org.djlplan.study.shared.SharedObjectsStrategy;
 import org.djlplan.study.shared.SharedStrategies;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * A strategy of either layout, reduced to its name and its total size.

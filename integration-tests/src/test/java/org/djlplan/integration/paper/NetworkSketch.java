@@ -1,10 +1,10 @@
 package org.djlplan.integration.paper;
 
-import com.google.common.collect.ImmutableList;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecords;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * A network without weights.

@@ -1,6 +1,5 @@
 package org.djlplan.integration.paper;
 
-import com.google.common.base.Joiner;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -9,6 +8,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Function;
 import org.djlplan.integration.paper.Contender.Kind;
+import org.djlplan.thirdparty.guava.base.Joiner;
 
 /** Renders the page that shows every strategy on every network. The result is deterministic. */
 final class NetworkTable {

@@ -1,9 +1,5 @@
 package org.djlplan.integration.paper;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableMap;
-import com.google.common.collect.ImmutableTable;
-import com.google.common.collect.Maps;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -12,6 +8,10 @@ import org.djlplan.integration.paper.Contender.Kind;
 import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecords;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
+import org.djlplan.thirdparty.guava.collect.ImmutableTable;
+import org.djlplan.thirdparty.guava.collect.Maps;
 
 /** The size of every strategy's plan for every network. */
 final class Results {

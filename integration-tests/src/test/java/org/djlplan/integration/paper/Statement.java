@@ -1,6 +1,5 @@
 package org.djlplan.integration.paper;
 
-import com.google.common.collect.ImmutableList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -8,6 +7,7 @@ import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.djlplan.integration.paper.Contender.Kind;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * A statement of the paper about its networks, and the corresponding result here.

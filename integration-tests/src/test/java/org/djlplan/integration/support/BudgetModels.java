@@ -1,6 +1,5 @@
 package org.djlplan.integration.support;
 
-import com.google.common.base.Ascii;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -15,6 +14,7 @@ import org.djlplan.integration.networks.PackedWeights;
 import org.djlplan.integration.networks.ResNet;
 import org.djlplan.integration.networks.Vgg;
 import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
+import org.djlplan.thirdparty.guava.base.Ascii;
 
 /**
  * Networks whose weights take most of their memory, for smaller budgets: in real sizes, and small

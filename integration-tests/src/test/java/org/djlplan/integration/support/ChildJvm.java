@@ -1,6 +1,5 @@
 package org.djlplan.integration.support;
 
-import com.google.common.base.Splitter;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -10,6 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.djlplan.thirdparty.guava.base.Splitter;
 
 /**
  * Runs a class in a separate JVM, which may crash, with this JVM's class path or another one, and

@@ -2,7 +2,6 @@ package org.djlplan.integration.support;
 
 import static java.util.Comparator.naturalOrder;
 
-import com.google.common.collect.ImmutableSortedSet;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
@@ -15,6 +14,7 @@ import org.djlplan.memplan.report.DelegationReport.Origin;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.DelegationChoice;
+import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 
 /**
  * A model with every operator delegated that XNNPACK takes.

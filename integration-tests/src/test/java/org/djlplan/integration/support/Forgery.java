@@ -1,6 +1,5 @@
 package org.djlplan.integration.support;
 
-import com.google.common.hash.Hashing;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import java.io.IOException;
@@ -9,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
+import org.djlplan.thirdparty.guava.hash.Hashing;
 
 /** Stored files beside a model, altered by an attacker who knows the format. */
 public final class Forgery {

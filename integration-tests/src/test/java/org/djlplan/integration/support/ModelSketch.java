@@ -1,7 +1,5 @@
 package org.djlplan.integration.support;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.primitives.Ints;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -23,6 +21,8 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteOperatorCode;
 import org.djlplan.memplan.internal.source.tflite.TfLiteSubgraph;
 import org.djlplan.memplan.internal.source.tflite.TfLiteTensor;
 import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.primitives.Ints;
 
 /**
  * Builds a small model of any element type, operator by operator. It can have parts that a builder

@@ -1,6 +1,5 @@
 package org.djlplan.integration.support;
 
-import com.google.common.base.Splitter;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -11,6 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import org.djlplan.thirdparty.guava.base.Splitter;
 
 /** Writes small ONNX models. A dimension of −1 may have any length. */
 public final class OnnxSketch {

@@ -1,10 +1,10 @@
 package org.djlplan.integration.support;
 
-import com.google.common.collect.ImmutableList;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * Published models, which are not in the repository; a script fetches or makes each set. Tests that

@@ -1,7 +1,5 @@
 package org.djlplan.integration.support;
 
-import com.google.common.collect.ImmutableMap;
-import com.google.common.collect.ImmutableSet;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -21,6 +19,8 @@ import org.djlplan.integration.networks.QuantizedNetworks;
 import org.djlplan.integration.networks.UnevenPartitions;
 import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 import org.junit.jupiter.params.provider.Arguments;
 
 /** The models that tests run: those that the project builds itself, and real ones. */

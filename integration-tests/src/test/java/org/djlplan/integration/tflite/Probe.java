@@ -3,8 +3,6 @@ package org.djlplan.integration.tflite;
 import ai.djl.inference.Predictor;
 import ai.djl.ndarray.NDList;
 import ai.djl.repository.zoo.ZooModel;
-import com.google.common.base.Throwables;
-import com.google.common.primitives.Ints;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -21,6 +19,8 @@ import org.djlplan.memplan.graph.Tensor;
 import org.djlplan.memplan.internal.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.internal.source.tflite.TfLiteReader;
 import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.thirdparty.guava.base.Throwables;
+import org.djlplan.thirdparty.guava.primitives.Ints;
 
 /** Actions that tests run in a separate JVM, because it may crash. Prints one line per result. */
 public final class Probe {

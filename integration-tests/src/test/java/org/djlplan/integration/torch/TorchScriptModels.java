@@ -1,11 +1,11 @@
 package org.djlplan.integration.torch;
 
-import static com.google.common.base.Preconditions.checkArgument;
 import static org.djlplan.integration.torch.ModelInputs.floats;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
 import ai.djl.ndarray.types.DataType;
-import com.google.common.collect.ImmutableList;
 import java.util.List;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * The files that {@code src/test/python/torchscript_files.py} makes; the script says what each one

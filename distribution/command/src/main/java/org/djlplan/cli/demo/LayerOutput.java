@@ -1,7 +1,7 @@
 package org.djlplan.cli.demo;
 
-import com.google.common.collect.ImmutableList;
 import java.util.List;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * The output of a layer, which later layers take as input.

@@ -1,7 +1,7 @@
 package org.djlplan.cli.demo;
 
-import com.google.common.collect.ImmutableList;
 import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * MobileNet v2 for images of 224 × 224 × 3 and 1001 classes, with random weights.

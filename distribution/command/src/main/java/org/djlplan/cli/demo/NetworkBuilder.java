@@ -1,10 +1,7 @@
 package org.djlplan.cli.demo;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
-import com.google.common.base.Ascii;
-import com.google.common.collect.ImmutableList;
-import com.google.common.primitives.Ints;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
@@ -21,6 +18,9 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteOperator;
 import org.djlplan.memplan.internal.source.tflite.TfLiteOperatorCode;
 import org.djlplan.memplan.internal.source.tflite.TfLiteSubgraph;
 import org.djlplan.memplan.internal.source.tflite.TfLiteTensor;
+import org.djlplan.thirdparty.guava.base.Ascii;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.primitives.Ints;
 
 /**
  * Builds a network of 32-bit floats layer by layer. Every layer is one operator of TensorFlow Lite,

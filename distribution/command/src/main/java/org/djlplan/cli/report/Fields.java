@@ -1,6 +1,5 @@
 package org.djlplan.cli.report;
 
-import com.google.common.collect.Maps;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
@@ -12,6 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.BiFunction;
+import org.djlplan.thirdparty.guava.collect.Maps;
 
 /** Reads an object of a report that may have been edited by hand, and checks every value. */
 final class Fields {

@@ -1,6 +1,5 @@
 package org.djlplan.cli.report;
 
-import com.google.common.collect.ImmutableMap;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumMap;
@@ -14,6 +13,7 @@ import org.djlplan.cli.report.SvgWriter.Anchor;
 import org.djlplan.cli.report.SvgWriter.Box;
 import org.djlplan.cli.report.SvgWriter.Font;
 import org.djlplan.cli.report.SvgWriter.Point;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
  * Draws the memory map of the best plan as an SVG picture: time runs across, addresses run up, and

@@ -1,13 +1,13 @@
 package org.djlplan.cli.report;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
  * A model's memory over time: the tensors that are alive at each step, and their place in each

@@ -1,6 +1,5 @@
 package org.djlplan.cli.report;
 
-import com.google.common.collect.ImmutableMap;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
@@ -16,6 +15,7 @@ import org.djlplan.cli.report.MemoryMap.Owner;
 import org.djlplan.cli.report.MemoryMap.Span;
 import org.djlplan.cli.report.MemoryMap.Strategy;
 import org.djlplan.cli.report.MemoryMap.Tensor;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /** Writes and reads a memory map as the part {@code plan} of a report. */
 final class MemoryMapJson {

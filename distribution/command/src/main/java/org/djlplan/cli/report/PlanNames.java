@@ -1,6 +1,6 @@
 package org.djlplan.cli.report;
 
-import com.google.common.collect.ImmutableSet;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
 /** Names of plans that are not made by a strategy of the planner. */
 public final class PlanNames {

@@ -1,8 +1,7 @@
 package org.djlplan.cli.report;
 
-import static com.google.common.base.Preconditions.checkState;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkState;
 
-import com.google.common.io.Resources;
 import com.google.gson.Gson;
 import com.google.gson.GsonBuilder;
 import com.google.gson.JsonObject;
@@ -18,6 +17,7 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.djlplan.thirdparty.guava.io.Resources;
 
 /**
  * A report as one self-contained HTML file. Its content security policy forbids all network access,

@@ -1,8 +1,8 @@
 package org.djlplan.cli.report;
 
-import com.google.common.xml.XmlEscapers;
 import java.util.List;
 import java.util.Locale;
+import org.djlplan.thirdparty.guava.xml.XmlEscapers;
 
 /**
  * Writes an SVG file, shape by shape. Lengths are in pixels; points are relative to the upper left

@@ -1,6 +1,5 @@
 package org.djlplan.cli.tune;
 
-import com.google.common.collect.ImmutableSet;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
@@ -25,6 +24,7 @@ import org.djlplan.memplan.internal.store.Kept;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.study.delegation.Pareto;
 import org.djlplan.study.delegation.Verdict;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
 /**
  * The stored result of measuring delegation, as a part of reports: the table that loads without

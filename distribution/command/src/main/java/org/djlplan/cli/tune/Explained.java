@@ -1,7 +1,5 @@
 package org.djlplan.cli.tune;
 
-import com.google.common.base.CharMatcher;
-import com.google.common.collect.ImmutableMap;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import java.util.List;
@@ -17,6 +15,8 @@ import org.djlplan.memplan.graph.Operator;
 import org.djlplan.study.delegation.Explanation;
 import org.djlplan.study.delegation.Verdict;
 import org.djlplan.study.delegation.XnnpackRules;
+import org.djlplan.thirdparty.guava.base.CharMatcher;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
  * The reason for each operator of a model why it is delegated or not, as text and as JSON.

@@ -1,9 +1,5 @@
 package org.djlplan.cli.tune;
 
-import com.google.common.base.Joiner;
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableMap;
-import com.google.common.collect.ImmutableSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -12,6 +8,10 @@ import org.djlplan.delegation.internal.DelegationOptions;
 import org.djlplan.memplan.internal.config.OptionKey;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.config.Threads;
+import org.djlplan.thirdparty.guava.base.Joiner;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
 /** The machine and the settings that measurements depend on, for people. */
 final class KeyFacts {

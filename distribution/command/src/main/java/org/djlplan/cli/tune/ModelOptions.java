@@ -1,10 +1,10 @@
 package org.djlplan.cli.tune;
 
-import com.google.common.io.MoreFiles;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Optional;
+import org.djlplan.thirdparty.guava.io.MoreFiles;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;

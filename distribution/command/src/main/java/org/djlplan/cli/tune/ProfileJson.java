@@ -1,6 +1,5 @@
 package org.djlplan.cli.tune;
 
-import com.google.common.collect.ImmutableSet;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonNull;
@@ -17,6 +16,7 @@ import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.study.delegation.Pareto;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
 /** Writes tables of measurements as JSON. Partitions are numbered from 1, operators from 0. */
 final class ProfileJson {

@@ -1,7 +1,5 @@
 package org.djlplan.cli.tune;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableSet;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -12,6 +10,8 @@ import org.djlplan.delegation.internal.table.ProfileTable;
 import org.djlplan.delegation.internal.table.ProfileTable.Entry;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.study.delegation.Pareto;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
 /** Writes tables of measurements for people: one line per candidate, the fastest first. */
 final class ProfileText {

@@ -1,9 +1,7 @@
 package org.djlplan.cli.tune;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableSet;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -15,6 +13,8 @@ import org.djlplan.delegation.internal.table.ProfileTable;
 import org.djlplan.delegation.internal.table.ProfileTable.Entry;
 import org.djlplan.study.delegation.Correlation;
 import org.djlplan.study.delegation.Correlation.Feature;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
 /**
  * The result of a study of a model's partitions.

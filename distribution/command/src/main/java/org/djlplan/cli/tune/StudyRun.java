@@ -1,14 +1,8 @@
 package org.djlplan.cli.tune;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
 import ai.djl.util.Progress;
-import com.google.common.collect.Collections2;
-import com.google.common.collect.ContiguousSet;
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableSet;
-import com.google.common.collect.ImmutableSortedSet;
-import com.google.common.collect.Sets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -38,6 +32,12 @@ import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
 import org.djlplan.memplan.spi.CandidateRunner.Trial;
 import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.study.delegation.FirstN;
+import org.djlplan.thirdparty.guava.collect.Collections2;
+import org.djlplan.thirdparty.guava.collect.ContiguousSet;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
+import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
+import org.djlplan.thirdparty.guava.collect.Sets;
 
 /**
  * Measures a study: first a usual profiling run, then each partition in the delegate and in the CPU

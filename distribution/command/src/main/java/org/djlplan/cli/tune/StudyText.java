@@ -1,6 +1,5 @@
 package org.djlplan.cli.tune;
 
-import com.google.common.collect.ImmutableList;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -12,6 +11,7 @@ import org.djlplan.delegation.internal.partition.PieceGraph.Piece;
 import org.djlplan.delegation.internal.table.ProfileTable.Entry;
 import org.djlplan.study.delegation.Correlation;
 import org.djlplan.study.delegation.Correlation.Feature;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /** A study for people. */
 final class StudyText {

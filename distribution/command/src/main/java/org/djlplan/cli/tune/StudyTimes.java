@@ -1,7 +1,5 @@
 package org.djlplan.cli.tune;
 
-import com.google.common.collect.Iterables;
-import com.google.common.primitives.ImmutableLongArray;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -14,6 +12,8 @@ import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateRunner;
 import org.djlplan.memplan.spi.CandidateRunner.Trial;
 import org.djlplan.memplan.spi.Tolerance;
+import org.djlplan.thirdparty.guava.collect.Iterables;
+import org.djlplan.thirdparty.guava.primitives.ImmutableLongArray;
 
 /** Times candidates in turns, all equally often. */
 final class StudyTimes {

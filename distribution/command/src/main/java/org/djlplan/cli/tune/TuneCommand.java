@@ -1,8 +1,6 @@
 package org.djlplan.cli.tune;
 
 import ai.djl.util.Progress;
-import com.google.common.collect.ContiguousSet;
-import com.google.common.collect.Sets;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonNull;
 import com.google.gson.JsonObject;
@@ -31,6 +29,8 @@ import org.djlplan.memplan.internal.store.Kept;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.spi.UnusableOptionException;
+import org.djlplan.thirdparty.guava.collect.ContiguousSet;
+import org.djlplan.thirdparty.guava.collect.Sets;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Mixin;

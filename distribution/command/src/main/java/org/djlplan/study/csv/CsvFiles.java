@@ -1,8 +1,5 @@
 package org.djlplan.study.csv;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableMap;
-import com.google.common.primitives.Ints;
 import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.Reader;
@@ -17,6 +14,9 @@ import java.util.Map;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.study.csv.CsvTable.Row;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
+import org.djlplan.thirdparty.guava.primitives.Ints;
 
 /** Reads and writes usage records and plans. Files are UTF-8. */
 public final class CsvFiles {

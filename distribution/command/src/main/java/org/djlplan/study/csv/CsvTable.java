@@ -1,8 +1,5 @@
 package org.djlplan.study.csv;
 
-import com.google.common.base.CharMatcher;
-import com.google.common.base.Splitter;
-import com.google.common.collect.ImmutableMap;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.Reader;
@@ -11,6 +8,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
+import org.djlplan.thirdparty.guava.base.CharMatcher;
+import org.djlplan.thirdparty.guava.base.Splitter;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
  * A reader for a header line and rows of plain fields; it takes little memory, because it limits

@@ -1,15 +1,15 @@
 package org.djlplan.study.delegation;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
-import com.google.common.collect.ImmutableMap;
-import com.google.common.collect.Maps;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import org.djlplan.delegation.internal.partition.PieceGraph.Piece;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
+import org.djlplan.thirdparty.guava.collect.Maps;
 
 /** Computes rank correlations: how well one quantity predicts the order of another. */
 public final class Correlation {

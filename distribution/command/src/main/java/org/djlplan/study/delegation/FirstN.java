@@ -1,13 +1,13 @@
 package org.djlplan.study.delegation;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
-import com.google.common.collect.ImmutableSortedSet;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.SortedSet;
+import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 
 /**
  * TensorFlow Lite's own rule, for comparison: it delegates the N partitions with the most nodes

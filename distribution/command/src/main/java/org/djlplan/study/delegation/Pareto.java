@@ -1,10 +1,10 @@
 package org.djlplan.study.delegation;
 
-import com.google.common.collect.ImmutableList;
 import java.util.Comparator;
 import java.util.List;
 import org.djlplan.delegation.internal.table.ProfileTable;
 import org.djlplan.delegation.internal.table.ProfileTable.Entry;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * Computes the Pareto front: measured candidates that no other candidate beats in both latency and

@@ -1,12 +1,12 @@
 package org.djlplan.study.delegation;
 
-import com.google.common.collect.ImmutableMap;
-import com.google.common.collect.ImmutableSet;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
 /**
  * The operators that XNNPACK supports by default in a release of TensorFlow Lite: a table with the

@@ -1,6 +1,5 @@
 package org.djlplan.study.parallel;
 
-import com.google.common.collect.ImmutableList;
 import java.util.List;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.internal.plan.OffsetStrategy;
@@ -9,6 +8,7 @@ import org.djlplan.memplan.internal.plan.portfolio.Attempt;
 import org.djlplan.memplan.internal.plan.portfolio.Portfolio;
 import org.djlplan.memplan.internal.usage.InPlace;
 import org.djlplan.memplan.internal.usage.UsageRecords;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * Plans graphs for engines that run independent branches at once. TensorFlow Lite and TorchScript

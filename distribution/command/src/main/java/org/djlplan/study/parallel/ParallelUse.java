@@ -1,8 +1,7 @@
 package org.djlplan.study.parallel;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
-import com.google.common.collect.ImmutableList;
 import java.util.BitSet;
 import java.util.List;
 import org.djlplan.memplan.graph.Graph;
@@ -14,6 +13,7 @@ import org.djlplan.memplan.internal.usage.Conflicts;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.memplan.internal.usage.UsageRecords;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * The use of a graph's tensors by an engine that runs operators in any order that their data

@@ -1,6 +1,5 @@
 package org.djlplan.study.shared;
 
-import com.google.common.collect.ImmutableMap;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -9,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecord;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
  * A strategy that reuses objects of equal size only: units in execution order, ties by tensor id;

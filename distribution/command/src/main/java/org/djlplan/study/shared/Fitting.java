@@ -1,9 +1,9 @@
 package org.djlplan.study.shared;
 
-import com.google.common.primitives.ImmutableIntArray;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.Set;
+import org.djlplan.thirdparty.guava.primitives.ImmutableIntArray;
 
 /**
  * A depth-first search that decides whether units fit into objects of given sizes: unit by unit in

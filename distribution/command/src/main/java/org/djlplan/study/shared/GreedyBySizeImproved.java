@@ -1,12 +1,12 @@
 package org.djlplan.study.shared;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableMap;
 import java.util.ArrayList;
 import java.util.List;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.PositionalMaxima;
 import org.djlplan.memplan.internal.usage.UsageRecord;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
  * Greedy by Size Improved (Pisarchyk and Lee 2020, section 4.4): one stage per positional maximum,

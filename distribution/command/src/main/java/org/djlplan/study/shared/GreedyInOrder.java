@@ -1,6 +1,5 @@
 package org.djlplan.study.shared;
 
-import com.google.common.collect.ImmutableMap;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -8,6 +7,7 @@ import java.util.NavigableSet;
 import java.util.TreeSet;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecord;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
  * Greedy in order (Lee et al. 2019, on the memory manager): units in execution order, ties by

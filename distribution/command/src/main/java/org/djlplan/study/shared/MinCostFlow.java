@@ -1,11 +1,11 @@
 package org.djlplan.study.shared;
 
-import com.google.common.collect.ImmutableMap;
 import java.util.Arrays;
 import java.util.List;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.memplan.internal.usage.UsageRecords;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
  * Min-cost Flow (Lee et al. 2019, on the memory manager): every unit either follows a finished unit

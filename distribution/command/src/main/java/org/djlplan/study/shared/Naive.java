@@ -1,8 +1,8 @@
 package org.djlplan.study.shared;
 
-import com.google.common.collect.ImmutableMap;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecord;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /** Gives every unit its own object, by tensor id; valid for any problem. O(n). */
 public final class Naive implements SharedObjectsStrategy {

@@ -1,7 +1,7 @@
 package org.djlplan.study.shared;
 
-import com.google.common.base.Stopwatch;
 import java.util.concurrent.TimeUnit;
+import org.djlplan.thirdparty.guava.base.Stopwatch;
 
 /** Counts the nodes of a search until its limit is reached. */
 final class NodeBudget {

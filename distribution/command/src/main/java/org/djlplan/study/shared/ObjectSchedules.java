@@ -1,6 +1,5 @@
 package org.djlplan.study.shared;
 
-import com.google.common.collect.ImmutableMap;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -11,6 +10,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecord;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
  * The sizes and the times of use of shared objects while units are assigned in any order. Testing

@@ -1,11 +1,11 @@
 package org.djlplan.study.shared;
 
-import com.google.common.collect.ImmutableList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.PriorityQueue;
 import java.util.function.IntConsumer;
 import org.djlplan.memplan.internal.usage.UsageRecord;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * The objects that hold a unit while units are processed in execution order: shared code of {@link

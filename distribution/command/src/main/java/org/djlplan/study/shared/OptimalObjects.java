@@ -1,8 +1,7 @@
 package org.djlplan.study.shared;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
-import com.google.common.collect.ImmutableMap;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -14,6 +13,7 @@ import org.djlplan.memplan.internal.usage.LowerBounds;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.PositionalMaxima;
 import org.djlplan.study.shared.Fitting.Outcome;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
  * Finds the smallest shared-objects plan by search: colouring an interval graph so that the sum of

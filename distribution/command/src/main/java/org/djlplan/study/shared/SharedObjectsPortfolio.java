@@ -1,13 +1,13 @@
 package org.djlplan.study.shared;
 
-import com.google.common.base.Stopwatch;
-import com.google.common.collect.ImmutableList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.djlplan.memplan.internal.usage.LowerBounds;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
+import org.djlplan.thirdparty.guava.base.Stopwatch;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * Runs shared-objects strategies on variants of a problem and validates every plan independently.

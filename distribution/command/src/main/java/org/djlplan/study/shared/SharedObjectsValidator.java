@@ -1,6 +1,5 @@
 package org.djlplan.study.shared;
 
-import com.google.common.collect.ImmutableList;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -10,6 +9,7 @@ import java.util.TreeMap;
 import org.djlplan.memplan.internal.plan.Violation;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecord;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * Validates a shared-objects plan against its problem, independently of the strategy: it derives

@@ -1,8 +1,8 @@
 package org.djlplan.study.shared;
 
-import com.google.common.collect.ImmutableList;
 import java.util.List;
 import org.djlplan.memplan.internal.plan.Violation;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /** A rule of shared objects that a plan breaks, and the tensors that break it. */
 public sealed interface SharedObjectsViolation extends Violation {

@@ -1,7 +1,7 @@
 package org.djlplan.study.shared;
 
-import com.google.common.collect.ImmutableList;
 import java.util.Optional;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /** The shared-objects strategies by name. */
 public final class SharedStrategies {

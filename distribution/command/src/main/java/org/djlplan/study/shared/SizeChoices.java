@@ -1,7 +1,5 @@
 package org.djlplan.study.shared;
 
-import com.google.common.math.LongMath;
-import com.google.common.primitives.ImmutableIntArray;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashSet;
@@ -9,6 +7,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.PriorityQueue;
 import java.util.Set;
+import org.djlplan.thirdparty.guava.math.LongMath;
+import org.djlplan.thirdparty.guava.primitives.ImmutableIntArray;
 
 /**
  * The candidate sizes of objects, smallest sum first: of all sizes that contradict no nogood found

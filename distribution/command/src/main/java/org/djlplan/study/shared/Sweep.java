@@ -1,12 +1,12 @@
 package org.djlplan.study.shared;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.primitives.Longs;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import org.djlplan.memplan.internal.usage.UsageRecord;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.primitives.Longs;
 
 /**
  * The units of a problem in the order in which they start, with sizes as ranks: 1 is the smallest

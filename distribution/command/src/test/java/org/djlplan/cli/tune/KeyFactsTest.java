@@ -2,9 +2,9 @@ package org.djlplan.cli.tune;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import com.google.common.collect.ImmutableMap;
 import java.util.List;
 import java.util.Map;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 import org.junit.jupiter.api.Test;
 
 class KeyFactsTest {

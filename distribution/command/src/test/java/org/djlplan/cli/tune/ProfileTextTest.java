@@ -6,10 +6,10 @@ import static org.djlplan.cli.tune.SampleStudies.union;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.google.common.collect.ImmutableMap;
 import java.util.List;
 import java.util.Map;
 import org.djlplan.delegation.internal.table.ProfileTable;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 import org.junit.jupiter.api.Test;
 
 class ProfileTextTest {

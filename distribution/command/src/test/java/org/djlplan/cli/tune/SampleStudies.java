@@ -1,9 +1,5 @@
 package org.djlplan.cli.tune;
 
-import com.google.common.collect.ContiguousSet;
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableSet;
-import com.google.common.collect.ImmutableSortedSet;
 import java.util.List;
 import java.util.Set;
 import java.util.SortedSet;
@@ -19,6 +15,10 @@ import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.testing.GraphSketch;
+import org.djlplan.thirdparty.guava.collect.ContiguousSet;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
+import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 
 /**
  * A study of a chain of twelve operators with invented times. The delegate supports operators 0–3,

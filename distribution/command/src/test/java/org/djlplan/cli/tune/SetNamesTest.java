@@ -5,11 +5,11 @@ import static org.djlplan.cli.tune.SampleStudies.closed;
 import static org.djlplan.cli.tune.SampleStudies.union;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import com.google.common.collect.ImmutableSortedSet;
 import java.util.List;
 import java.util.OptionalInt;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.testing.GraphSketch;
+import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 import org.junit.jupiter.api.Test;
 
 class SetNamesTest {

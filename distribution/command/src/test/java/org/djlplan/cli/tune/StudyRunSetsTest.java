@@ -5,14 +5,14 @@ import static org.djlplan.cli.tune.SampleStudies.closed;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.google.common.collect.ContiguousSet;
-import com.google.common.collect.ImmutableSet;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.stream.IntStream;
 import org.djlplan.delegation.internal.partition.PieceGraph;
+import org.djlplan.thirdparty.guava.collect.ContiguousSet;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 import org.junit.jupiter.api.Test;
 
 class StudyRunSetsTest {

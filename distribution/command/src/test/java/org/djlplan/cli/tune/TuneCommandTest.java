@@ -6,8 +6,6 @@ import static org.djlplan.cli.tune.SampleStudies.union;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.google.common.collect.ImmutableSortedSet;
-import com.google.common.collect.Sets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -19,6 +17,8 @@ import org.djlplan.delegation.internal.choice.Goal.Objective;
 import org.djlplan.delegation.internal.table.ProfileTable;
 import org.djlplan.delegation.internal.table.ProfileTable.Entry;
 import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
+import org.djlplan.thirdparty.guava.collect.Sets;
 import org.junit.jupiter.api.Test;
 
 class TuneCommandTest {

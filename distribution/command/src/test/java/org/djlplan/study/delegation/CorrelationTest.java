@@ -3,13 +3,13 @@ package org.djlplan.study.delegation;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import com.google.common.collect.ImmutableSortedSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import org.djlplan.delegation.internal.partition.PieceGraph.Piece;
 import org.djlplan.study.delegation.Correlation.Feature;
+import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 import org.junit.jupiter.api.Test;
 
 class CorrelationTest {

@@ -2,12 +2,12 @@ package org.djlplan.study.delegation;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import com.google.common.collect.ImmutableSortedSet;
 import java.util.List;
 import org.djlplan.delegation.internal.table.ProfileTable;
 import org.djlplan.delegation.internal.table.ProfileTable.Entry;
 import org.djlplan.delegation.internal.table.ProfileTable.Entry.Latency;
 import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 import org.junit.jupiter.api.Test;
 
 class ParetoTest {

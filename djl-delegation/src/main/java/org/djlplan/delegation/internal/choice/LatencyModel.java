@@ -1,8 +1,7 @@
 package org.djlplan.delegation.internal.choice;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
-import com.google.common.collect.ImmutableSet;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -10,6 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import org.djlplan.delegation.internal.partition.PieceGraph.Piece;
 import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
 /**
  * A model of latency: the time of each piece in the delegate and in the CPU kernels, and thus of

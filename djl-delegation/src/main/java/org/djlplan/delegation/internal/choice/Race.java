@@ -1,9 +1,8 @@
 package org.djlplan.delegation.internal.choice;
 
-import static com.google.common.base.Preconditions.checkArgument;
-import static com.google.common.base.Preconditions.checkState;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkState;
 
-import com.google.common.math.Quantiles;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -17,6 +16,7 @@ import java.util.stream.IntStream;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.PairedRatio;
 import org.djlplan.memplan.spi.PairedRatio.Noise;
+import org.djlplan.thirdparty.guava.math.Quantiles;
 
 /**
  * Times contenders in turns until one is left.

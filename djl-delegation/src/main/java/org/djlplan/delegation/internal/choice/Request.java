@@ -1,10 +1,7 @@
 package org.djlplan.delegation.internal.choice;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableSet;
-import com.google.common.collect.Streams;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -17,6 +14,9 @@ import org.djlplan.memplan.report.OutputAgreement;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.Tolerance;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
+import org.djlplan.thirdparty.guava.collect.Streams;
 
 /**
  * A request for a choice: what is measured, what a stored table must match, and how a table becomes

@@ -1,6 +1,5 @@
 package org.djlplan.delegation.internal.partition;
 
-import com.google.common.collect.ImmutableSet;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Set;
@@ -10,6 +9,7 @@ import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.graph.Tensor;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
 /**
  * The data flow of a graph: writers and readers of each tensor, and constants.

@@ -1,7 +1,5 @@
 package org.djlplan.delegation.internal.partition;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableSortedSet;
 import java.util.BitSet;
 import java.util.Comparator;
 import java.util.List;
@@ -9,6 +7,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import org.djlplan.memplan.graph.Graph;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 
 /**
  * A graph with delegated operators: the delegate kernels that TensorFlow Lite makes of them, and

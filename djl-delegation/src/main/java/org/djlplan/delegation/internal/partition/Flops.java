@@ -1,9 +1,9 @@
 package org.djlplan.delegation.internal.partition;
 
-import com.google.common.math.LongMath;
 import java.util.List;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
+import org.djlplan.thirdparty.guava.math.LongMath;
 
 /**
  * Counts floating-point operations of TensorFlow Lite's operators, from the shapes of their

@@ -1,11 +1,8 @@
 package org.djlplan.delegation.internal.partition;
 
-import static com.google.common.base.Preconditions.checkArgument;
-import static com.google.common.base.Preconditions.checkElementIndex;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkElementIndex;
 
-import com.google.common.collect.ContiguousSet;
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableSortedSet;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Comparator;
@@ -15,6 +12,9 @@ import java.util.Set;
 import java.util.SortedSet;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
+import org.djlplan.thirdparty.guava.collect.ContiguousSet;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 
 /**
  * The pieces of a graph, and the delegate kernels that the engine makes of a union of them.

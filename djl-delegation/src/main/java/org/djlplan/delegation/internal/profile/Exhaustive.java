@@ -1,7 +1,5 @@
 package org.djlplan.delegation.internal.profile;
 
-import com.google.common.collect.Iterables;
-import com.google.common.collect.Sets;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -11,6 +9,8 @@ import org.djlplan.delegation.internal.choice.Race.Contender;
 import org.djlplan.delegation.internal.partition.PieceGraph;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.thirdparty.guava.collect.Iterables;
+import org.djlplan.thirdparty.guava.collect.Sets;
 
 /** Measures all unions of whole partitions, each equally often, for studies. */
 final class Exhaustive {

@@ -1,9 +1,5 @@
 package org.djlplan.delegation.internal.profile;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableSet;
-import com.google.common.collect.Sets;
-import com.google.common.math.Quantiles;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
@@ -24,6 +20,10 @@ import org.djlplan.delegation.internal.profile.Shortlist.Forecast;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
+import org.djlplan.thirdparty.guava.collect.Sets;
+import org.djlplan.thirdparty.guava.math.Quantiles;
 
 /**
  * Measures with few runs the time of pieces in the delegate and in the CPU kernels.

@@ -1,8 +1,6 @@
 package org.djlplan.delegation.internal.profile;
 
 import ai.djl.util.Progress;
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableSortedSet;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -20,6 +18,8 @@ import org.djlplan.delegation.internal.table.ProfileTable.Entry;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateRunner;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 
 /**
  * Finds with few runs which operators of a model to delegate.

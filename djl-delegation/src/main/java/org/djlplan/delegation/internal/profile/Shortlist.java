@@ -1,8 +1,5 @@
 package org.djlplan.delegation.internal.profile;
 
-import com.google.common.collect.ImmutableSet;
-import com.google.common.collect.Ordering;
-import com.google.common.collect.Sets;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -16,6 +13,9 @@ import org.djlplan.delegation.internal.choice.MemoryModel;
 import org.djlplan.delegation.internal.choice.Race.Contender;
 import org.djlplan.delegation.internal.partition.PieceGraph;
 import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
+import org.djlplan.thirdparty.guava.collect.Ordering;
+import org.djlplan.thirdparty.guava.collect.Sets;
 
 /**
  * The candidates with the best predictions, verified one after another. After each candidate with

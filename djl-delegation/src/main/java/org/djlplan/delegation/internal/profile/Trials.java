@@ -1,7 +1,5 @@
 package org.djlplan.delegation.internal.profile;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.primitives.ImmutableLongArray;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -19,6 +17,8 @@ import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
 import org.djlplan.memplan.spi.CandidateRunner.Trial;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.Tolerance;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.primitives.ImmutableLongArray;
 
 /**
  * All candidates that were run, with their results. A candidate that failed or was wrong is not run

@@ -1,9 +1,5 @@
 package org.djlplan.delegation.internal.store;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableMap;
-import com.google.common.collect.ImmutableSortedSet;
-import com.google.common.primitives.ImmutableLongArray;
 import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
 import java.util.HashMap;
@@ -25,6 +21,10 @@ import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
 import org.djlplan.memplan.spi.CandidateRunner.Trial;
 import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
+import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
+import org.djlplan.thirdparty.guava.primitives.ImmutableLongArray;
 
 /**
  * The files of an unfinished measurement, next to the model or in its cache folder: a mark that it

@@ -1,8 +1,7 @@
 package org.djlplan.delegation.internal.store;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
-import com.google.common.primitives.ImmutableLongArray;
 import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
 import java.util.List;
@@ -18,6 +17,7 @@ import org.djlplan.memplan.internal.store.TableJson;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.thirdparty.guava.primitives.ImmutableLongArray;
 
 /**
  * Tables in files. The format, shown on several lines but written on one:

@@ -1,10 +1,5 @@
 package org.djlplan.delegation.internal.store;
 
-import com.google.common.base.Joiner;
-import com.google.common.base.Supplier;
-import com.google.common.base.Suppliers;
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableMap;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -25,6 +20,11 @@ import org.djlplan.memplan.internal.store.StoreKey;
 import org.djlplan.memplan.internal.store.StoreLock;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.DelegableModel;
+import org.djlplan.thirdparty.guava.base.Joiner;
+import org.djlplan.thirdparty.guava.base.Supplier;
+import org.djlplan.thirdparty.guava.base.Suppliers;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
  * The stored tables for one request: in files next to the model, or in its cache folder, or in a

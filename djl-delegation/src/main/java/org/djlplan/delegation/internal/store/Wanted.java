@@ -1,6 +1,5 @@
 package org.djlplan.delegation.internal.store;
 
-import com.google.common.collect.ImmutableList;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -19,6 +18,7 @@ import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
 import org.djlplan.memplan.spi.CandidateRunner.Trial;
 import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * The request that a stored value must match. Anyone with write access to a model's folder can

@@ -1,10 +1,7 @@
 package org.djlplan.delegation.internal.table;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableSortedSet;
-import com.google.common.math.Quantiles;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -13,6 +10,9 @@ import java.util.SortedSet;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
+import org.djlplan.thirdparty.guava.math.Quantiles;
 
 /**
  * The result of one profiling run.

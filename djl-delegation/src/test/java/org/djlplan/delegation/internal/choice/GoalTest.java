@@ -5,13 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.google.common.collect.ImmutableSortedSet;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
 import org.djlplan.delegation.internal.choice.Goal.Objective;
 import org.djlplan.delegation.internal.choice.Race.Contender;
 import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 import org.junit.jupiter.api.Test;
 
 class GoalTest {

@@ -1,6 +1,5 @@
 package org.djlplan.delegation.internal.partition;
 
-import com.google.common.collect.ImmutableSortedSet;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
@@ -16,6 +15,7 @@ import net.jqwik.api.domains.DomainContextBase;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.testing.GraphSketch;
+import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 
 /**
  * Random graphs of convolutions with branches, 16-bit weights, and operators that no delegate

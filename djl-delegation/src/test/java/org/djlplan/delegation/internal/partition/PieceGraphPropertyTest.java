@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.google.common.collect.Sets;
 import java.util.BitSet;
 import java.util.HashSet;
 import java.util.List;
@@ -22,6 +21,7 @@ import org.djlplan.delegation.internal.partition.DelegableGraphs.Delegable;
 import org.djlplan.delegation.internal.partition.PieceGraph.Piece;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
+import org.djlplan.thirdparty.guava.collect.Sets;
 
 /** Checks properties of the pieces of random graphs. */
 @Domain(DelegableGraphs.class)

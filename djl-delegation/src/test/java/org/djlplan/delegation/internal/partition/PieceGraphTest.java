@@ -4,14 +4,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.google.common.collect.ContiguousSet;
-import com.google.common.collect.DiscreteDomain;
-import com.google.common.collect.Range;
 import java.util.List;
 import java.util.Set;
 import org.djlplan.delegation.internal.partition.PieceGraph.Piece;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.testing.GraphSketch;
+import org.djlplan.thirdparty.guava.collect.ContiguousSet;
+import org.djlplan.thirdparty.guava.collect.DiscreteDomain;
+import org.djlplan.thirdparty.guava.collect.Range;
 import org.junit.jupiter.api.Test;
 
 class PieceGraphTest {

@@ -2,7 +2,6 @@ package org.djlplan.delegation.internal.profile;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import com.google.common.collect.Sets;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -11,6 +10,7 @@ import java.util.Set;
 import org.djlplan.delegation.internal.partition.PieceGraph;
 import org.djlplan.delegation.internal.profile.Shortlist.Union;
 import org.djlplan.memplan.testing.GraphSketch;
+import org.djlplan.thirdparty.guava.collect.Sets;
 import org.junit.jupiter.api.Test;
 
 class ShortlistTest {

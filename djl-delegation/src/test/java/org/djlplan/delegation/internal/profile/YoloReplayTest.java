@@ -3,8 +3,6 @@ package org.djlplan.delegation.internal.profile;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.google.common.collect.ContiguousSet;
-import com.google.common.collect.Sets;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
@@ -22,6 +20,8 @@ import org.djlplan.delegation.internal.partition.PieceGraph;
 import org.djlplan.delegation.internal.table.ProfileTable;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.Tolerance;
+import org.djlplan.thirdparty.guava.collect.ContiguousSet;
+import org.djlplan.thirdparty.guava.collect.Sets;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;

@@ -1,6 +1,5 @@
 package org.djlplan.delegation.internal.profile;
 
-import com.google.common.collect.ImmutableSortedSet;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -11,6 +10,7 @@ import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
 import org.djlplan.memplan.testing.GraphSketch;
+import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 
 /**
  * YOLOv4-tiny under TensorFlow Lite's GPU delegate on a Jetson Xavier NX: 152 nodes, 7 partitions.

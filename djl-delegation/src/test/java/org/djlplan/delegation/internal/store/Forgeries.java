@@ -1,11 +1,11 @@
 package org.djlplan.delegation.internal.store;
 
-import com.google.common.hash.Hashing;
 import com.google.gson.JsonParser;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
+import org.djlplan.thirdparty.guava.hash.Hashing;
 
 /** Stored files, altered by an attacker who knows the format. */
 final class Forgeries {

@@ -3,7 +3,6 @@ package org.djlplan.delegation.internal.store;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.google.common.io.MoreFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -34,6 +33,7 @@ import org.djlplan.memplan.internal.store.StoreKey;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.testing.LogCapture;
+import org.djlplan.thirdparty.guava.io.MoreFiles;
 
 /** Loads damaged tables: the result is the saved table, or nothing and a warning. */
 class ProfileFuzzTest {

@@ -1,7 +1,5 @@
 package org.djlplan.delegation.internal.store;
 
-import com.google.common.collect.ContiguousSet;
-import com.google.common.collect.ImmutableSortedSet;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -18,6 +16,8 @@ import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.OutputError.ByOperator;
+import org.djlplan.thirdparty.guava.collect.ContiguousSet;
+import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 
 /** Tables to store, small or random. */
 public final class SampleTables {

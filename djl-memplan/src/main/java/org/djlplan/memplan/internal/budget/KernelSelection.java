@@ -1,8 +1,7 @@
 package org.djlplan.memplan.internal.budget;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
-import com.google.common.collect.ImmutableSortedSet;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
@@ -13,6 +12,7 @@ import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.graph.Tensor;
+import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 
 /**
  * Selects the steps that a delegate runs: those that save most time within a number of bytes.

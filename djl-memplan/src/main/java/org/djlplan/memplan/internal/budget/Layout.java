@@ -1,15 +1,15 @@
 package org.djlplan.memplan.internal.budget;
 
-import static com.google.common.base.Preconditions.checkState;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkState;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableMap;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.djlplan.memplan.internal.budget.StreamingPlan.Load;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.memplan.internal.usage.UsageRecords;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
  * The places in an arena while a plan is made. The placed objects are <em>items</em>: first the

@@ -1,7 +1,5 @@
 package org.djlplan.memplan.internal.budget;
 
-import com.google.common.collect.Lists;
-import com.google.common.primitives.Ints;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -9,6 +7,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
 import org.djlplan.memplan.internal.budget.Layout.Fit;
+import org.djlplan.thirdparty.guava.collect.Lists;
+import org.djlplan.thirdparty.guava.primitives.Ints;
 
 /**
  * Loads as early as the bytes of the arena allow, then searches addresses that permit this.

@@ -1,7 +1,7 @@
 package org.djlplan.memplan.internal.budget;
 
-import com.google.common.collect.ComparisonChain;
 import org.djlplan.memplan.internal.budget.StreamingPlan.Load;
+import org.djlplan.thirdparty.guava.collect.ComparisonChain;
 
 /**
  * The quality of a plan: the predicted time of an inference; on a tie the time if loads took twice

@@ -1,8 +1,8 @@
 package org.djlplan.memplan.internal.budget;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.primitives.ImmutableIntArray;
 import java.util.List;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.primitives.ImmutableIntArray;
 
 /**
  * The order in which one thread loads and drops pieces with fixed addresses, so that only the

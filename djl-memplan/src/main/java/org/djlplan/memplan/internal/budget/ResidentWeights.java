@@ -1,6 +1,5 @@
 package org.djlplan.memplan.internal.budget;
 
-import com.google.common.collect.ImmutableList;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -8,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.IntFunction;
 import org.djlplan.memplan.internal.budget.StreamingPlan.Load;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * The weights that are in memory during one inference with a plan: as predicted by {@link Timeline}

@@ -1,6 +1,5 @@
 package org.djlplan.memplan.internal.budget;
 
-import com.google.common.collect.ImmutableList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -8,6 +7,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.IntFunction;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * Plans a model for a budget: every strategy makes a plan, {@link StreamingValidator} checks it,

@@ -1,8 +1,5 @@
 package org.djlplan.memplan.internal.budget;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.Lists;
-import com.google.common.math.LongMath;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
@@ -11,6 +8,9 @@ import java.util.Set;
 import org.djlplan.memplan.internal.budget.StreamingPlan.Load;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.memplan.internal.usage.UsageRecords;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.Lists;
+import org.djlplan.thirdparty.guava.math.LongMath;
 
 /**
  * Validates a streaming plan against its problem, independently of the strategy.

@@ -1,6 +1,5 @@
 package org.djlplan.memplan.internal.budget;
 
-import com.google.common.collect.ImmutableList;
 import java.util.List;
 import java.util.Optional;
 import org.djlplan.memplan.internal.budget.Layout.Fit;
@@ -9,6 +8,7 @@ import org.djlplan.memplan.internal.plan.portfolio.Portfolio;
 import org.djlplan.memplan.internal.plan.portfolio.Strategies;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecord;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * Plans the smallest arena: every piece is alive only at the steps that use it, and the portfolio

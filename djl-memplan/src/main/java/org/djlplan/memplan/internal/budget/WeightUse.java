@@ -1,6 +1,6 @@
 package org.djlplan.memplan.internal.budget;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
 /**
  * A piece of the weights that lies in the arena while some steps run. A piece that is used again

@@ -1,6 +1,5 @@
 package org.djlplan.memplan.internal.candidates;
 
-import com.google.common.collect.ImmutableList;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
@@ -8,6 +7,7 @@ import java.util.Random;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Tensor;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /** Generates random inputs of a model: noise, and images of large soft spots. */
 final class RandomValues {

@@ -1,7 +1,5 @@
 package org.djlplan.memplan.internal.child;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.util.concurrent.Uninterruptibles;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import java.io.BufferedReader;
@@ -25,6 +23,8 @@ import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import org.djlplan.memplan.internal.machine.Machine;
 import org.djlplan.memplan.internal.thread.DaemonThreads;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.util.concurrent.Uninterruptibles;
 
 /**
  * The parent's end of the connection to a child process, which must use {@link ParentConnection}.

@@ -1,11 +1,11 @@
 package org.djlplan.memplan.internal.child;
 
-import com.google.common.collect.ImmutableList;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.TreeMap;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /** Builds the command line that starts a JVM like this one. */
 public final class JavaCommand {

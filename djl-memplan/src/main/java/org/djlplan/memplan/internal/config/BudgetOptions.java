@@ -1,11 +1,11 @@
 package org.djlplan.memplan.internal.config;
 
-import com.google.common.base.Splitter;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalLong;
 import org.djlplan.memplan.report.WeightIo;
+import org.djlplan.thirdparty.guava.base.Splitter;
 
 /**
  * The budget options of a model.

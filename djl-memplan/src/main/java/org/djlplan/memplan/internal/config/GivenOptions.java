@@ -1,6 +1,5 @@
 package org.djlplan.memplan.internal.config;
 
-import com.google.common.collect.ImmutableMap;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -11,6 +10,7 @@ import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import org.djlplan.memplan.spi.Option;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
  * The values of djl-plan's options that were given for a model. The application's code takes

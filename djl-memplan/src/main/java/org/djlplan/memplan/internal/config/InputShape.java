@@ -1,12 +1,12 @@
 package org.djlplan.memplan.internal.config;
 
-import com.google.common.base.Splitter;
-import com.google.common.collect.ImmutableList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.djlplan.thirdparty.guava.base.Splitter;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * An input shape as users write it, such as {@code 1,3,224,224} or {@code 1,128:int64}.

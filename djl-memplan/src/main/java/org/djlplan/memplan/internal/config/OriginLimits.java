@@ -1,6 +1,5 @@
 package org.djlplan.memplan.internal.config;
 
-import com.google.common.base.Splitter;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.List;
@@ -8,6 +7,7 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import org.djlplan.memplan.internal.machine.Machine;
 import org.djlplan.memplan.spi.Option;
+import org.djlplan.thirdparty.guava.base.Splitter;
 
 /** The values of an option that arguments of a model's folder may contain. */
 final class OriginLimits {

@@ -1,7 +1,5 @@
 package org.djlplan.memplan.internal.config;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableMap;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
@@ -11,6 +9,8 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.function.Function;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
  * The options of one model.

@@ -1,6 +1,5 @@
 package org.djlplan.memplan.internal.config;
 
-import com.google.common.collect.ImmutableMap;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.time.Duration;
@@ -9,6 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /** Parses sizes and durations as users write them. */
 public final class Quantities {

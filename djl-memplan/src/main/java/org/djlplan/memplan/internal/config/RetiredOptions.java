@@ -1,8 +1,8 @@
 package org.djlplan.memplan.internal.config;
 
-import com.google.common.collect.ImmutableMap;
 import java.util.Locale;
 import java.util.Optional;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
  * Options of earlier versions. Their keys are accepted without effect in this minor version, so

@@ -1,6 +1,6 @@
 package org.djlplan.memplan.internal.config;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
 import org.djlplan.memplan.internal.machine.Machine;
 

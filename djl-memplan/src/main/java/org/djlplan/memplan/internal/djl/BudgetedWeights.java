@@ -5,7 +5,6 @@ import ai.djl.engine.Engine;
 import ai.djl.engine.EngineException;
 import ai.djl.nn.Block;
 import ai.djl.nn.Parameter;
-import com.google.common.collect.ImmutableMap;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -32,6 +31,7 @@ import org.djlplan.memplan.internal.store.Fingerprint;
 import org.djlplan.memplan.internal.store.Fingerprints;
 import org.djlplan.memplan.internal.store.KeptCopies;
 import org.djlplan.memplan.internal.store.StoreKey;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

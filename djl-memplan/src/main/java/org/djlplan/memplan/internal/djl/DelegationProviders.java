@@ -1,11 +1,11 @@
 package org.djlplan.memplan.internal.djl;
 
-import com.google.common.collect.ImmutableList;
 import java.util.Iterator;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.djlplan.memplan.spi.DelegationProvider;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

@@ -7,7 +7,6 @@ import ai.djl.translate.DefaultTranslatorFactory;
 import ai.djl.translate.TranslateException;
 import ai.djl.translate.TranslatorFactory;
 import ai.djl.util.Progress;
-import com.google.common.collect.Maps;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -28,6 +27,7 @@ import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.DelegationProvider;
+import org.djlplan.thirdparty.guava.collect.Maps;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

@@ -3,7 +3,6 @@ package org.djlplan.memplan.internal.djl;
 import ai.djl.Model;
 import ai.djl.ndarray.NDManager;
 import ai.djl.nn.Block;
-import com.google.common.primitives.Longs;
 import java.io.IOException;
 import java.lang.reflect.Constructor;
 import java.nio.file.Files;
@@ -16,6 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.djlplan.memplan.internal.config.InputShape;
+import org.djlplan.thirdparty.guava.primitives.Longs;
 
 /** A model of DJL's engine for ONNX Runtime. */
 final class OrtAdapter {

@@ -1,6 +1,5 @@
 package org.djlplan.memplan.internal.djl;
 
-import com.google.common.base.Throwables;
 import java.io.IOException;
 import java.lang.reflect.Field;
 import java.lang.reflect.InvocationTargetException;
@@ -10,6 +9,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import org.djlplan.memplan.internal.runtime.ort.OrtAllocator;
+import org.djlplan.thirdparty.guava.base.Throwables;
 
 /**
  * The Java binding of ONNX Runtime, with the environment that DJL's engine uses. Everything is

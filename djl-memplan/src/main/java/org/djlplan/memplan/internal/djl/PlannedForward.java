@@ -4,7 +4,6 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.training.ParameterStore;
 import ai.djl.util.PairList;
-import com.google.common.collect.ImmutableList;
 import java.util.Collections;
 import java.util.Optional;
 import java.util.Set;
@@ -20,6 +19,7 @@ import org.djlplan.memplan.internal.runtime.torch.TorchMemory;
 import org.djlplan.memplan.internal.runtime.torch.TorchPrediction;
 import org.djlplan.memplan.internal.runtime.torch.TorchSettings;
 import org.djlplan.memplan.internal.source.block.LivenessTrace;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * A forward pass in planned memory. For an imperative block, the last use of each array is recorded

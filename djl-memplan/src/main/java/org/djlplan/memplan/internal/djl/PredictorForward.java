@@ -4,13 +4,13 @@ import ai.djl.inference.Predictor;
 import ai.djl.ndarray.NDList;
 import ai.djl.training.ParameterStore;
 import ai.djl.util.PairList;
-import com.google.common.collect.MapMaker;
 import java.lang.StackWalker.Option;
 import java.util.Collections;
 import java.util.Optional;
 import java.util.Set;
 import org.djlplan.memplan.internal.events.FlightRecord;
 import org.djlplan.memplan.internal.runtime.torch.TorchMemory;
+import org.djlplan.thirdparty.guava.collect.MapMaker;
 
 /**
  * Plans only the forward passes of predictors. Other callers of {@code Block.forward}, such as

@@ -7,10 +7,6 @@ import ai.djl.nn.Block;
 import ai.djl.nn.Parameter;
 import ai.djl.nn.SymbolBlock;
 import ai.djl.util.Pair;
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableMap;
-import com.google.common.hash.Hasher;
-import com.google.common.hash.Hashing;
 import java.io.IOException;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
@@ -25,6 +21,10 @@ import org.djlplan.memplan.internal.djl.purity.BlockCode;
 import org.djlplan.memplan.internal.store.CpuFeatures;
 import org.djlplan.memplan.internal.store.ModelFiles;
 import org.djlplan.memplan.internal.store.StoreKey;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
+import org.djlplan.thirdparty.guava.hash.Hasher;
+import org.djlplan.thirdparty.guava.hash.Hashing;
 
 /**
  * The facts that plans of a PyTorch model depend on: the archive of a TorchScript model, the tree

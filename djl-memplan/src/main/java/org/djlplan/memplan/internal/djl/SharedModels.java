@@ -7,8 +7,6 @@ import ai.djl.inference.Predictor;
 import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ZooModel;
 import ai.djl.translate.Translator;
-import com.google.common.collect.MapMaker;
-import com.google.common.collect.Sets;
 import java.io.IOException;
 import java.lang.ref.Cleaner;
 import java.lang.ref.WeakReference;
@@ -22,6 +20,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.djlplan.memplan.internal.runtime.Later;
+import org.djlplan.thirdparty.guava.collect.MapMaker;
+import org.djlplan.thirdparty.guava.collect.Sets;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

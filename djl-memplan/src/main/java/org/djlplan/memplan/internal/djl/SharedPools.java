@@ -1,7 +1,5 @@
 package org.djlplan.memplan.internal.djl;
 
-import com.google.common.collect.ImmutableMap;
-import com.google.common.collect.Maps;
 import java.util.Arrays;
 import org.djlplan.memplan.internal.events.Waits;
 import org.djlplan.memplan.internal.report.PoolReportRecord;
@@ -13,6 +11,8 @@ import org.djlplan.memplan.internal.runtime.WorkspaceMetric;
 import org.djlplan.memplan.internal.runtime.WorkspacePool;
 import org.djlplan.memplan.internal.runtime.tflite.Delegates;
 import org.djlplan.memplan.report.PoolReport;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
+import org.djlplan.thirdparty.guava.collect.Maps;
 
 /** The resources that all planned models of this process share. */
 public final class SharedPools {

@@ -8,7 +8,6 @@ import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Block;
 import ai.djl.util.PairList;
-import com.google.common.collect.ImmutableList;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -25,6 +24,7 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.internal.engine.TfLiteTypes;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * The adapter of the stock TFLite engine: finds its classes by reflection, and the files of its

@@ -7,8 +7,6 @@ import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Block;
 import ai.djl.training.ParameterStore;
-import com.google.common.primitives.Ints;
-import com.google.common.primitives.Longs;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -28,6 +26,8 @@ import org.djlplan.memplan.internal.runtime.tflite.TensorInfo;
 import org.djlplan.memplan.internal.serving.TfLiteModel;
 import org.djlplan.memplan.internal.serving.UnplannedModelException;
 import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.thirdparty.guava.primitives.Ints;
+import org.djlplan.thirdparty.guava.primitives.Longs;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

@@ -1,11 +1,11 @@
 package org.djlplan.memplan.internal.djl;
 
-import com.google.common.collect.ImmutableMap;
 import java.util.Optional;
 import org.djlplan.memplan.internal.planning.AllocationPlanning;
 import org.djlplan.memplan.internal.runtime.torch.TorchMemory;
 import org.djlplan.memplan.internal.store.Store;
 import org.djlplan.memplan.internal.store.StoreKey;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
  * Runs an empty prediction, so that the classes of a PyTorch model's first prediction are loaded.

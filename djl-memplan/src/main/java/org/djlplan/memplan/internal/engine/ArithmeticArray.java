@@ -1,6 +1,6 @@
 package org.djlplan.memplan.internal.engine;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDArrayAdapter;

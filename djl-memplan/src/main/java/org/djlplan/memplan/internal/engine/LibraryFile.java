@@ -2,10 +2,6 @@ package org.djlplan.memplan.internal.engine;
 
 import ai.djl.engine.EngineException;
 import ai.djl.util.Utils;
-import com.google.common.base.Strings;
-import com.google.common.hash.Hashing;
-import com.google.common.hash.HashingInputStream;
-import com.google.common.io.ByteStreams;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -22,6 +18,10 @@ import org.djlplan.memplan.internal.runtime.NativeLoader;
 import org.djlplan.memplan.internal.runtime.SupportedPlatforms;
 import org.djlplan.memplan.internal.runtime.tflite.EngineLibrary;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
+import org.djlplan.thirdparty.guava.base.Strings;
+import org.djlplan.thirdparty.guava.hash.Hashing;
+import org.djlplan.thirdparty.guava.hash.HashingInputStream;
+import org.djlplan.thirdparty.guava.io.ByteStreams;
 
 /**
  * The native library of TensorFlow Lite: the file in {@code TFLITE_LIBRARY_PATH}, otherwise the

@@ -1,12 +1,11 @@
 package org.djlplan.memplan.internal.engine;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.util.PairList;
-import com.google.common.collect.ImmutableList;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -16,6 +15,7 @@ import org.djlplan.memplan.internal.runtime.tflite.TensorInfo;
 import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 import org.djlplan.memplan.internal.source.tflite.TfLiteFile.Signature;
 import org.djlplan.memplan.internal.source.tflite.TfLiteSubgraph;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * Names and order of a model's inputs and outputs for its user: those of a signature, or those of

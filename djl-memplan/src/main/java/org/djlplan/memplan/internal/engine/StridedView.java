@@ -1,13 +1,13 @@
 package org.djlplan.memplan.internal.engine;
 
 import ai.djl.ndarray.types.Shape;
-import com.google.common.primitives.Ints;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
+import org.djlplan.thirdparty.guava.primitives.Ints;
 
 /**
  * Elements of a buffer by strides: element (i, j, …) lies at offset + i × strides[0] + j ×

@@ -9,8 +9,6 @@ import ai.djl.nn.AbstractSymbolBlock;
 import ai.djl.nn.ParameterList;
 import ai.djl.training.ParameterStore;
 import ai.djl.util.PairList;
-import com.google.common.primitives.Ints;
-import com.google.common.primitives.Longs;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,6 +19,8 @@ import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.internal.runtime.tflite.PlainModel;
 import org.djlplan.memplan.internal.runtime.tflite.TensorInfo;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
+import org.djlplan.thirdparty.guava.primitives.Ints;
+import org.djlplan.thirdparty.guava.primitives.Longs;
 
 /** The block of a loaded model. Thread-safe. */
 public final class TfLiteBlock extends AbstractSymbolBlock implements AutoCloseable {

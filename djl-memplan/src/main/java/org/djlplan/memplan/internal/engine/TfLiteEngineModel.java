@@ -12,8 +12,6 @@ import ai.djl.training.ParameterStore;
 import ai.djl.translate.TranslateException;
 import ai.djl.translate.Translator;
 import ai.djl.translate.TranslatorContext;
-import com.google.common.io.MoreFiles;
-import com.google.common.io.RecursiveDeleteOption;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -30,6 +28,8 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteFile.Signature;
 import org.djlplan.memplan.internal.source.tflite.TfLiteFormatException;
 import org.djlplan.memplan.internal.source.tflite.TfLiteReader;
 import org.djlplan.memplan.internal.store.CacheFolder;
+import org.djlplan.thirdparty.guava.io.MoreFiles;
+import org.djlplan.thirdparty.guava.io.RecursiveDeleteOption;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

@@ -1,12 +1,12 @@
 package org.djlplan.memplan.internal.formula;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.primitives.ImmutableLongArray;
 import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.primitives.ImmutableLongArray;
 
 /**
  * All formulas that fit the recorded sizes. A size of another shape is known only if all fitting

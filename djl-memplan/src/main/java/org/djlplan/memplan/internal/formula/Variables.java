@@ -1,10 +1,10 @@
 package org.djlplan.memplan.internal.formula;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.primitives.ImmutableLongArray;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.primitives.ImmutableLongArray;
 
 /**
  * The variables of formulas: the dimensions of all inputs that vary between the recorded shapes.

@@ -1,6 +1,6 @@
 package org.djlplan.memplan.internal.machine;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
 /**
  * The free memory of a container, or of a machine without a container.

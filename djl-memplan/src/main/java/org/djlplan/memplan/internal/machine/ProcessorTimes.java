@@ -1,6 +1,5 @@
 package org.djlplan.memplan.internal.machine;
 
-import com.google.common.base.Splitter;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -10,6 +9,7 @@ import java.util.BitSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import org.djlplan.thirdparty.guava.base.Splitter;
 
 /**
  * The busy time of the processors that this process may use, and of this process, as counted by

@@ -1,9 +1,5 @@
 package org.djlplan.memplan.internal.measure;
 
-import com.google.common.base.Splitter;
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableMap;
-import com.google.common.io.ByteStreams;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
@@ -31,6 +27,10 @@ import java.util.jar.JarFile;
 import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
 import java.util.stream.Stream;
+import org.djlplan.thirdparty.guava.base.Splitter;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
+import org.djlplan.thirdparty.guava.io.ByteStreams;
 
 /**
  * Builds the class path of a measuring process: only the classes that it needs, so that nothing of
@@ -42,7 +42,7 @@ import java.util.stream.Stream;
 final class ChildClasses {
 
     private static final String OWN = "org/djlplan/memplan/";
-    private static final String GUAVA = "com/google/common/";
+    private static final String GUAVA = "org/djlplan/thirdparty/guava/";
 
     /** The class names that this package uses of each jar, and the jar's other required content. */
     private static final ImmutableMap<String, ImmutableList<String>> NEEDED =
@@ -55,14 +55,14 @@ final class ChildClasses {
                                     "ai/djl/tflite/engine/Planned",
                                     "META-INF/services/ai.djl.engine.EngineProvider"))
                     .put(
-                            "com.google.common.collect.ImmutableList",
+                            "org.djlplan.thirdparty.guava.collect.ImmutableList",
                             ImmutableList.of(GUAVA, "com/google/thirdparty/"))
                     .put(
-                            "com.google.common.util.concurrent.internal.InternalFutures",
+                            "org.djlplan.thirdparty.guava.util.concurrent.internal.InternalFutures",
                             ImmutableList.of(GUAVA))
                     .put(
-                            "com.google.flatbuffers.Table",
-                            ImmutableList.of("com/google/flatbuffers/"))
+                            "org.djlplan.thirdparty.flatbuffers.Table",
+                            ImmutableList.of("org/djlplan/thirdparty/flatbuffers/"))
                     .put("com.google.gson.JsonObject", ImmutableList.of("com/google/gson/"))
                     .put("com.sun.jna.Native", ImmutableList.of("com/sun/jna/"))
                     .put("org.slf4j.Logger", ImmutableList.of("org/slf4j/"))

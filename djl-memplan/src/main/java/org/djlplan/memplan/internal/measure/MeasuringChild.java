@@ -1,9 +1,7 @@
 package org.djlplan.memplan.internal.measure;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
-import com.google.common.base.Ascii;
-import com.google.common.math.LongMath;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import java.io.IOException;
@@ -16,6 +14,8 @@ import org.djlplan.memplan.internal.child.ChildProcess.End;
 import org.djlplan.memplan.internal.runtime.GuestProcess;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.NoRoomException;
+import org.djlplan.thirdparty.guava.base.Ascii;
+import org.djlplan.thirdparty.guava.math.LongMath;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

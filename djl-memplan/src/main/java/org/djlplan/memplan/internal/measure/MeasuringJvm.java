@@ -1,8 +1,5 @@
 package org.djlplan.memplan.internal.measure;
 
-import com.google.common.base.Splitter;
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableSet;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -12,6 +9,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.djlplan.memplan.internal.child.JavaCommand;
+import org.djlplan.thirdparty.guava.base.Splitter;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
 /**
  * The command that starts the JVM of a measuring process. No configuration of the application's JVM

@@ -1,9 +1,7 @@
 package org.djlplan.memplan.internal.measure;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.primitives.Longs;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
@@ -27,6 +25,8 @@ import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.OutputError.ByOperator;
 import org.djlplan.memplan.spi.OutputError.Deviation;
 import org.djlplan.memplan.spi.ShapeMix;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.primitives.Longs;
 
 /**
  * The JSON messages between a {@link ProcessRunner} and its process. Parsing anything else throws a

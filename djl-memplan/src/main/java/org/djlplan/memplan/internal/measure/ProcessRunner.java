@@ -1,6 +1,6 @@
 package org.djlplan.memplan.internal.measure;
 
-import static com.google.common.base.Preconditions.checkState;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkState;
 
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;

@@ -1,8 +1,5 @@
 package org.djlplan.memplan.internal.measure;
 
-import com.google.common.io.MoreFiles;
-import com.google.common.io.RecursiveDeleteOption;
-import com.google.common.util.concurrent.Uninterruptibles;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
@@ -15,6 +12,9 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.time.Instant;
+import org.djlplan.thirdparty.guava.io.MoreFiles;
+import org.djlplan.thirdparty.guava.io.RecursiveDeleteOption;
+import org.djlplan.thirdparty.guava.util.concurrent.Uninterruptibles;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

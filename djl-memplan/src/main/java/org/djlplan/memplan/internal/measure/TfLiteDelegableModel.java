@@ -1,6 +1,5 @@
 package org.djlplan.memplan.internal.measure;
 
-import com.google.common.collect.ImmutableMap;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,6 +23,7 @@ import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.ShapeMix;
 import org.djlplan.memplan.spi.Tolerance;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
  * A {@code .tflite} model whose candidates can be measured in a child process.

@@ -1,12 +1,12 @@
 package org.djlplan.memplan.internal.plan;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
-import com.google.common.collect.ImmutableMap;
 import java.util.List;
 import java.util.Map;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecord;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
  * An assignment of an offset in one arena to every unit of a problem. It is not necessarily valid:

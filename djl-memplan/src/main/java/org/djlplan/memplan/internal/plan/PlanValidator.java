@@ -1,9 +1,7 @@
 package org.djlplan.memplan.internal.plan;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.math.LongMath;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -17,6 +15,8 @@ import java.util.Set;
 import java.util.TreeMap;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecord;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.math.LongMath;
 
 /**
  * Validates a plan against its problem, independently of the strategy: it derives places and their

@@ -1,7 +1,7 @@
 package org.djlplan.memplan.internal.plan;
 
-import com.google.common.collect.ImmutableList;
 import java.util.List;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /** A rule that a plan breaks, and the tensors that break it. */
 public interface Violation {

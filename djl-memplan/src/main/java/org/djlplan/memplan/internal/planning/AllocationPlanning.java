@@ -1,7 +1,5 @@
 package org.djlplan.memplan.internal.planning;
 
-import com.google.common.collect.ImmutableMap;
-import com.google.common.primitives.ImmutableLongArray;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -22,6 +20,8 @@ import org.djlplan.memplan.internal.store.ShapesCodec;
 import org.djlplan.memplan.internal.store.Store;
 import org.djlplan.memplan.internal.store.StoreKey;
 import org.djlplan.memplan.internal.store.StoredPlan;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
+import org.djlplan.thirdparty.guava.primitives.ImmutableLongArray;
 
 /**
  * Plans the allocations of one PyTorch model's predictions. A plan is stored with its allocations,

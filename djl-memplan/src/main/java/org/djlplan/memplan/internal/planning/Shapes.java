@@ -1,8 +1,5 @@
 package org.djlplan.memplan.internal.planning;
 
-import com.google.common.base.Supplier;
-import com.google.common.base.Suppliers;
-import com.google.common.primitives.ImmutableLongArray;
 import java.util.List;
 import java.util.Optional;
 import org.djlplan.memplan.graph.ArrayType;
@@ -15,6 +12,9 @@ import org.djlplan.memplan.internal.runtime.torch.AllocationPlans;
 import org.djlplan.memplan.internal.source.trace.AllocationTrace;
 import org.djlplan.memplan.internal.store.Store;
 import org.djlplan.memplan.internal.store.StoreKey;
+import org.djlplan.thirdparty.guava.base.Supplier;
+import org.djlplan.thirdparty.guava.base.Suppliers;
+import org.djlplan.thirdparty.guava.primitives.ImmutableLongArray;
 
 /**
  * The formulas for one model's predictions with inputs of the same types and ranks. They are read

@@ -1,9 +1,9 @@
 package org.djlplan.memplan.internal.report;
 
-import com.google.common.collect.ImmutableList;
 import java.util.List;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.OutputAgreement;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /** The implementation of {@link DelegationReport}. */
 public record DelegationReportRecord(

@@ -1,11 +1,11 @@
 package org.djlplan.memplan.internal.report;
 
-import com.google.common.collect.ImmutableList;
 import java.util.List;
 import java.util.Optional;
 import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /** The implementation of {@link PlanReport}. */
 public record PlanReportRecord(

@@ -1,7 +1,7 @@
 package org.djlplan.memplan.internal.report;
 
-import com.google.common.collect.ImmutableMap;
 import org.djlplan.memplan.report.PoolReport;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /** The implementation of {@link PoolReport}. */
 public record PoolReportRecord(

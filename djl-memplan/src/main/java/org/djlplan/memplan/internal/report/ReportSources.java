@@ -2,11 +2,11 @@ package org.djlplan.memplan.internal.report;
 
 import ai.djl.Model;
 import ai.djl.nn.Block;
-import com.google.common.collect.MapMaker;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.thirdparty.guava.collect.MapMaker;
 
 /** The sources of reports, each kept as long as the block of its model lives. */
 public final class ReportSources {

@@ -1,9 +1,8 @@
 package org.djlplan.memplan.internal.runtime;
 
-import static com.google.common.base.Preconditions.checkArgument;
-import static com.google.common.base.Preconditions.checkState;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkState;
 
-import com.google.common.collect.Iterables;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -16,6 +15,7 @@ import java.util.TreeMap;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.djlplan.memplan.internal.events.Waits;
+import org.djlplan.thirdparty.guava.collect.Iterables;
 
 /**
  * Arenas for inferences that run at the same time, of any models: models that take turns share one

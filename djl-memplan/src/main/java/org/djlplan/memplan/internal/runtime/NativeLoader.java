@@ -1,6 +1,5 @@
 package org.djlplan.memplan.internal.runtime;
 
-import com.google.common.base.Throwables;
 import com.sun.jna.Native;
 import com.sun.jna.NativeLibrary;
 import java.io.File;
@@ -11,6 +10,7 @@ import java.util.Locale;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import org.djlplan.thirdparty.guava.base.Throwables;
 
 /**
  * Finds djl-plan's native library in the jar and binds classes to it.

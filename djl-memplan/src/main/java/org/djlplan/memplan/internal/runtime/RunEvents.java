@@ -1,11 +1,11 @@
 package org.djlplan.memplan.internal.runtime;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.primitives.Ints;
 import java.util.Optional;
 import java.util.OptionalInt;
 import org.djlplan.memplan.internal.source.trace.Allocation;
 import org.djlplan.memplan.internal.source.trace.AllocationTrace;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.primitives.Ints;
 
 /** Reads the events of a recorded run, as {@code djlplan_torch_events} writes them. */
 public final class RunEvents {

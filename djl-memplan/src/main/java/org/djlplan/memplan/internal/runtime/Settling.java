@@ -1,9 +1,9 @@
 package org.djlplan.memplan.internal.runtime;
 
-import com.google.common.annotations.VisibleForTesting;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Future;
+import org.djlplan.thirdparty.guava.annotations.VisibleForTesting;
 
 /**
  * Returns memory to the system that loading a model leaves behind: file pages that are not read

@@ -1,9 +1,7 @@
 package org.djlplan.memplan.internal.runtime;
 
-import static com.google.common.base.Preconditions.checkState;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkState;
 
-import com.google.common.annotations.VisibleForTesting;
-import com.google.common.primitives.Ints;
 import com.sun.jna.Memory;
 import com.sun.jna.Native;
 import com.sun.jna.Pointer;
@@ -11,6 +9,8 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import org.djlplan.memplan.internal.budget.Schedule;
+import org.djlplan.thirdparty.guava.annotations.VisibleForTesting;
+import org.djlplan.thirdparty.guava.primitives.Ints;
 
 /**
  * Weights that are loaded from a file into the stream's own arena while a model runs. Must not be

@@ -1,6 +1,6 @@
 package org.djlplan.memplan.internal.runtime;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
 import java.lang.ref.WeakReference;
 import java.time.Duration;

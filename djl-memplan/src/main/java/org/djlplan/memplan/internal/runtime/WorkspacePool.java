@@ -1,6 +1,6 @@
 package org.djlplan.memplan.internal.runtime;
 
-import static com.google.common.base.Preconditions.checkState;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkState;
 
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -1,7 +1,5 @@
 package org.djlplan.memplan.internal.serving;
 
-import com.google.common.base.Throwables;
-import com.google.common.util.concurrent.Uninterruptibles;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
@@ -27,6 +25,8 @@ import org.djlplan.memplan.internal.runtime.tflite.OpenModel;
 import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.internal.runtime.tflite.StreamedInterpreter;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
+import org.djlplan.thirdparty.guava.base.Throwables;
+import org.djlplan.thirdparty.guava.util.concurrent.Uninterruptibles;
 
 /**
  * The only interpreter of a model in a budget: planned for an arena, measured once, and planned

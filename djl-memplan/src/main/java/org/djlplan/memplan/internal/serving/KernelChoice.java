@@ -1,6 +1,5 @@
 package org.djlplan.memplan.internal.serving;
 
-import com.google.common.collect.ImmutableMap;
 import java.io.IOException;
 import java.util.Comparator;
 import java.util.List;
@@ -18,6 +17,7 @@ import org.djlplan.memplan.internal.planning.budget.KernelTrials.Trial;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.internal.serving.BudgetedKernels.Chosen;
 import org.djlplan.memplan.internal.serving.BudgetedKernels.Setting;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

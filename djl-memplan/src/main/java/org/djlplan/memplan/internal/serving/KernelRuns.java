@@ -1,8 +1,5 @@
 package org.djlplan.memplan.internal.serving;
 
-import com.google.common.collect.ImmutableSortedSet;
-import com.google.common.math.Quantiles;
-import com.google.common.util.concurrent.Uninterruptibles;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -35,6 +32,9 @@ import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.OutputError.ByOperator;
 import org.djlplan.memplan.spi.PairedRatio;
 import org.djlplan.memplan.spi.PairedRatio.Noise;
+import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
+import org.djlplan.thirdparty.guava.math.Quantiles;
+import org.djlplan.thirdparty.guava.util.concurrent.Uninterruptibles;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

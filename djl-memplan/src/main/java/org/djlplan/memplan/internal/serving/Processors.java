@@ -1,6 +1,5 @@
 package org.djlplan.memplan.internal.serving;
 
-import com.google.common.annotations.VisibleForTesting;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Arrays;
@@ -12,6 +11,7 @@ import java.util.function.Supplier;
 import org.djlplan.memplan.internal.events.Waits;
 import org.djlplan.memplan.internal.machine.Machine;
 import org.djlplan.memplan.internal.machine.ProcessorTimes;
+import org.djlplan.thirdparty.guava.annotations.VisibleForTesting;
 
 /**
  * The processors that passes of all models of this JVM share: the number of running passes, and the

@@ -1,6 +1,5 @@
 package org.djlplan.memplan.internal.serving;
 
-import com.google.common.collect.ImmutableList;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -16,6 +15,7 @@ import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.internal.runtime.tflite.TensorInfo;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * A streamed {@code .tflite} model: its weights are loaded from a copy of the model while it runs,

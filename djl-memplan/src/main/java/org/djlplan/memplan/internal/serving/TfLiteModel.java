@@ -1,6 +1,5 @@
 package org.djlplan.memplan.internal.serving;
 
-import com.google.common.collect.ImmutableList;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Optional;
@@ -10,6 +9,7 @@ import org.djlplan.memplan.internal.config.Budget;
 import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.internal.runtime.tflite.TensorInfo;
 import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * A {@code .tflite} model in service. Thread-safe; may be closed twice and while predictions run,

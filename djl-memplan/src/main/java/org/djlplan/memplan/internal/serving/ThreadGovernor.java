@@ -1,12 +1,12 @@
 package org.djlplan.memplan.internal.serving;
 
-import com.google.common.annotations.VisibleForTesting;
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.Lists;
 import java.util.List;
 import org.djlplan.memplan.report.DelegationReport.Origin;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegationChoice;
+import org.djlplan.thirdparty.guava.annotations.VisibleForTesting;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.Lists;
 
 /**
  * Decides at the beginning of each prediction with which candidate of a choice it runs: the one

@@ -1,12 +1,12 @@
 package org.djlplan.memplan.internal.slicing;
 
-import com.google.common.collect.ImmutableSet;
 import java.util.BitSet;
 import java.util.List;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 import org.djlplan.memplan.internal.source.tflite.TfLiteOperator;
 import org.djlplan.memplan.internal.source.tflite.TfLiteTensor;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
 /**
  * Finds the tensors of a main graph that always have the shapes in the file if the inputs do.

@@ -1,6 +1,5 @@
 package org.djlplan.memplan.internal.slicing;
 
-import com.google.common.collect.ImmutableSortedMap;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Optional;
@@ -9,6 +8,7 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 import org.djlplan.memplan.internal.source.tflite.TfLiteOperator;
 import org.djlplan.memplan.internal.source.tflite.TfLiteSubgraph;
 import org.djlplan.memplan.internal.source.tflite.TfLiteTensor;
+import org.djlplan.thirdparty.guava.collect.ImmutableSortedMap;
 
 /**
  * A plain convolution or fully connected layer of 32-bit floats with constant weights, for one

@@ -1,7 +1,5 @@
 package org.djlplan.memplan.internal.slicing;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.primitives.Ints;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
@@ -15,6 +13,8 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteOperator;
 import org.djlplan.memplan.internal.source.tflite.TfLiteOperatorCode;
 import org.djlplan.memplan.internal.source.tflite.TfLiteSubgraph;
 import org.djlplan.memplan.internal.source.tflite.TfLiteTensor;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.primitives.Ints;
 
 /**
  * A model whose main graph is being rewritten. Tensors and buffers keep their indices, and new ones

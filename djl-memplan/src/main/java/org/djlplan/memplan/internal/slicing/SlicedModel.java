@@ -1,11 +1,11 @@
 package org.djlplan.memplan.internal.slicing;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableSet;
 import java.util.List;
 import java.util.Set;
 import org.djlplan.memplan.internal.budget.View;
 import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
 /**
  * A model with some sliced layers. It computes the same bits as before; tensors keep their indices,

@@ -1,11 +1,11 @@
 package org.djlplan.memplan.internal.store;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.primitives.ImmutableLongArray;
 import com.google.gson.stream.JsonReader;
 import com.google.gson.stream.JsonToken;
 import java.io.IOException;
 import java.io.Reader;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.primitives.ImmutableLongArray;
 
 /**
  * Reads JSON part by part, in the order of writing, and rejects parts that are longer than allowed.

@@ -2,7 +2,6 @@ package org.djlplan.memplan.internal.store;
 
 import static java.util.stream.Collectors.joining;
 
-import com.google.common.hash.Hashing;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -10,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Set;
+import org.djlplan.thirdparty.guava.hash.Hashing;
 
 /** Computes a fingerprint of the CPU, because engines may choose other kernels on another CPU. */
 public final class CpuFeatures {

@@ -1,6 +1,5 @@
 package org.djlplan.memplan.internal.store;
 
-import com.google.common.io.ByteSource;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.FileSystemException;
@@ -12,6 +11,7 @@ import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.ThreadLocalRandom;
+import org.djlplan.thirdparty.guava.io.ByteSource;
 
 /**
  * Replaces files atomically: readers see the old or the new content, even while several JVMs write.

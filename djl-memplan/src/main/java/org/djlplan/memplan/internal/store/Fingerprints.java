@@ -1,7 +1,5 @@
 package org.djlplan.memplan.internal.store;
 
-import com.google.common.collect.ImmutableMap;
-import com.google.common.io.ByteSource;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.RandomAccessFile;
@@ -11,6 +9,8 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.zip.CRC32;
 import java.util.zip.CRC32C;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
+import org.djlplan.thirdparty.guava.io.ByteSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

@@ -1,10 +1,5 @@
 package org.djlplan.memplan.internal.store;
 
-import com.google.common.base.Ascii;
-import com.google.common.base.CharMatcher;
-import com.google.common.collect.ImmutableList;
-import com.google.common.io.ByteSource;
-import com.google.common.io.ByteStreams;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -19,6 +14,11 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
+import org.djlplan.thirdparty.guava.base.Ascii;
+import org.djlplan.thirdparty.guava.base.CharMatcher;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.io.ByteSource;
+import org.djlplan.thirdparty.guava.io.ByteStreams;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

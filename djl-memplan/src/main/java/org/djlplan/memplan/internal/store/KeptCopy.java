@@ -1,6 +1,6 @@
 package org.djlplan.memplan.internal.store;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
 /**
  * The description of a large file that was made from a model.

@@ -1,9 +1,9 @@
 package org.djlplan.memplan.internal.store;
 
-import com.google.common.io.ByteSource;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import org.djlplan.thirdparty.guava.io.ByteSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

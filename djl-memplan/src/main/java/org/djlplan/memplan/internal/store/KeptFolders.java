@@ -1,6 +1,5 @@
 package org.djlplan.memplan.internal.store;
 
-import com.google.common.io.ByteSource;
 import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
@@ -16,6 +15,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import org.djlplan.thirdparty.guava.io.ByteSource;
 
 /**
  * The two folders for files of the models in one folder. A file in the cache is newer than a file

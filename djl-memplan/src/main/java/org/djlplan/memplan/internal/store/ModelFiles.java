@@ -1,11 +1,11 @@
 package org.djlplan.memplan.internal.store;
 
-import com.google.common.hash.Hasher;
-import com.google.common.hash.Hashing;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
+import org.djlplan.thirdparty.guava.hash.Hasher;
+import org.djlplan.thirdparty.guava.hash.Hashing;
 
 /** Computes hashes of the structure of model files, without reading weights. */
 public final class ModelFiles {

@@ -1,10 +1,7 @@
 package org.djlplan.memplan.internal.store;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableMap;
-import com.google.common.primitives.ImmutableLongArray;
 import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
 import java.util.List;
@@ -22,6 +19,9 @@ import org.djlplan.memplan.internal.source.block.LivenessTrace;
 import org.djlplan.memplan.internal.source.trace.Allocation;
 import org.djlplan.memplan.internal.source.trace.AllocationTrace;
 import org.djlplan.memplan.internal.usage.UsageRecords;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
+import org.djlplan.thirdparty.guava.primitives.ImmutableLongArray;
 
 /**
  * Memory plans in files. The format, shown on several lines but written on one:

@@ -1,8 +1,8 @@
 package org.djlplan.memplan.internal.store;
 
-import com.google.common.hash.Hashing;
 import java.nio.charset.StandardCharsets;
 import java.util.regex.Pattern;
+import org.djlplan.thirdparty.guava.hash.Hashing;
 
 /** Makes names of files and folders that people can read, and that every file system accepts. */
 final class ReadableNames {

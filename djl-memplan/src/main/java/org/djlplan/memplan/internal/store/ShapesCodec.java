@@ -1,17 +1,17 @@
 package org.djlplan.memplan.internal.store;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableSet;
-import com.google.common.primitives.ImmutableIntArray;
-import com.google.common.primitives.ImmutableLongArray;
 import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
 import java.util.List;
 import org.djlplan.memplan.internal.formula.LearntShapes;
 import org.djlplan.memplan.internal.formula.LearntStructure;
 import org.djlplan.memplan.internal.formula.Structure;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
+import org.djlplan.thirdparty.guava.primitives.ImmutableIntArray;
+import org.djlplan.thirdparty.guava.primitives.ImmutableLongArray;
 
 /**
  * Reads and writes recordings, from which formulas for other shapes are derived, in files. The

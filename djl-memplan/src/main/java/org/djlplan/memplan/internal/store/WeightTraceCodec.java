@@ -1,13 +1,13 @@
 package org.djlplan.memplan.internal.store;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.primitives.ImmutableLongArray;
 import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
 import java.util.List;
 import java.util.function.ToLongFunction;
 import org.djlplan.memplan.internal.budget.WeightTrace;
 import org.djlplan.memplan.internal.budget.WeightUse;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.primitives.ImmutableLongArray;
 
 /**
  * Reads and writes uses of weights in files. The format, shown on several lines but written on one:

@@ -1,6 +1,5 @@
 package org.djlplan.memplan.internal.usage;
 
-import com.google.common.collect.ImmutableList;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -12,6 +11,7 @@ import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.graph.Operator.InPlace;
 import org.djlplan.memplan.graph.Tensor;
 import org.djlplan.memplan.internal.usage.InPlaceRules.Rule;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * Finds tensors that may share one place because an operator overwrites its input or only views it:

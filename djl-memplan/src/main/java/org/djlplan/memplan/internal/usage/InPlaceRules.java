@@ -1,13 +1,13 @@
 package org.djlplan.memplan.internal.usage;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableSet;
-import com.google.common.collect.ImmutableTable;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.graph.Operator.InPlace;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
+import org.djlplan.thirdparty.guava.collect.ImmutableTable;
 
 /**
  * The operators whose output may take the place of an input, by element type, because each type has

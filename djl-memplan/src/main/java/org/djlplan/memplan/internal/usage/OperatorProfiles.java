@@ -1,10 +1,10 @@
 package org.djlplan.memplan.internal.usage;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableSortedMap;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableSortedMap;
 
 /**
  * Operator profiles and operator breadths (Pisarchyk and Lee 2020, section 3). Breadths change only

@@ -1,14 +1,14 @@
 package org.djlplan.memplan.internal.usage;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
-import com.google.common.collect.ImmutableList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * The problem that a strategy solves: usage records; alias classes of tensors that share one place

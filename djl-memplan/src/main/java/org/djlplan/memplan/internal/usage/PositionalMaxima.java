@@ -1,10 +1,10 @@
 package org.djlplan.memplan.internal.usage;
 
-import com.google.common.collect.ImmutableList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * Positional maxima (Pisarchyk and Lee 2020, section 3): the i-th is the largest i-th largest size

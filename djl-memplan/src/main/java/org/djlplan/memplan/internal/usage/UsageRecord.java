@@ -1,6 +1,6 @@
 package org.djlplan.memplan.internal.usage;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
 /**
  * A tensor usage record: a tensor's usage interval and aligned size.

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.google.common.collect.ImmutableSortedSet;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -21,6 +20,7 @@ import net.jqwik.api.constraints.Size;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.internal.budget.KernelSelection.Selection;
 import org.djlplan.memplan.testing.GraphSketch;
+import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 import org.junit.jupiter.api.Test;
 
 class KernelSelectionTest {

@@ -3,7 +3,6 @@ package org.djlplan.memplan.internal.budget;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.google.common.primitives.ImmutableLongArray;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -11,6 +10,7 @@ import org.djlplan.memplan.internal.budget.ResidentWeights.Change;
 import org.djlplan.memplan.internal.budget.ResidentWeights.Stall;
 import org.djlplan.memplan.internal.budget.StreamingPlan.Load;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
+import org.djlplan.thirdparty.guava.primitives.ImmutableLongArray;
 import org.junit.jupiter.api.Test;
 
 class ResidentWeightsTest {

@@ -3,9 +3,9 @@ package org.djlplan.memplan.internal.budget;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import com.google.common.primitives.ImmutableLongArray;
 import java.util.List;
 import java.util.stream.LongStream;
+import org.djlplan.thirdparty.guava.primitives.ImmutableLongArray;
 import org.junit.jupiter.api.Test;
 
 class WeightTraceTest {

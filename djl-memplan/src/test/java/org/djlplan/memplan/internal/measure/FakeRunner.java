@@ -1,6 +1,5 @@
 package org.djlplan.memplan.internal.measure;
 
-import com.google.common.collect.ImmutableSortedSet;
 import com.sun.jna.Pointer;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
@@ -25,6 +24,7 @@ import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
 import org.djlplan.memplan.spi.CandidateRunner.Trial;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.OutputError.ByOperator;
+import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 
 /**
  * A runner that fails as the candidate's first operator demands. Its figures identify the process

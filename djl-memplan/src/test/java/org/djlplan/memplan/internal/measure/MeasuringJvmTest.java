@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.google.common.collect.ImmutableList;
 import java.io.IOException;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
@@ -18,6 +17,7 @@ import java.util.Map;
 import java.util.stream.Stream;
 import org.djlplan.memplan.internal.measure.MeasuringChild.Limits;
 import org.djlplan.memplan.internal.measure.MeasuringProcess.DelegateClasses;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 

@@ -1,6 +1,5 @@
 package org.djlplan.memplan.internal.slicing;
 
-import com.google.common.primitives.Ints;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
@@ -13,6 +12,7 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteOperator;
 import org.djlplan.memplan.internal.source.tflite.TfLiteOperatorCode;
 import org.djlplan.memplan.internal.source.tflite.TfLiteSubgraph;
 import org.djlplan.memplan.internal.source.tflite.TfLiteTensor;
+import org.djlplan.thirdparty.guava.primitives.Ints;
 
 /** Builds a model operator by operator; tensors are named by their numbers. */
 final class TestModel {

@@ -7,7 +7,6 @@ import static org.djlplan.memplan.internal.store.SamplePlans.small;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
-import com.google.common.io.MoreFiles;
 import com.google.gson.JsonObject;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -28,6 +27,7 @@ import net.jqwik.api.lifecycle.BeforeContainer;
 import net.jqwik.api.statistics.Statistics;
 import org.djlplan.memplan.internal.plan.PlanValidator;
 import org.djlplan.memplan.testing.LogCapture;
+import org.djlplan.thirdparty.guava.io.MoreFiles;
 
 /** Loads damaged plan files: the result is the complete plan, or nothing and one warning. */
 class PlanFileFuzzTest {

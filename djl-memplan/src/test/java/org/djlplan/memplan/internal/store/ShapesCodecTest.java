@@ -3,7 +3,6 @@ package org.djlplan.memplan.internal.store;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.google.common.primitives.ImmutableLongArray;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import java.nio.file.Files;
@@ -17,6 +16,7 @@ import org.djlplan.memplan.internal.formula.LearntShapes;
 import org.djlplan.memplan.internal.source.trace.Allocation;
 import org.djlplan.memplan.internal.source.trace.AllocationTrace;
 import org.djlplan.memplan.testing.LogCapture;
+import org.djlplan.thirdparty.guava.primitives.ImmutableLongArray;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 

@@ -3,7 +3,6 @@ package org.djlplan.memplan.internal.store;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.google.common.primitives.ImmutableLongArray;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,6 +13,7 @@ import java.util.stream.Stream;
 import org.djlplan.memplan.internal.budget.WeightTrace;
 import org.djlplan.memplan.internal.budget.WeightUse;
 import org.djlplan.memplan.testing.LogCapture;
+import org.djlplan.thirdparty.guava.primitives.ImmutableLongArray;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;

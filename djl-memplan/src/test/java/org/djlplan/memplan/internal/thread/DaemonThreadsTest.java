@@ -5,11 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.google.common.util.concurrent.Uninterruptibles;
 import java.io.InputStream;
 import java.lang.ref.WeakReference;
 import java.util.concurrent.CountDownLatch;
 import org.djlplan.memplan.testing.Await;
+import org.djlplan.thirdparty.guava.util.concurrent.Uninterruptibles;
 import org.junit.jupiter.api.Test;
 
 class DaemonThreadsTest {

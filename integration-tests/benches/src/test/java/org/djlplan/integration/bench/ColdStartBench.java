@@ -1,7 +1,5 @@
 package org.djlplan.integration.bench;
 
-import com.google.common.base.Splitter;
-import com.google.common.math.Quantiles;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -14,6 +12,8 @@ import java.util.stream.IntStream;
 import org.djlplan.integration.support.ChildJvm;
 import org.djlplan.integration.support.RealModels;
 import org.djlplan.integration.support.TestModels;
+import org.djlplan.thirdparty.guava.base.Splitter;
+import org.djlplan.thirdparty.guava.math.Quantiles;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;

@@ -1,6 +1,5 @@
 package org.djlplan.integration.bench;
 
-import com.google.common.collect.ImmutableList;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -10,6 +9,7 @@ import org.djlplan.cli.zoo.Networks;
 import org.djlplan.integration.support.ChildJvm;
 import org.djlplan.integration.support.RealModels;
 import org.djlplan.integration.torch.FirstPrediction;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;

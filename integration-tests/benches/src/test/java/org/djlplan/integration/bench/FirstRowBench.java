@@ -1,8 +1,5 @@
 package org.djlplan.integration.bench;
 
-import com.google.common.base.Splitter;
-import com.google.common.collect.ImmutableList;
-import com.google.common.math.Quantiles;
 import java.io.File;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -18,6 +15,9 @@ import java.util.jar.JarOutputStream;
 import java.util.stream.Stream;
 import org.djlplan.integration.support.ChildJvm;
 import org.djlplan.integration.support.TestModels;
+import org.djlplan.thirdparty.guava.base.Splitter;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.math.Quantiles;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;

@@ -1,7 +1,5 @@
 package org.djlplan.integration.budget;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.io.Closer;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -13,6 +11,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.io.Closer;
 
 /**
  * Runs contestants of one model in turns, each in its own process, with all files in the page

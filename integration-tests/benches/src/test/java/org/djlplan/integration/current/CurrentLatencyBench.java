@@ -1,9 +1,6 @@
 package org.djlplan.integration.current;
 
 import ai.djl.engine.Engine;
-import com.google.common.collect.ImmutableList;
-import com.google.common.math.Quantiles;
-import com.google.common.math.Stats;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import java.io.File;
@@ -29,6 +26,9 @@ import org.djlplan.integration.support.TestModels;
 import org.djlplan.memplan.internal.child.ChildProcess;
 import org.djlplan.memplan.internal.child.ChildProcess.Answer;
 import org.djlplan.memplan.internal.child.JavaCommand;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.math.Quantiles;
+import org.djlplan.thirdparty.guava.math.Stats;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;

@@ -13,7 +13,6 @@ import ai.djl.tflite.engine.InterpreterByHand;
 import ai.djl.training.ParameterStore;
 import ai.djl.translate.NoopTranslator;
 import ai.djl.util.PairList;
-import com.google.common.primitives.Longs;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import java.nio.ByteBuffer;
@@ -27,6 +26,7 @@ import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.memplan.internal.child.ParentConnection;
 import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.thirdparty.guava.primitives.Longs;
 
 /**
  * Runs TensorFlow Lite models in one way for {@link CurrentLatencyBench}, which requests each step

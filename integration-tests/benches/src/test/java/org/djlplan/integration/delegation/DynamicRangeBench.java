@@ -1,6 +1,5 @@
 package org.djlplan.integration.delegation;
 
-import com.google.common.collect.ImmutableList;
 import java.io.PrintStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -13,6 +12,7 @@ import org.djlplan.memplan.internal.runtime.tflite.Delegates;
 import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.internal.serving.ServedModel;
 import org.djlplan.memplan.spi.OutputError.Deviation;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 

@@ -1,9 +1,9 @@
 package org.djlplan.integration.delegation;
 
-import com.google.common.collect.ImmutableList;
 import java.nio.file.Path;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.TestModels;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;

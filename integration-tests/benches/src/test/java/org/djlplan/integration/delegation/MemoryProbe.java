@@ -4,8 +4,6 @@ import ai.djl.inference.Predictor;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.repository.zoo.ZooModel;
-import com.google.common.base.Splitter;
-import com.google.common.math.Quantiles;
 import java.io.PrintStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -18,6 +16,8 @@ import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.TestModels;
 import org.djlplan.memplan.internal.runtime.ProcessMemory;
 import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.thirdparty.guava.base.Splitter;
+import org.djlplan.thirdparty.guava.math.Quantiles;
 
 /** Loads a model in a separate JVM, and prints the memory that it takes. */
 final class MemoryProbe {

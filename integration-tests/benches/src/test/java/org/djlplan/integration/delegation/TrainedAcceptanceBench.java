@@ -1,7 +1,5 @@
 package org.djlplan.integration.delegation;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.primitives.Longs;
 import java.nio.file.Path;
 import java.util.Locale;
 import org.djlplan.integration.converted.Conversion;
@@ -10,6 +8,8 @@ import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.memplan.internal.candidates.CandidateInterpreters;
 import org.djlplan.memplan.internal.runtime.tflite.Delegates;
 import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.primitives.Longs;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;

@@ -10,7 +10,6 @@ import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.repository.zoo.Criteria;
 import ai.djl.translate.NoopTranslator;
-import com.google.common.base.Splitter;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -32,6 +31,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import java.util.zip.CRC32;
 import org.djlplan.memplan.PlannedTranslatorFactory;
+import org.djlplan.thirdparty.guava.base.Splitter;
 
 /**
  * Loads an ONNX model in one of several ways and predicts inputs of many shapes. Prints the growth

@@ -1,7 +1,5 @@
 package org.djlplan.integration.pool;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableMap;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -18,6 +16,8 @@ import java.util.Optional;
 import java.util.function.ToDoubleFunction;
 import org.djlplan.integration.pool.ServiceApplication.Figures;
 import org.djlplan.integration.support.RealModels;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;

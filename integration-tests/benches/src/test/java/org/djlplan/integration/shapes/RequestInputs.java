@@ -3,7 +3,6 @@ package org.djlplan.integration.shapes;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
-import com.google.common.collect.ImmutableList;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -12,6 +11,7 @@ import java.util.Random;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /** Generates the inputs of numbered requests, with a distribution of shapes. */
 final class RequestInputs {

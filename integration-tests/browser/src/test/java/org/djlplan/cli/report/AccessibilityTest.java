@@ -3,13 +3,13 @@ package org.djlplan.cli.report;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import com.google.common.io.Resources;
 import com.google.gson.JsonObject;
 import java.io.IOException;
 import java.util.List;
 import java.util.Properties;
 import java.util.stream.Stream;
 import org.djlplan.cli.GeneratedPlans;
+import org.djlplan.thirdparty.guava.io.Resources;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;

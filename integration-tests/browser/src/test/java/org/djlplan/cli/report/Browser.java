@@ -188,7 +188,7 @@ final class Browser implements BeforeAllCallback, AfterEachCallback, AfterAllCal
     @Override
     public void afterAll(ExtensionContext context) throws IOException {
         driver.quit();
-        com.google.common.io.MoreFiles.deleteRecursively(
-                profile, com.google.common.io.RecursiveDeleteOption.ALLOW_INSECURE);
+        org.djlplan.thirdparty.guava.io.MoreFiles.deleteRecursively(
+                profile, org.djlplan.thirdparty.guava.io.RecursiveDeleteOption.ALLOW_INSECURE);
     }
 }

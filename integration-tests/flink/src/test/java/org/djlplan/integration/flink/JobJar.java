@@ -1,8 +1,8 @@
 package org.djlplan.integration.flink;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.util.concurrent.internal.InternalFutureFailureAccess;
-import com.google.flatbuffers.Table;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.util.concurrent.internal.InternalFutureFailureAccess;
+import org.djlplan.thirdparty.flatbuffers.Table;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;

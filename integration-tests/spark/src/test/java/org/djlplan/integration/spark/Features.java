@@ -12,7 +12,6 @@ import ai.djl.nn.pooling.Pool;
 import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ZooModel;
 import com.example.spark.Figures;
-import com.google.common.collect.Iterators;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -23,6 +22,7 @@ import org.apache.spark.api.java.function.FlatMapFunction;
 import org.djlplan.memplan.PlannedModels;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.rows.RowPredictor;
+import org.djlplan.thirdparty.guava.collect.Iterators;
 
 /** Runs a PyTorch network of DJL blocks. */
 public class Features implements FlatMapFunction<Iterator<float[]>, float[]> {

@@ -1,7 +1,5 @@
 package org.djlplan.integration.spark;
 
-import com.google.common.hash.Hashing;
-import com.google.common.io.MoreFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,6 +10,8 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.apache.spark.SparkFiles;
 import org.apache.spark.api.java.function.FlatMapFunction;
+import org.djlplan.thirdparty.guava.hash.Hashing;
+import org.djlplan.thirdparty.guava.io.MoreFiles;
 
 /**
  * Lists an executor's tables of measurements by file name and hash, and the marks and partial

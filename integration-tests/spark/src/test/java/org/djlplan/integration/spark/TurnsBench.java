@@ -1,6 +1,5 @@
 package org.djlplan.integration.spark;
 
-import com.google.common.math.Quantiles;
 import com.google.gson.Gson;
 import com.google.gson.JsonObject;
 import java.io.IOException;
@@ -18,6 +17,7 @@ import org.djlplan.memplan.internal.child.ChildProcess;
 import org.djlplan.memplan.internal.child.ChildProcess.Answer;
 import org.djlplan.memplan.internal.child.JavaCommand;
 import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
+import org.djlplan.thirdparty.guava.math.Quantiles;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import ai.djl.ModelException;
 import ai.djl.ndarray.NDList;
 import ai.djl.repository.zoo.ZooModel;
-import com.google.common.base.Throwables;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
@@ -19,6 +18,7 @@ import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.thirdparty.guava.base.Throwables;
 
 /** Loads models with a budget. */
 final class Budgeted {

@@ -12,7 +12,6 @@ import ai.djl.ndarray.NDList;
 import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ZooModel;
 import ai.djl.translate.NoopTranslator;
-import com.google.common.base.Throwables;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,6 +29,7 @@ import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.SharedBudget;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.thirdparty.guava.base.Throwables;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 

@@ -1,9 +1,9 @@
 package org.djlplan.integration.tflite.hostile;
 
-import com.google.common.collect.ImmutableList;
 import java.nio.ByteBuffer;
 import java.util.List;
 import org.djlplan.integration.support.ModelSketch;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * A model of one operator with a parameter, a constant or an input that no converter writes.

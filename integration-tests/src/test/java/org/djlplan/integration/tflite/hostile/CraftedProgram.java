@@ -1,6 +1,5 @@
 package org.djlplan.integration.tflite.hostile;
 
-import com.google.common.collect.ImmutableSet;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
@@ -22,6 +21,7 @@ import org.djlplan.memplan.internal.serving.ServedModel;
 import org.djlplan.memplan.internal.source.tflite.InvalidModelException;
 import org.djlplan.memplan.internal.source.tflite.TfLiteFormatException;
 import org.djlplan.memplan.internal.usage.InPlace;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
 /**
  * Loads crafted files, planned and plain, and predicts with those that load. Prints a file's name

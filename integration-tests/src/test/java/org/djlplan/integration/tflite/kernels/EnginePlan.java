@@ -1,8 +1,5 @@
 package org.djlplan.integration.tflite.kernels;
 
-import com.google.common.collect.Range;
-import com.google.common.collect.RangeMap;
-import com.google.common.collect.TreeRangeMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -10,6 +7,9 @@ import java.util.Optional;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.internal.runtime.tflite.EngineView;
+import org.djlplan.thirdparty.guava.collect.Range;
+import org.djlplan.thirdparty.guava.collect.RangeMap;
+import org.djlplan.thirdparty.guava.collect.TreeRangeMap;
 
 /** Computes which tensor's content is where in the engine's own arena, operator by operator. */
 final class EnginePlan {

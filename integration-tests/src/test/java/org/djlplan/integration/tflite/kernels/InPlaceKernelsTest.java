@@ -3,8 +3,6 @@ package org.djlplan.integration.tflite.kernels;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableSet;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -23,6 +21,8 @@ import org.djlplan.memplan.internal.usage.AliasAnalysis;
 import org.djlplan.memplan.internal.usage.InPlace;
 import org.djlplan.memplan.internal.usage.InPlaceRules;
 import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;

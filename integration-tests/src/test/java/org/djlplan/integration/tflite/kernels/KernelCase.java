@@ -1,8 +1,8 @@
 package org.djlplan.integration.tflite.kernels;
 
-import com.google.common.collect.ImmutableList;
 import java.util.List;
 import org.djlplan.integration.support.ModelSketch;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * A model in which one operator overwrites an intermediate tensor.

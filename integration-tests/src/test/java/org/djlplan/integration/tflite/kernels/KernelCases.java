@@ -1,7 +1,5 @@
 package org.djlplan.integration.tflite.kernels;
 
-import com.google.common.collect.ImmutableMap;
-import com.google.common.collect.ImmutableSet;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -14,6 +12,8 @@ import org.djlplan.integration.support.ModelSketch.Form;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.internal.source.tflite.FlatTable;
 import org.djlplan.memplan.internal.usage.InPlaceRules;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
 /**
  * Builds the models that test the in-place rules. RESHAPE copies each input into an intermediate

@@ -1,7 +1,7 @@
 package org.djlplan.integration.tflite.kernels;
 
-import com.google.common.collect.ImmutableList;
 import java.util.List;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /** The shapes that kernels are run with. */
 final class KernelShapes {

@@ -1,7 +1,5 @@
 package org.djlplan.integration.tflite.lifecycle;
 
-import com.google.common.hash.Hasher;
-import com.google.common.hash.Hashing;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -15,6 +13,8 @@ import org.djlplan.integration.networks.OddModels;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
+import org.djlplan.thirdparty.guava.hash.Hasher;
+import org.djlplan.thirdparty.guava.hash.Hashing;
 
 /**
  * Inputs of a model, and the stock engine's outputs.

@@ -3,7 +3,6 @@ package org.djlplan.integration.torch.lifecycle;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.google.common.base.Stopwatch;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collections;
@@ -16,6 +15,7 @@ import org.djlplan.integration.support.ChildJvm;
 import org.djlplan.integration.torch.Torch;
 import org.djlplan.integration.torch.TorchScriptModels;
 import org.djlplan.integration.torch.lifecycle.TorchSoak.Outcome;
+import org.djlplan.thirdparty.guava.base.Stopwatch;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;

@@ -13,13 +13,13 @@ import ai.djl.nn.Block;
 import ai.djl.nn.Parameter;
 import ai.djl.training.ParameterStore;
 import ai.djl.training.initializer.NormalInitializer;
-import com.google.common.primitives.Floats;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.djlplan.memplan.internal.config.Liveness;
 import org.djlplan.memplan.internal.djl.liveness.LivenessExecutor;
 import org.djlplan.memplan.internal.djl.purity.BlockCode;
+import org.djlplan.thirdparty.guava.primitives.Floats;
 
 /** A block with parameters, and inputs for it. */
 final class Sample implements AutoCloseable {

@@ -1,6 +1,5 @@
 package org.djlplan.integration.torch.memory;
 
-import com.google.common.collect.ImmutableList;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
@@ -19,6 +18,7 @@ import java.util.zip.CRC32;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 import org.djlplan.integration.torch.ModelInputs;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * A small random TorchScript model without weights, by seed. It takes inputs of any sizes; its code

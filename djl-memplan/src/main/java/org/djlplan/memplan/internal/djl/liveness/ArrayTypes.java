@@ -3,13 +3,13 @@ package org.djlplan.memplan.internal.djl.liveness;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
-import com.google.common.collect.ImmutableList;
-import com.google.common.primitives.Longs;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import org.djlplan.memplan.graph.ArrayType;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.primitives.Longs;
 
 /** Converts between DJL's types and djl-plan's. */
 public final class ArrayTypes {

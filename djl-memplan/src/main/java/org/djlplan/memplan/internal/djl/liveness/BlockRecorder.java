@@ -9,10 +9,10 @@ import ai.djl.nn.Block;
 import ai.djl.nn.Parameter;
 import ai.djl.training.ParameterServer;
 import ai.djl.training.ParameterStore;
-import com.google.common.collect.ImmutableList;
 import java.util.Collection;
 import java.util.Optional;
 import org.djlplan.memplan.internal.source.block.BlockRecording;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /** Records a pass of a block by running it once with stand-ins for all its arrays. */
 final class BlockRecorder {

@@ -1,7 +1,6 @@
 package org.djlplan.memplan.internal.djl.liveness;
 
 import ai.djl.ndarray.NDArray;
-import com.google.common.collect.ImmutableList;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
@@ -12,6 +11,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import org.djlplan.memplan.internal.djl.purity.ObjectWalk;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * A snapshot of a block's content that can affect its forward pass: numbers and strings by value,

@@ -1,6 +1,6 @@
 package org.djlplan.memplan.internal.djl.liveness;
 
-import com.google.common.collect.ImmutableSet;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
 /**
  * The effects of array methods on memory, by method name. A forward pass that writes into arrays

@@ -1,8 +1,5 @@
 package org.djlplan.memplan.internal.djl.liveness;
 
-import com.google.common.cache.Cache;
-import com.google.common.cache.CacheBuilder;
-import com.google.common.collect.ImmutableList;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -13,6 +10,9 @@ import java.util.concurrent.ExecutionException;
 import java.util.function.Function;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.internal.source.block.LivenessTrace;
+import org.djlplan.thirdparty.guava.cache.Cache;
+import org.djlplan.thirdparty.guava.cache.CacheBuilder;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * Recordings that are used for inputs of other shapes. The operations of a block rarely depend on

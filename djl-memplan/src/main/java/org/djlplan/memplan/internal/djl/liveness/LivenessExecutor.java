@@ -9,13 +9,13 @@ import ai.djl.nn.Block;
 import ai.djl.nn.LambdaBlock;
 import ai.djl.training.ParameterStore;
 import ai.djl.util.PairList;
-import com.google.common.collect.ImmutableList;
 import java.util.List;
 import java.util.Optional;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.internal.config.Liveness;
 import org.djlplan.memplan.internal.djl.purity.BlockCode;
 import org.djlplan.memplan.internal.source.block.LivenessTrace;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

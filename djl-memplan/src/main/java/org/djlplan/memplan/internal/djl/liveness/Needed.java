@@ -1,10 +1,10 @@
 package org.djlplan.memplan.internal.djl.liveness;
 
 import ai.djl.ndarray.NDArray;
-import com.google.common.collect.ImmutableList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /** Arrays that an enclosing block, or a parallel branch, still needs. Immutable. */
 final class Needed {

@@ -4,8 +4,6 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
-import com.google.common.base.Strings;
-import com.google.common.collect.ImmutableList;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Collection;
@@ -18,6 +16,8 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.internal.source.block.BlockRecording;
+import org.djlplan.thirdparty.guava.base.Strings;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * Records one forward pass: the created arrays, and the operations that use them. It belongs to the

@@ -6,13 +6,13 @@ import ai.djl.nn.Block;
 import ai.djl.nn.ParallelBlock;
 import ai.djl.nn.SequentialBlock;
 import ai.djl.util.PairList;
-import com.google.common.collect.ImmutableList;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /** A block in a tree of blocks, which closes its children's arrays early. */
 sealed interface TreeNode {

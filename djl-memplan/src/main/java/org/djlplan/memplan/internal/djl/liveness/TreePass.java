@@ -3,9 +3,9 @@ package org.djlplan.memplan.internal.djl.liveness;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.training.ParameterStore;
-import com.google.common.collect.ImmutableList;
 import java.util.Collection;
 import java.util.function.Supplier;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * One recorded pass through a tree of pure blocks. It closes arrays after the last child block that

@@ -1,12 +1,12 @@
 package org.djlplan.memplan.internal.djl.purity;
 
 import ai.djl.nn.Block;
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import org.djlplan.memplan.internal.djl.purity.Finding.Kind;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
 /**
  * The findings about a block's forward pass for inference, from the code of the block, of

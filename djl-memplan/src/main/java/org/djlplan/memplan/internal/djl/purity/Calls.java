@@ -1,17 +1,17 @@
 package org.djlplan.memplan.internal.djl.purity;
 
-import com.google.common.collect.ImmutableList;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Optional;
-import org.objectweb.asm.Handle;
-import org.objectweb.asm.Opcodes;
-import org.objectweb.asm.Type;
-import org.objectweb.asm.tree.InvokeDynamicInsnNode;
-import org.objectweb.asm.tree.MethodNode;
+import org.djlplan.thirdparty.asm.Handle;
+import org.djlplan.thirdparty.asm.Opcodes;
+import org.djlplan.thirdparty.asm.Type;
+import org.djlplan.thirdparty.asm.tree.InvokeDynamicInsnNode;
+import org.djlplan.thirdparty.asm.tree.MethodNode;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * The calls of one method: each reaches the methods of all possible classes of the object, whose

@@ -1,8 +1,5 @@
 package org.djlplan.memplan.internal.djl.purity;
 
-import com.google.common.cache.Cache;
-import com.google.common.cache.CacheBuilder;
-import com.google.common.io.ByteStreams;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.ArrayList;
@@ -12,13 +9,16 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.zip.Adler32;
 import java.util.zip.CRC32;
-import org.objectweb.asm.ClassReader;
-import org.objectweb.asm.Handle;
-import org.objectweb.asm.Opcodes;
-import org.objectweb.asm.tree.AbstractInsnNode;
-import org.objectweb.asm.tree.ClassNode;
-import org.objectweb.asm.tree.InvokeDynamicInsnNode;
-import org.objectweb.asm.tree.MethodNode;
+import org.djlplan.thirdparty.asm.ClassReader;
+import org.djlplan.thirdparty.asm.Handle;
+import org.djlplan.thirdparty.asm.Opcodes;
+import org.djlplan.thirdparty.asm.tree.AbstractInsnNode;
+import org.djlplan.thirdparty.asm.tree.ClassNode;
+import org.djlplan.thirdparty.asm.tree.InvokeDynamicInsnNode;
+import org.djlplan.thirdparty.asm.tree.MethodNode;
+import org.djlplan.thirdparty.guava.cache.Cache;
+import org.djlplan.thirdparty.guava.cache.CacheBuilder;
+import org.djlplan.thirdparty.guava.io.ByteStreams;
 
 /** The class file of a loaded class, read once for all blocks that need it. */
 final class ClassFile {

@@ -4,10 +4,6 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.internal.NDArrayEx;
 import ai.djl.nn.Block;
-import com.google.common.collect.ImmutableList;
-import com.google.common.hash.Hasher;
-import com.google.common.hash.Hashing;
-import com.google.common.reflect.TypeToken;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.ParameterizedType;
@@ -23,11 +19,15 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
-import org.objectweb.asm.Handle;
-import org.objectweb.asm.Opcodes;
-import org.objectweb.asm.Type;
-import org.objectweb.asm.tree.InvokeDynamicInsnNode;
-import org.objectweb.asm.tree.MethodNode;
+import org.djlplan.thirdparty.asm.Handle;
+import org.djlplan.thirdparty.asm.Opcodes;
+import org.djlplan.thirdparty.asm.Type;
+import org.djlplan.thirdparty.asm.tree.InvokeDynamicInsnNode;
+import org.djlplan.thirdparty.asm.tree.MethodNode;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.hash.Hasher;
+import org.djlplan.thirdparty.guava.hash.Hashing;
+import org.djlplan.thirdparty.guava.reflect.TypeToken;
 
 /**
  * Analyzes all code that a block's forward pass for inference may reach, starting from {@link

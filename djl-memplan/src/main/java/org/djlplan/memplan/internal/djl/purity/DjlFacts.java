@@ -12,12 +12,12 @@ import ai.djl.nn.Parameter;
 import ai.djl.training.ParameterStore;
 import ai.djl.util.Pair;
 import ai.djl.util.PairList;
-import com.google.common.base.Splitter;
-import com.google.common.collect.ImmutableMap;
-import com.google.common.collect.ImmutableSet;
 import java.util.Optional;
 import java.util.Set;
 import org.djlplan.memplan.internal.djl.purity.Fact.Effect;
+import org.djlplan.thirdparty.guava.base.Splitter;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
 /**
  * Facts about the methods of DJL's arrays, managers and lists, by name, for DJL 0.27 to 0.35. A

@@ -1,30 +1,30 @@
 package org.djlplan.memplan.internal.djl.purity;
 
-import com.google.common.collect.ImmutableList;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Deque;
 import java.util.List;
 import java.util.OptionalInt;
-import org.objectweb.asm.Opcodes;
-import org.objectweb.asm.Type;
-import org.objectweb.asm.tree.AbstractInsnNode;
-import org.objectweb.asm.tree.FieldInsnNode;
-import org.objectweb.asm.tree.IntInsnNode;
-import org.objectweb.asm.tree.InvokeDynamicInsnNode;
-import org.objectweb.asm.tree.JumpInsnNode;
-import org.objectweb.asm.tree.LabelNode;
-import org.objectweb.asm.tree.LdcInsnNode;
-import org.objectweb.asm.tree.LookupSwitchInsnNode;
-import org.objectweb.asm.tree.MethodInsnNode;
-import org.objectweb.asm.tree.MethodNode;
-import org.objectweb.asm.tree.TableSwitchInsnNode;
-import org.objectweb.asm.tree.TryCatchBlockNode;
-import org.objectweb.asm.tree.TypeInsnNode;
-import org.objectweb.asm.tree.analysis.AnalyzerException;
-import org.objectweb.asm.tree.analysis.Frame;
-import org.objectweb.asm.tree.analysis.Interpreter;
+import org.djlplan.thirdparty.asm.Opcodes;
+import org.djlplan.thirdparty.asm.Type;
+import org.djlplan.thirdparty.asm.tree.AbstractInsnNode;
+import org.djlplan.thirdparty.asm.tree.FieldInsnNode;
+import org.djlplan.thirdparty.asm.tree.IntInsnNode;
+import org.djlplan.thirdparty.asm.tree.InvokeDynamicInsnNode;
+import org.djlplan.thirdparty.asm.tree.JumpInsnNode;
+import org.djlplan.thirdparty.asm.tree.LabelNode;
+import org.djlplan.thirdparty.asm.tree.LdcInsnNode;
+import org.djlplan.thirdparty.asm.tree.LookupSwitchInsnNode;
+import org.djlplan.thirdparty.asm.tree.MethodInsnNode;
+import org.djlplan.thirdparty.asm.tree.MethodNode;
+import org.djlplan.thirdparty.asm.tree.TableSwitchInsnNode;
+import org.djlplan.thirdparty.asm.tree.TryCatchBlockNode;
+import org.djlplan.thirdparty.asm.tree.TypeInsnNode;
+import org.djlplan.thirdparty.asm.tree.analysis.AnalyzerException;
+import org.djlplan.thirdparty.asm.tree.analysis.Frame;
+import org.djlplan.thirdparty.asm.tree.analysis.Interpreter;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * Runs one method on {@link Value}s instead of concrete values: along all branches, except those

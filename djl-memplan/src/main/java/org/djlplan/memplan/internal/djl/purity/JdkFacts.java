@@ -1,8 +1,5 @@
 package org.djlplan.memplan.internal.djl.purity;
 
-import com.google.common.base.Splitter;
-import com.google.common.collect.ImmutableMap;
-import com.google.common.collect.ImmutableSet;
 import java.nio.Buffer;
 import java.util.Collection;
 import java.util.Enumeration;
@@ -11,6 +8,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.BaseStream;
 import org.djlplan.memplan.internal.djl.purity.Fact.Effect;
+import org.djlplan.thirdparty.guava.base.Splitter;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
 /**
  * Facts about methods of the JDK that a pure block may call. Functions passed to them are analyzed

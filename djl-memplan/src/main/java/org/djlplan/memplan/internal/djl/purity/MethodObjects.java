@@ -6,7 +6,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.djlplan.memplan.internal.djl.purity.CodeReader.Lambda;
-import org.objectweb.asm.Type;
+import org.djlplan.thirdparty.asm.Type;
 
 /**
  * The objects that one method uses, by origin (see {@link Value}): the content of objects that the

@@ -1,6 +1,5 @@
 package org.djlplan.memplan.internal.djl.purity;
 
-import com.google.common.collect.ImmutableList;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.ArrayList;
@@ -9,7 +8,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.BaseStream;
 import org.djlplan.memplan.internal.djl.purity.Calls.Callee;
-import org.objectweb.asm.Type;
+import org.djlplan.thirdparty.asm.Type;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * Calls of methods with stated effects, whose code is not analyzed: methods of the JDK and of DJL's

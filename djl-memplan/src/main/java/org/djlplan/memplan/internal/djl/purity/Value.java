@@ -19,7 +19,7 @@ import java.util.OptionalInt;
  * @param field from which it was read, if known
  */
 record Value(int size, BitSet origins, OptionalInt constant, Optional<String> field)
-        implements org.objectweb.asm.tree.analysis.Value {
+        implements org.djlplan.thirdparty.asm.tree.analysis.Value {
 
     static final int SHARED = 0;
     private static final int FIRST_ARGUMENT = 1;

@@ -1,11 +1,11 @@
 package org.djlplan.memplan.internal.plan.greedy;
 
-import com.google.common.collect.ImmutableMap;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.memplan.internal.usage.UsageRecords;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
  * Puts units one after another into the smallest gap that fits, and never moves them again

@@ -1,11 +1,11 @@
 package org.djlplan.memplan.internal.plan.greedy;
 
-import com.google.common.collect.ImmutableMap;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.plan.OffsetStrategy;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.memplan.internal.usage.UsageRecords;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /** Gives every unit its own memory, side by side by tensor id; valid for any problem. */
 public final class Naive implements OffsetStrategy {

@@ -1,11 +1,11 @@
 package org.djlplan.memplan.internal.plan.greedy;
 
-import com.google.common.collect.ImmutableList;
 import java.util.Comparator;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.plan.OffsetStrategy;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecord;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * The arena of TensorFlow Lite's interpreter ({@code ArenaPlanner::CreateTensorAllocationVector}

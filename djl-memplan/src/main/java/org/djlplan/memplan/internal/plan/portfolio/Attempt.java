@@ -1,9 +1,9 @@
 package org.djlplan.memplan.internal.plan.portfolio;
 
-import com.google.common.collect.ImmutableList;
 import java.util.List;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.plan.Violation;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * The plan of one problem by one strategy.

@@ -1,6 +1,5 @@
 package org.djlplan.memplan.internal.plan.portfolio;
 
-import com.google.common.collect.ImmutableList;
 import java.util.List;
 import java.util.Optional;
 import org.djlplan.memplan.graph.Graph;
@@ -13,6 +12,7 @@ import org.djlplan.memplan.internal.usage.OperatorProfiles;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.memplan.internal.usage.UsageRecords;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * Plans the memory of a graph's intermediate tensors, or of recorded usage, with the strategies of

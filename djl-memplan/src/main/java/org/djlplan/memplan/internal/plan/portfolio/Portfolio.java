@@ -1,7 +1,5 @@
 package org.djlplan.memplan.internal.plan.portfolio;
 
-import com.google.common.base.Stopwatch;
-import com.google.common.collect.ImmutableList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -14,6 +12,8 @@ import org.djlplan.memplan.internal.plan.search.ExactSearch;
 import org.djlplan.memplan.internal.plan.search.SearchResult;
 import org.djlplan.memplan.internal.usage.LowerBounds;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
+import org.djlplan.thirdparty.guava.base.Stopwatch;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * Runs strategies on variants of a problem, validates every plan independently, and returns the

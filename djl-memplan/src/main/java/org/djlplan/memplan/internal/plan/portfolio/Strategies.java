@@ -1,7 +1,5 @@
 package org.djlplan.memplan.internal.plan.portfolio;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableSet;
 import java.util.ServiceLoader;
 import org.djlplan.memplan.internal.config.Nearest;
 import org.djlplan.memplan.internal.plan.OffsetStrategy;
@@ -15,6 +13,8 @@ import org.djlplan.memplan.internal.plan.search.ExactSearch;
 import org.djlplan.memplan.internal.plan.strippacking.BestFit;
 import org.djlplan.memplan.internal.plan.strippacking.LongestFirst;
 import org.djlplan.memplan.internal.plan.strippacking.PathCover;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
 /**
  * The strategies by name: those that run in applications, and further ones for comparison, found on

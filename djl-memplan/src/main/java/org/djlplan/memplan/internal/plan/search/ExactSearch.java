@@ -4,7 +4,6 @@ import static org.djlplan.memplan.internal.plan.search.Worker.Aim.BOTH;
 import static org.djlplan.memplan.internal.plan.search.Worker.Aim.IMPROVE_PLAN;
 import static org.djlplan.memplan.internal.plan.search.Worker.Aim.RAISE_LOWER_BOUND;
 
-import com.google.common.util.concurrent.Uninterruptibles;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -15,6 +14,7 @@ import org.djlplan.memplan.internal.plan.greedy.GreedyBySize;
 import org.djlplan.memplan.internal.usage.LowerBounds;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecord;
+import org.djlplan.thirdparty.guava.util.concurrent.Uninterruptibles;
 
 /**
  * Minimizes the arena by branch and bound. It starts from a known plan, always has the best plan so

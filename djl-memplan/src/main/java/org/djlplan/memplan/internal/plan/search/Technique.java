@@ -1,6 +1,6 @@
 package org.djlplan.memplan.internal.plan.search;
 
-import com.google.common.collect.ImmutableSet;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
 /**
  * A technique that speeds up the search. Each can be switched off to measure its effect; the result

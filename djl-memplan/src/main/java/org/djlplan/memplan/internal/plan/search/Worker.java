@@ -1,11 +1,11 @@
 package org.djlplan.memplan.internal.plan.search;
 
-import com.google.common.collect.ImmutableList;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
 import org.djlplan.memplan.internal.plan.search.CapacitySearch.Outcome;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * Makes search attempts until the bounds meet. Whether an order of candidates suits a problem shows

@@ -1,7 +1,5 @@
 package org.djlplan.memplan.internal.plan.strippacking;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableMap;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.Map;
@@ -15,6 +13,8 @@ import org.djlplan.memplan.internal.plan.OffsetStrategy;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.memplan.internal.usage.UsageRecords;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
  * Strip Packing Best-Fit (Sekiyama, Imamichi, Imai and Raymond 2018, <a

@@ -1,7 +1,5 @@
 package org.djlplan.memplan.internal.planning.budget;
 
-import com.google.common.base.Throwables;
-import com.google.common.util.concurrent.Uninterruptibles;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
@@ -29,6 +27,8 @@ import org.djlplan.memplan.internal.runtime.tflite.StreamedInterpreter;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.internal.slicing.SlicedModel;
 import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
+import org.djlplan.thirdparty.guava.base.Throwables;
+import org.djlplan.thirdparty.guava.util.concurrent.Uninterruptibles;
 
 /**
  * Writes the file of a copy from which weights are loaded. With several threads, kernels derive

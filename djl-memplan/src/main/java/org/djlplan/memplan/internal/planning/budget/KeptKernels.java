@@ -1,8 +1,5 @@
 package org.djlplan.memplan.internal.planning.budget;
 
-import com.google.common.annotations.VisibleForTesting;
-import com.google.common.collect.ImmutableMap;
-import com.google.common.primitives.ImmutableLongArray;
 import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -27,6 +24,9 @@ import org.djlplan.memplan.internal.store.StoreKey;
 import org.djlplan.memplan.internal.store.TableJson;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.Tolerance;
+import org.djlplan.thirdparty.guava.annotations.VisibleForTesting;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
+import org.djlplan.thirdparty.guava.primitives.ImmutableLongArray;
 
 /**
  * Stores measurements of the kernels of one streamed model, next to the copy from which its weights

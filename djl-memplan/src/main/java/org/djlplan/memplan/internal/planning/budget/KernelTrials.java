@@ -1,15 +1,15 @@
 package org.djlplan.memplan.internal.planning.budget;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableSortedSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.SortedSet;
 import org.djlplan.memplan.internal.budget.StepCosts;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.Tolerance;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 
 /**
  * The measurements of a streamed model's kernels.

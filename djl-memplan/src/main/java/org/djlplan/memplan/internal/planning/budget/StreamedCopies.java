@@ -1,6 +1,5 @@
 package org.djlplan.memplan.internal.planning.budget;
 
-import com.google.common.collect.ImmutableMap;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -36,6 +35,7 @@ import org.djlplan.memplan.internal.store.Fingerprints;
 import org.djlplan.memplan.internal.store.KeptCopies;
 import org.djlplan.memplan.internal.store.KeptCopies.Found;
 import org.djlplan.memplan.internal.store.StoreKey;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

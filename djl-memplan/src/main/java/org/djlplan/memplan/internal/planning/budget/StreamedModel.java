@@ -1,12 +1,12 @@
 package org.djlplan.memplan.internal.planning.budget;
 
-import com.google.common.collect.ImmutableList;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import org.djlplan.memplan.internal.budget.View;
 import org.djlplan.memplan.internal.store.Fingerprint;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * A copy of a model from which its weights can be loaded piece by piece, because large constants

@@ -1,11 +1,11 @@
 package org.djlplan.memplan.internal.runtime.tflite;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
-import com.google.common.collect.ImmutableSortedSet;
 import java.util.Optional;
 import java.util.SortedSet;
 import org.djlplan.memplan.spi.DelegateFactory;
+import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 
 /**
  * The operators of a streamed model that a delegate runs; the delegate keeps their packed weights.

@@ -1,6 +1,6 @@
 package org.djlplan.memplan.internal.runtime.tflite;
 
-import static com.google.common.base.Preconditions.checkState;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkState;
 
 import com.sun.jna.Native;
 import com.sun.jna.Pointer;

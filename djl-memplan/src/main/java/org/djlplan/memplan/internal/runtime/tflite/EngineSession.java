@@ -1,13 +1,13 @@
 package org.djlplan.memplan.internal.runtime.tflite;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableSortedSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.SortedSet;
 import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.internal.runtime.Arena;
 import org.djlplan.memplan.spi.NativeDelegate;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 
 /**
  * An interpreter of the engine whose tensors lie where djl-plan places them. Not thread-safe.

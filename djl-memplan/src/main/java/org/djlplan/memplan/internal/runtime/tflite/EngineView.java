@@ -1,7 +1,5 @@
 package org.djlplan.memplan.internal.runtime.tflite;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableMap;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -18,6 +16,8 @@ import org.djlplan.memplan.graph.Tensor;
 import org.djlplan.memplan.internal.runtime.tflite.EngineSession.Allocation;
 import org.djlplan.memplan.internal.runtime.tflite.EngineSession.LiveNode;
 import org.djlplan.memplan.internal.runtime.tflite.EngineSession.LiveTensor;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
  * A model as seen by the engine: the file's operators, some of them replaced by delegate kernels,

@@ -1,8 +1,7 @@
 package org.djlplan.memplan.internal.runtime.tflite;
 
-import static com.google.common.base.Preconditions.checkState;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkState;
 
-import com.google.common.collect.ImmutableList;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -17,6 +16,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.djlplan.memplan.internal.events.Waits;
 import org.djlplan.memplan.internal.runtime.Later;
 import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * The interpreters of one model, for all candidates that serve. Each is used by one thread at a

@@ -1,6 +1,5 @@
 package org.djlplan.memplan.internal.runtime.tflite;
 
-import com.google.common.collect.ImmutableList;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
@@ -13,6 +12,7 @@ import org.djlplan.memplan.internal.runtime.tflite.EngineSession.LiveNode;
 import org.djlplan.memplan.internal.runtime.tflite.EngineSession.LiveTensor;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.NativeDelegate;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * An interpreter of the engine with its delegate, allocated for certain input shapes and, unless it

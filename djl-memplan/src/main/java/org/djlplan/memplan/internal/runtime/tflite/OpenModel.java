@@ -1,6 +1,5 @@
 package org.djlplan.memplan.internal.runtime.tflite;
 
-import com.google.common.collect.ImmutableList;
 import com.sun.jna.Pointer;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -27,6 +26,7 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteSubgraph;
 import org.djlplan.memplan.internal.source.tflite.TfLiteTensor;
 import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.NativeDelegate;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * A model file that was mapped, verified and passed to the engine. Must be closed once, after its

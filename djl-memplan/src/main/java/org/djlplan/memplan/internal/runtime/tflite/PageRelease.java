@@ -1,8 +1,8 @@
 package org.djlplan.memplan.internal.runtime.tflite;
 
-import com.google.common.util.concurrent.Uninterruptibles;
 import java.time.Duration;
 import java.util.List;
+import org.djlplan.thirdparty.guava.util.concurrent.Uninterruptibles;
 
 /**
  * Repeatedly releases pages of models while a delegate packs the weights that it reads there,

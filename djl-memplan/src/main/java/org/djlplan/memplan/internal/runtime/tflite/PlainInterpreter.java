@@ -1,6 +1,5 @@
 package org.djlplan.memplan.internal.runtime.tflite;
 
-import com.google.common.collect.ImmutableList;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
@@ -10,6 +9,7 @@ import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Tensor;
 import org.djlplan.memplan.internal.runtime.tflite.EngineSession.Allocation;
 import org.djlplan.memplan.internal.runtime.tflite.EngineSession.LiveTensor;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /** An interpreter of the engine in the engine's own memory. Not thread-safe. */
 final class PlainInterpreter implements AutoCloseable {

@@ -1,8 +1,7 @@
 package org.djlplan.memplan.internal.runtime.tflite;
 
-import static com.google.common.base.Preconditions.checkState;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkState;
 
-import com.google.common.collect.ImmutableList;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -13,6 +12,7 @@ import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.internal.machine.Machine;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * A model that runs in the engine's own memory, with as many interpreters as predictions ran at

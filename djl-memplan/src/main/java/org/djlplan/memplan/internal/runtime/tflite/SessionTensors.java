@@ -1,7 +1,5 @@
 package org.djlplan.memplan.internal.runtime.tflite;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.primitives.Ints;
 import com.sun.jna.Pointer;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -14,6 +12,8 @@ import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Tensor;
 import org.djlplan.memplan.internal.runtime.Arena;
 import org.djlplan.memplan.internal.runtime.tflite.EngineSession.LiveTensor;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.primitives.Ints;
 
 /**
  * The inputs and outputs of an allocated session: in the engine's memory, except outputs that a

@@ -1,8 +1,7 @@
 package org.djlplan.memplan.internal.runtime.tflite;
 
-import static com.google.common.base.Preconditions.checkState;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkState;
 
-import com.google.common.collect.ImmutableList;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -22,6 +21,7 @@ import org.djlplan.memplan.internal.runtime.UnsupportedPlatformException;
 import org.djlplan.memplan.internal.runtime.WeightStream;
 import org.djlplan.memplan.internal.runtime.tflite.StreamedSession.Derived;
 import org.djlplan.memplan.spi.NativeDelegate;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * An interpreter of the engine whose weights are loaded while it runs: activations, temporaries and

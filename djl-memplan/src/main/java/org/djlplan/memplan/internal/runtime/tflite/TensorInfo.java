@@ -1,8 +1,8 @@
 package org.djlplan.memplan.internal.runtime.tflite;
 
-import com.google.common.collect.ImmutableList;
 import java.util.List;
 import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * An input or output of a model.

@@ -1,11 +1,7 @@
 package org.djlplan.memplan.internal.runtime.tflite;
 
-import static com.google.common.base.Preconditions.checkState;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkState;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableSet;
-import com.google.common.collect.ImmutableSortedSet;
-import com.google.common.primitives.Ints;
 import com.sun.jna.Memory;
 import com.sun.jna.Native;
 import com.sun.jna.Pointer;
@@ -23,6 +19,10 @@ import org.djlplan.memplan.internal.budget.Schedule;
 import org.djlplan.memplan.internal.runtime.Arena;
 import org.djlplan.memplan.internal.runtime.WeightStream;
 import org.djlplan.memplan.spi.NativeDelegate;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
+import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
+import org.djlplan.thirdparty.guava.primitives.Ints;
 
 /** One interpreter of the engine, called through the native library. */
 final class TfLiteSession implements StreamedSession {

@@ -1,8 +1,7 @@
 package org.djlplan.memplan.internal.runtime.torch;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
-import com.google.common.primitives.ImmutableLongArray;
 import java.util.List;
 import java.util.Optional;
 import org.djlplan.memplan.graph.ArrayType;
@@ -11,6 +10,7 @@ import org.djlplan.memplan.internal.formula.QuickPlan;
 import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.internal.source.block.LivenessTrace;
 import org.djlplan.memplan.internal.source.trace.AllocationTrace;
+import org.djlplan.thirdparty.guava.primitives.ImmutableLongArray;
 
 /**
  * Plans the allocations of one model's predictions, and stores its knowledge across runs of the

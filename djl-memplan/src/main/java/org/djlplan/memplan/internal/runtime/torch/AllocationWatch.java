@@ -1,11 +1,11 @@
 package org.djlplan.memplan.internal.runtime.torch;
 
-import com.google.common.collect.ImmutableSet;
 import java.util.Optional;
 import java.util.Set;
 import org.djlplan.memplan.internal.formula.QuickPlan;
 import org.djlplan.memplan.internal.runtime.Arena;
 import org.djlplan.memplan.internal.source.trace.AllocationTrace;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
 /**
  * Places the allocations of a model's predictions; implemented by the native library, or by a fake

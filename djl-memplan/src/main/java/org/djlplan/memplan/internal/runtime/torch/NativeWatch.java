@@ -1,7 +1,5 @@
 package org.djlplan.memplan.internal.runtime.torch;
 
-import com.google.common.collect.ImmutableSet;
-import com.google.common.primitives.Ints;
 import com.sun.jna.Pointer;
 import java.util.Arrays;
 import java.util.List;
@@ -13,6 +11,8 @@ import org.djlplan.memplan.internal.runtime.RunCounters;
 import org.djlplan.memplan.internal.runtime.RunEvents;
 import org.djlplan.memplan.internal.source.trace.Allocation;
 import org.djlplan.memplan.internal.source.trace.AllocationTrace;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
+import org.djlplan.thirdparty.guava.primitives.Ints;
 
 /** Places allocations through the native library. */
 final class NativeWatch implements AllocationWatch {

@@ -1,13 +1,13 @@
 package org.djlplan.memplan.internal.runtime.torch;
 
-import static com.google.common.base.Preconditions.checkState;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkState;
 
-import com.google.common.base.Splitter;
-import com.google.common.collect.ImmutableList;
 import com.sun.jna.Native;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Optional;
+import org.djlplan.thirdparty.guava.base.Splitter;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * The operators that make the allocations of predictions, and the shapes of their results, as

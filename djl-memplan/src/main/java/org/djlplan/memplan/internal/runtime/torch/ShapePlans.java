@@ -1,6 +1,5 @@
 package org.djlplan.memplan.internal.runtime.torch;
 
-import com.google.common.primitives.ImmutableLongArray;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -17,6 +16,7 @@ import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.internal.formula.Guess;
 import org.djlplan.memplan.internal.formula.QuickPlan;
 import org.djlplan.memplan.internal.source.trace.AllocationTrace;
+import org.djlplan.thirdparty.guava.primitives.ImmutableLongArray;
 
 /**
  * Predictions of one model with inputs of shapes without a plan of their own: planned if recordings

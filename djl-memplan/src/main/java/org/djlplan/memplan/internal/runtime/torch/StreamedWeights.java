@@ -1,11 +1,7 @@
 package org.djlplan.memplan.internal.runtime.torch;
 
-import static com.google.common.base.Preconditions.checkState;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkState;
 
-import com.google.common.cache.CacheBuilder;
-import com.google.common.cache.RemovalNotification;
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableMap;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
@@ -33,6 +29,10 @@ import org.djlplan.memplan.internal.store.Store;
 import org.djlplan.memplan.internal.store.StoreKey;
 import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.report.WeightIo;
+import org.djlplan.thirdparty.guava.cache.CacheBuilder;
+import org.djlplan.thirdparty.guava.cache.RemovalNotification;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

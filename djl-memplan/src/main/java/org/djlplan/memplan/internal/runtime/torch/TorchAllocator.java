@@ -1,10 +1,10 @@
 package org.djlplan.memplan.internal.runtime.torch;
 
-import com.google.common.collect.ImmutableSet;
 import com.sun.jna.Native;
 import java.util.Optional;
 import org.djlplan.memplan.internal.runtime.NativeLoader;
 import org.djlplan.memplan.internal.runtime.UnsupportedPlatformException;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

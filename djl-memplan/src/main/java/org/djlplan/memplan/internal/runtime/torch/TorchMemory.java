@@ -1,7 +1,5 @@
 package org.djlplan.memplan.internal.runtime.torch;
 
-import com.google.common.base.Suppliers;
-import com.google.common.collect.ImmutableList;
 import java.time.Duration;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -27,6 +25,8 @@ import org.djlplan.memplan.internal.runtime.UnsupportedPlatformException;
 import org.djlplan.memplan.internal.runtime.VirtualThreads;
 import org.djlplan.memplan.internal.source.block.LivenessTrace;
 import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.thirdparty.guava.base.Suppliers;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

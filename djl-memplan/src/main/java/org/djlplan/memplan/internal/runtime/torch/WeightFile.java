@@ -1,9 +1,5 @@
 package org.djlplan.memplan.internal.runtime.torch;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.primitives.ImmutableIntArray;
-import com.google.common.primitives.ImmutableLongArray;
-import com.google.common.primitives.Ints;
 import com.sun.jna.Pointer;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -15,6 +11,10 @@ import org.djlplan.memplan.internal.budget.WeightUse;
 import org.djlplan.memplan.internal.runtime.NativeLoader;
 import org.djlplan.memplan.internal.runtime.SystemError;
 import org.djlplan.memplan.internal.runtime.UnsupportedPlatformException;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.primitives.ImmutableIntArray;
+import org.djlplan.thirdparty.guava.primitives.ImmutableLongArray;
+import org.djlplan.thirdparty.guava.primitives.Ints;
 
 /**
  * The weights of one model in an unnamed file: written as the engine loads them, and in memory only

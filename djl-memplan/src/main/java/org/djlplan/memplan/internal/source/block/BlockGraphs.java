@@ -1,9 +1,5 @@
 package org.djlplan.memplan.internal.source.block;
 
-import com.google.common.base.Enums;
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableSet;
-import com.google.common.math.LongMath;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -16,6 +12,10 @@ import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.graph.Tensor;
+import org.djlplan.thirdparty.guava.base.Enums;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
+import org.djlplan.thirdparty.guava.math.LongMath;
 
 /**
  * Converts a recorded prediction of a block to a graph, so that it can be planned like any model.

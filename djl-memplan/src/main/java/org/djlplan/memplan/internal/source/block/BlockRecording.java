@@ -1,10 +1,10 @@
 package org.djlplan.memplan.internal.source.block;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
-import com.google.common.collect.ImmutableList;
 import java.util.List;
 import org.djlplan.memplan.graph.ArrayType;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * A recorded prediction of a block: the arrays that it created and received, and its operations.

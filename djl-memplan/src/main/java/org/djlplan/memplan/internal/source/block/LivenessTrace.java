@@ -1,12 +1,12 @@
 package org.djlplan.memplan.internal.source.block;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
-import com.google.common.collect.ImmutableList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.OptionalInt;
 import org.djlplan.memplan.graph.ArrayType;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * All arrays that a block created during one prediction, in order of creation, with the last use of

@@ -1,12 +1,12 @@
 package org.djlplan.memplan.internal.source.tflite;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableMap;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.djlplan.memplan.internal.source.tflite.Schema.Field;
 import org.djlplan.memplan.internal.source.tflite.Schema.Kind;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
  * A cursor on one table of an untrusted file; fields are accessed by their names in the schema. No

@@ -1,8 +1,7 @@
 package org.djlplan.memplan.internal.source.tflite;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
-import com.google.common.collect.ImmutableMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -10,6 +9,7 @@ import java.util.Optional;
 import java.util.function.IntUnaryOperator;
 import org.djlplan.memplan.internal.source.tflite.Schema.Field;
 import org.djlplan.memplan.internal.source.tflite.Schema.Kind;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
  * A table of the format as values, for data that the project only passes through: builtin options

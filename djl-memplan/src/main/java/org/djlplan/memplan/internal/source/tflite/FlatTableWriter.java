@@ -1,8 +1,5 @@
 package org.djlplan.memplan.internal.source.tflite;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.Lists;
-import com.google.flatbuffers.FlatBufferBuilder;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
@@ -12,6 +9,9 @@ import java.util.List;
 import java.util.Map;
 import org.djlplan.memplan.internal.source.tflite.Schema.Field;
 import org.djlplan.memplan.internal.source.tflite.Schema.Kind;
+import org.djlplan.thirdparty.flatbuffers.FlatBufferBuilder;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.Lists;
 
 /**
  * Lays tables out as a flatbuffer. Only the tables are built in memory; raw vectors, which are

@@ -1,11 +1,11 @@
 package org.djlplan.memplan.internal.source.tflite;
 
-import com.google.common.collect.ImmutableMap;
-import com.google.common.collect.ImmutableSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
 /**
  * Checks parameters of operators, and shapes and scales of their operands, that the engine's

@@ -1,6 +1,5 @@
 package org.djlplan.memplan.internal.source.tflite;
 
-import com.google.common.collect.ImmutableList;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
@@ -8,6 +7,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.IntUnaryOperator;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * The content of a {@code .tflite} file. A value of this type is a consistent model: indices are

@@ -1,9 +1,9 @@
 package org.djlplan.memplan.internal.source.tflite;
 
-import com.google.common.collect.ImmutableList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.IntUnaryOperator;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * An operator as stored in the file. Tensors are given by index into the subgraph's tensors.

@@ -1,7 +1,5 @@
 package org.djlplan.memplan.internal.source.tflite;
 
-import com.google.common.base.Splitter;
-import com.google.common.collect.ImmutableList;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -12,6 +10,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Optional;
+import org.djlplan.thirdparty.guava.base.Splitter;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * Reads {@code .tflite} files and validates everything. Constants are not copied: they are views of

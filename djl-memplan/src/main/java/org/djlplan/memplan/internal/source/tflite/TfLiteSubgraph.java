@@ -1,8 +1,8 @@
 package org.djlplan.memplan.internal.source.tflite;
 
-import com.google.common.collect.ImmutableList;
 import java.util.List;
 import java.util.function.IntUnaryOperator;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * A subgraph as stored in the file.

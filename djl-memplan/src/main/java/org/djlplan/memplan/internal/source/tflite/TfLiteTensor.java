@@ -1,9 +1,9 @@
 package org.djlplan.memplan.internal.source.tflite;
 
-import com.google.common.collect.ImmutableList;
 import java.util.List;
 import java.util.Optional;
 import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * A tensor as stored in the file.

@@ -1,7 +1,5 @@
 package org.djlplan.memplan.internal.source.tflite;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableMap;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -18,6 +16,8 @@ import java.util.function.Function;
 import java.util.function.LongConsumer;
 import org.djlplan.memplan.internal.source.tflite.FlatTableWriter.Layout;
 import org.djlplan.memplan.internal.source.tflite.FlatTableWriter.PlacedRaw;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
  * Writes {@code .tflite} files that {@link TfLiteReader} reads back as equal models. Buffers are

@@ -1,6 +1,5 @@
 package org.djlplan.memplan.internal.source.torchscript;
 
-import com.google.common.collect.ImmutableMap;
 import java.io.IOException;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
@@ -10,6 +9,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.Map;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
  * The classes of a TorchScript archive's modules and the records that hold their tensors, read from

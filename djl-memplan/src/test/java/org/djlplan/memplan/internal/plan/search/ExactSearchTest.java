@@ -5,8 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.google.common.collect.Collections2;
-import com.google.common.collect.Sets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -26,6 +24,8 @@ import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.memplan.testing.CutRectangle;
 import org.djlplan.memplan.testing.Problems;
 import org.djlplan.memplan.testing.Vectors;
+import org.djlplan.thirdparty.guava.collect.Collections2;
+import org.djlplan.thirdparty.guava.collect.Sets;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;

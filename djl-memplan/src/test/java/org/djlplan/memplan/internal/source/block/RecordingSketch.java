@@ -1,11 +1,11 @@
 package org.djlplan.memplan.internal.source.block;
 
-import com.google.common.collect.ImmutableList;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import org.djlplan.memplan.graph.ArrayType;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /** Builds recordings by hand. The only input has the shape {@code 2x3:float32} and number 0. */
 final class RecordingSketch {

@@ -1,6 +1,5 @@
 package org.djlplan.memplan.internal.source.tflite;
 
-import com.google.common.collect.ImmutableList;
 import java.io.IOException;
 import java.net.URISyntaxException;
 import java.nio.ByteBuffer;
@@ -9,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.djlplan.memplan.internal.source.tflite.Schema.Field;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /** Small models that tests read, write and damage. */
 final class SampleModels {

@@ -3,9 +3,9 @@ package org.djlplan.memplan.internal.source.tflite;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import com.google.common.collect.ImmutableList;
 import java.util.List;
 import java.util.Optional;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.junit.jupiter.api.Test;
 
 class SchemaTest {

@@ -5,10 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.io.Resources;
-import com.google.common.primitives.Bytes;
-import com.google.common.primitives.Ints;
 import com.sun.management.ThreadMXBean;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -30,6 +26,10 @@ import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import net.jqwik.api.constraints.Size;
 import org.djlplan.memplan.graph.Graph;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.io.Resources;
+import org.djlplan.thirdparty.guava.primitives.Bytes;
+import org.djlplan.thirdparty.guava.primitives.Ints;
 
 /**
  * Damages small models at random. Each damaged file is either rejected with the one exception, or

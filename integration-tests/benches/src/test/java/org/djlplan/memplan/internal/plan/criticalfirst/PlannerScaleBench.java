@@ -1,6 +1,5 @@
 package org.djlplan.memplan.internal.plan.criticalfirst;
 
-import com.google.common.base.Stopwatch;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -17,6 +16,7 @@ import org.djlplan.memplan.internal.plan.portfolio.Strategies;
 import org.djlplan.memplan.internal.usage.LowerBounds;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecord;
+import org.djlplan.thirdparty.guava.base.Stopwatch;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
