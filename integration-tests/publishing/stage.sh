@@ -29,7 +29,7 @@ release() {
         mvn -B -ntp -q deploy -Prelease,publish -Drevision="$version" -Dmaven.test.skip=true -Dmaven.install.skip=true \
             -Dpublisher.url=https://djl-plan.invalid -Dpublisher.git=https://djl-plan.invalid/djl-plan.git \
             -DaltDeploymentRepository="$repository::file://$target/$repository" \
-            -pl djl-memplan,djl-delegation,bundle,distribution/bom,distribution/command "${@:2}"
+            -pl djl-memplan/thirdparty,djl-memplan,djl-delegation,distribution/bom,distribution/command "${@:2}"
     )
 }
 

@@ -28,7 +28,7 @@ import org.djlplan.memplan.internal.engine.TfLiteEngineModel;
 
 /** Checks that each package has one job and that packages depend on each other in one direction. */
 @AnalyzeClasses(
-        packages = {"org.djlplan", "ai.djl.tflite.engine"},
+        packages = {"org.djlplan.memplan", "ai.djl.tflite.engine"},
         importOptions = {ImportOption.DoNotIncludeTests.class, ImportOption.DoNotIncludeJars.class})
 class ArchitectureTest {
 
@@ -310,7 +310,8 @@ class ArchitectureTest {
                                                     ROOT + ".graph..",
                                                     ROOT + ".report..",
                                                     INTERNAL + ".report..",
-                                                    INTERNAL + ".machine..")));
+                                                    INTERNAL + ".machine..",
+                                                    "org.djlplan.thirdparty..")));
 
     @ArchTest
     static final ArchRule optionsDependOnLeavesAndTheirInterface =
@@ -328,7 +329,8 @@ class ArchitectureTest {
                                                     INTERNAL + ".report..",
                                                     ROOT + ".spi..",
                                                     INTERNAL + ".config..",
-                                                    INTERNAL + ".machine..")));
+                                                    INTERNAL + ".machine..",
+                                                    "org.djlplan.thirdparty..")));
 
     /** Applications can use each release without naming a type that may change with the next. */
     @ArchTest

@@ -42,7 +42,7 @@ class DistributionTest {
     private static final Path HOME = Path.of(System.getProperty("djlplan.distribution", ""));
     private static final String THIRD_PARTY = "licenses/THIRD-PARTY.txt";
     private static final String OLD_DJL = "against/djl-0.27";
-    private static final String OURS = "djl-(memplan|delegation|plan-command)-.*";
+    private static final String OURS = "djl-(memplan|delegation|plan-command|plan-thirdparty)-.*";
     private static final String COMMAND_JAR = "djl-plan-command-";
     private static final String COMMANDS = "org/djlplan/(cli|study)/.*";
     private static final Pattern LINK_TO_COMMANDS = Pattern.compile("org/djlplan/(cli|study)/");

@@ -28,21 +28,7 @@ final class Packages {
 
     /** Jars that an application with the TFLite engine has, by the beginning of their names. */
     private static final List<String> NEEDED =
-            List.of(
-                    "api-",
-                    "commons-",
-                    "djl-",
-                    "failureaccess-",
-                    "flatbuffers-",
-                    "gson-",
-                    "guava-",
-                    "jna-",
-                    "slf4j-api-",
-                    "tflite-");
-
-    /** Those of them that the bundle brings. */
-    private static final List<String> REPLACED =
-            List.of("djl-", "failureaccess-", "flatbuffers-", "guava-");
+            List.of("api-", "commons-", "djl-", "gson-", "jna-", "slf4j-api-", "tflite-");
 
     /** What the build puts beside for these tests. */
     private static final Path EXTRA = Path.of("target", "guest").toAbsolutePath();
@@ -127,17 +113,11 @@ final class Packages {
         return classPath(libraries());
     }
 
-    /** Returns the same with the bundle in the place of ours and of what comes with them. */
-    List<String> bundleAndOldGuava() throws IOException {
+    /** Returns the same with an old Guava before all others. */
+    List<String> oldGuava() throws IOException {
         List<Path> libraries = new ArrayList<>();
-        for (Path library : libraries()) {
-            String name = library.getFileName().toString();
-            if (Files.isRegularFile(library) && REPLACED.stream().noneMatch(name::startsWith)) {
-                libraries.add(library);
-            }
-        }
         libraries.add(extra("guava-14"));
-        libraries.add(Path.of(System.getProperty("djlplan.bundle")));
+        libraries.addAll(libraries());
         return classPath(libraries);
     }
 

@@ -38,7 +38,7 @@ class PackagingTest {
         CLASS_PATH,
         UBER_JAR,
         /** With a Guava that lacks what is used of it, as Spark's class path has. */
-        BUNDLE_AND_OLD_GUAVA,
+        OLD_GUAVA,
         /** Its loader's URLs are {@code jar:nested:…}. */
         SPRING_BOOT_3_3,
         /** Its loader's URLs are {@code jar:file:…!/…!/}. */
@@ -57,7 +57,7 @@ class PackagingTest {
         return switch (how) {
             case CLASS_PATH -> packages.classPath();
             case UBER_JAR -> packages.uberJar();
-            case BUNDLE_AND_OLD_GUAVA -> packages.bundleAndOldGuava();
+            case OLD_GUAVA -> packages.oldGuava();
             case SPRING_BOOT_3_3 ->
                     packages.bootJar("3.3", "org.springframework.boot.loader.launch.JarLauncher");
             case SPRING_BOOT_3_1 ->
@@ -70,14 +70,14 @@ class PackagingTest {
     @ParameterizedTest
     @EnumSource(
             mode = EnumSource.Mode.EXCLUDE,
-            names = {"BUNDLE_AND_OLD_GUAVA", "SPRING_BOOT_3_3"})
+            names = {"OLD_GUAVA", "SPRING_BOOT_3_3"})
     void load_shippedInOtherWays_isMeasuredInAProcessThatKnowsNothingOfTheApplication(Shipped how)
             throws Exception {
         load_shipped_isMeasuredInAProcessThatKnowsNothingOfTheApplication(how);
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"BUNDLE_AND_OLD_GUAVA", "SPRING_BOOT_3_3"})
+    @EnumSource(names = {"OLD_GUAVA", "SPRING_BOOT_3_3"})
     void load_shipped_isMeasuredInAProcessThatKnowsNothingOfTheApplication(Shipped how)
             throws Exception {
         Started application =

@@ -71,9 +71,11 @@ class MissingPartsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"TFLite", "PyTorch"})
-    void load_noGuava_runsAsStock(String engine) throws Exception {
+    void load_noLibrariesOfOurs_runsAsStock(String engine) throws Exception {
         List<String> classPath =
-                ChildJvm.ownClassPath().stream().filter(entry -> !entry.contains("guava")).toList();
+                ChildJvm.ownClassPath().stream()
+                        .filter(entry -> !entry.contains("thirdparty"))
+                        .toList();
         String warning =
                 assertStockWithOneWarning(
                         engine, new ChildJvm(folder).small().classPath(classPath));

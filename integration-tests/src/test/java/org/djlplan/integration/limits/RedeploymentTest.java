@@ -86,11 +86,7 @@ class RedeploymentTest {
         List<String> applications = ours();
         List<String> container = new ArrayList<>();
         for (String entry : others()) {
-            boolean used =
-                    entry.contains("guava")
-                            || entry.contains("flatbuffers")
-                            || entry.contains("failureaccess");
-            (used ? applications : container).add(entry);
+            (entry.contains("thirdparty") ? applications : container).add(entry);
         }
         container.add(copyOf(Redeployment.class, "container"));
         ChildJvm jvm =

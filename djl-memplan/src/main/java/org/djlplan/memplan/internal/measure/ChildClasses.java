@@ -42,7 +42,7 @@ import org.djlplan.thirdparty.guava.io.ByteStreams;
 final class ChildClasses {
 
     private static final String OWN = "org/djlplan/memplan/";
-    private static final String GUAVA = "org/djlplan/thirdparty/guava/";
+    private static final String THIRD_PARTY = "org/djlplan/thirdparty/";
 
     /** The class names that this package uses of each jar, and the jar's other required content. */
     private static final ImmutableMap<String, ImmutableList<String>> NEEDED =
@@ -54,15 +54,7 @@ final class ChildClasses {
                                     "native/",
                                     "ai/djl/tflite/engine/Planned",
                                     "META-INF/services/ai.djl.engine.EngineProvider"))
-                    .put(
-                            "org.djlplan.thirdparty.guava.collect.ImmutableList",
-                            ImmutableList.of(GUAVA, "com/google/thirdparty/"))
-                    .put(
-                            "org.djlplan.thirdparty.guava.util.concurrent.internal.InternalFutures",
-                            ImmutableList.of(GUAVA))
-                    .put(
-                            "org.djlplan.thirdparty.flatbuffers.Table",
-                            ImmutableList.of("org/djlplan/thirdparty/flatbuffers/"))
+                    .put(ImmutableList.class.getName(), ImmutableList.of(THIRD_PARTY))
                     .put("com.google.gson.JsonObject", ImmutableList.of("com/google/gson/"))
                     .put("com.sun.jna.Native", ImmutableList.of("com/sun/jna/"))
                     .put("org.slf4j.Logger", ImmutableList.of("org/slf4j/"))

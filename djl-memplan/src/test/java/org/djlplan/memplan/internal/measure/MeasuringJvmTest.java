@@ -30,7 +30,7 @@ class MeasuringJvmTest {
         List<Path> places = new ChildClasses(folder).classPath();
         assertEquals(place(MeasuringProcess.class), places.get(0));
         assertEquals(place(ImmutableList.class), places.get(1));
-        assertEquals(7, places.size());
+        assertEquals(5, places.size());
         for (Class<?> other : List.of(Test.class, ai.djl.Model.class)) {
             assertFalse(places.contains(place(other)), other.getName());
         }

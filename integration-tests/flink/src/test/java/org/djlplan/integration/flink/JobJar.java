@@ -1,8 +1,5 @@
 package org.djlplan.integration.flink;
 
-import org.djlplan.thirdparty.guava.collect.ImmutableList;
-import org.djlplan.thirdparty.guava.util.concurrent.internal.InternalFutureFailureAccess;
-import org.djlplan.thirdparty.flatbuffers.Table;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -16,6 +13,7 @@ import java.util.jar.JarFile;
 import java.util.jar.JarOutputStream;
 import java.util.stream.Stream;
 import org.djlplan.memplan.PlannedTranslatorFactory;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /** Makes job jars: thin ones with the job's classes, and fat ones with all dependencies. */
 final class JobJar {
@@ -37,10 +35,7 @@ final class JobJar {
 
     /** Adds djl-plan's memory planning, and what it uses but DJL. */
     JobJar withPlan() throws Exception {
-        return withAll(PlannedTranslatorFactory.class)
-                .withAll(ImmutableList.class)
-                .withAll(InternalFutureFailureAccess.class)
-                .withAll(Table.class);
+        return withAll(PlannedTranslatorFactory.class).withAll(ImmutableList.class);
     }
 
     /** Adds the jar or folder that a class comes from. */

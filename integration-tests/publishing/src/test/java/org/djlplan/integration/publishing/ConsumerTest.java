@@ -151,7 +151,7 @@ class ConsumerTest {
                         Consumer.path(engine),
                         "--add-modules",
                         // Explicit modules, which automatic ones do not bring along.
-                        "com.google.common,com.google.gson,org.slf4j,org.slf4j.simple",
+                        "com.google.gson,org.slf4j,org.slf4j.simple",
                         "--module",
                         "consumer/consumer.Main"));
         assertPlanned(true, consumer.run(Path.of(jdk.tool("java")), options));

@@ -7,7 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
+import java.io.File;
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -19,6 +22,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
 import java.util.jar.JarFile;
+import java.util.regex.Pattern;
+import java.util.spi.ToolProvider;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
@@ -37,13 +42,31 @@ class StagedRepositoryTest {
             Map.of(
                     "djl-memplan", "org.djlplan.memplan",
                     "djl-delegation", "org.djlplan.delegation",
-                    "djl-plan-bundle", "org.djlplan.bundle",
-                    "djl-plan-command", "org.djlplan.cli");
+                    "djl-plan-command", "org.djlplan.cli",
+                    "djl-plan-thirdparty", "org.djlplan.thirdparty");
 
-    /** Has all that it needs within, under names of its own. */
-    private static final String BUNDLE = "djl-plan-bundle";
+    /** Has the classes of libraries under other names, and no sources of its own. */
+    private static final String THIRD_PARTY = "djl-plan-thirdparty";
+
+    private static final List<String> WITHIN =
+            List.of(
+                    "com.google.flatbuffers:flatbuffers-java",
+                    "com.google.guava:failureaccess",
+                    "com.google.guava:guava",
+                    "org.ow2.asm:asm",
+                    "org.ow2.asm:asm-analysis",
+                    "org.ow2.asm:asm-tree");
 
     private static final String BOM = "djl-plan-bom";
+
+    /** What classes of ours use of others: DJL, what comes with it, annotations, and options. */
+    private static final Pattern OTHERS =
+            Pattern.compile(
+                    "(ai[.]djl|com[.]google[.]gson|com[.]sun[.]jna|org[.]slf4j"
+                            + "|org[.]apache[.]commons[.]compress|org[.]tensorflow[.]lite"
+                            + "|com[.]google[.]errorprone[.]annotations"
+                            + "|com[.]google[.]j2objc[.]annotations|org[.]jspecify[.]annotations"
+                            + "|io[.]micrometer|picocli)[.].*");
 
     private static final List<String> OF_A_JAR =
             List.of(".jar", ".pom", "-sources.jar", "-javadoc.jar", "-cyclonedx.json");
@@ -60,7 +83,7 @@ class StagedRepositoryTest {
     }
 
     private static Stream<String> jarsWithDependencies() {
-        return jars().filter(artifact -> !artifact.equals(BUNDLE));
+        return jars().filter(artifact -> !artifact.equals(THIRD_PARTY));
     }
 
     private static Stream<String> artifacts() {
@@ -158,10 +181,44 @@ class StagedRepositoryTest {
     }
 
     @Test
-    void bundle_hasNoDependencies() throws Exception {
-        assertFalse(Files.readString(Staged.file(BUNDLE, ".pom")).contains("<dependencies>"));
-        assertTrue(
-                names(BUNDLE, ".jar").contains("META-INF/djlplan/PlannedTfLiteSymbolBlock.class"));
+    void thirdParty_hasNoDependenciesAndTheLicences() throws Exception {
+        assertFalse(Files.readString(Staged.file(THIRD_PARTY, ".pom")).contains("<dependencies>"));
+        List<String> names = names(THIRD_PARTY, ".jar");
+        assertTrue(names.contains("META-INF/licenses/ASM-BSD-3-Clause.txt"), names.toString());
+    }
+
+    /**
+     * Guava, FlatBuffers and ASM are there under other names only, and with all that is used of
+     * them, so that it does not matter which version an application has.
+     */
+    @ParameterizedTest
+    @MethodSource("jars")
+    void jar_usesNothingButOursDjlAndWhatComesWithIt(String artifact) throws Exception {
+        StringWriter report = new StringWriter();
+        PrintWriter out = new PrintWriter(report);
+        List<String> ours = new ArrayList<>();
+        for (String each : jars().toList()) {
+            ours.add(Staged.file(each, ".jar").toString());
+        }
+        ToolProvider.findFirst("jdeps")
+                .orElseThrow()
+                .run(
+                        out,
+                        out,
+                        "--missing-deps",
+                        "--class-path",
+                        String.join(File.pathSeparator, ours),
+                        Staged.file(artifact, ".jar").toString());
+        // Each line names a class that another class, left of the arrow, uses.
+        Collection<String> others = new TreeSet<>();
+        report.toString()
+                .lines()
+                .map(line -> line.replaceFirst(".* -> ", "").replaceFirst(" .*", ""))
+                .filter(name -> name.matches("[a-z].*[.].*"))
+                .forEach(others::add);
+        assertFalse(others.isEmpty(), report.toString());
+        others.removeIf(name -> OTHERS.matcher(name).matches());
+        assertEquals(List.of(), List.copyOf(others));
     }
 
     @Test
@@ -329,10 +386,10 @@ class StagedRepositoryTest {
         }
     }
 
-    /** Every dependency that comes with it, with the licence's name. */
+    /** Every dependency that comes with it, or whose classes it has, with the licence's name. */
     @ParameterizedTest
-    @MethodSource("jarsWithDependencies")
-    void billOfMaterials_listsEachDependency(String artifact) throws Exception {
+    @MethodSource("jars")
+    void billOfMaterials_listsEachLibrary(String artifact) throws Exception {
         JsonObject bill =
                 JsonParser.parseString(Files.readString(Staged.file(artifact, "-cyclonedx.json")))
                         .getAsJsonObject();
@@ -347,12 +404,18 @@ class StagedRepositoryTest {
             assertTrue(each.getAsJsonArray("licenses").size() > 0, each.toString());
             assertTrue(each.getAsJsonArray("hashes").size() > 0, each.toString());
         }
-        for (Element dependency : dependencies(artifact)) {
-            if (!text(dependency, "scope").equals("provided")
-                    && !text(dependency, "optional").equals("true")) {
-                String name = text(dependency, "groupId") + ":" + text(dependency, "artifactId");
-                assertTrue(listed.contains(name), name + " is not in " + listed);
+        Collection<String> expected = new TreeSet<>();
+        if (artifact.equals(THIRD_PARTY)) {
+            expected.addAll(WITHIN);
+        } else {
+            for (Element dependency : dependencies(artifact)) {
+                if (!text(dependency, "scope").equals("provided")
+                        && !text(dependency, "optional").equals("true")) {
+                    expected.add(
+                            text(dependency, "groupId") + ":" + text(dependency, "artifactId"));
+                }
             }
         }
+        assertTrue(listed.containsAll(expected), expected + " are not all in " + listed);
     }
 }

@@ -23,28 +23,23 @@ final class LocalCluster {
     /** An executor's cache is in its own folder, as on a machine of its own. */
     static final String JVM = "-Dai.djl.offline=true -DDJL_CACHE_DIR=cache";
 
-    private static final Path BUNDLE = Path.of(System.getProperty("djlplan.bundle"));
-
-    private static final Path OLD_GUAVA = Path.of("target", "guava-14.0.1.jar").toAbsolutePath();
-
     /** What {@link Sources} tells where a job brings its jars. */
     static final Set<String> SOURCES_WITH_JARS =
-            Set.of(BUNDLE.getFileName().toString(), OLD_GUAVA.getFileName().toString());
+            Set.of(nameOf("/djl-memplan-"), "guava-14.0.1.jar");
 
-    /** Parts of the names of jars of DJL that any job brings. */
-    private static final List<String> DJL = List.of("/api-", "/gson-", "/jna-");
+    /** Parts of the names of jars that any job brings: djl-plan's, and DJL's. */
+    private static final List<String> PLANNED_DJL =
+            List.of(
+                    "/djl-memplan-",
+                    "/djl-delegation-",
+                    "/djl-plan-thirdparty-",
+                    "/api-",
+                    "/gson-",
+                    "/jna-");
 
     /** Those of what only the test's own JVM has. */
     private static final List<String> OTHERS =
-            List.of(
-                    "/tensorflow-lite-",
-                    "/pytorch-",
-                    "/djl-",
-                    "/guava-",
-                    "/failureaccess-",
-                    "/flatbuffers-",
-                    "/asm-",
-                    "/junit");
+            List.of("/tensorflow-lite-", "/pytorch-", "/djl-plan-command-", "/junit");
 
     private LocalCluster() {}
 
@@ -81,14 +76,13 @@ final class LocalCluster {
 
     /**
      * Returns the settings of two executors with one core each, which have what Spark has, with an
-     * old Guava, and what a job brings them: its classes, the bundle, DJL, and an engine.
+     * old Guava, and what a job brings them: its classes, djl-plan, DJL, and an engine.
      *
      * @param engine parts of the names of its jars
      */
     static SparkConf ofTwoWithJars(Path folder, List<String> engine) throws Exception {
         List<String> ofSpark = new ArrayList<>();
-        ofSpark.add(OLD_GUAVA.toString());
-        jars().filter(jar -> !isOf(DJL, jar) && !isOf(OTHERS, jar)).forEach(ofSpark::add);
+        jars().filter(jar -> !isOf(PLANNED_DJL, jar) && !isOf(OTHERS, jar)).forEach(ofSpark::add);
         Path classes =
                 Path.of(
                         LocalCluster.class
@@ -98,10 +92,16 @@ final class LocalCluster {
                                 .toURI());
         List<String> ofJob = new ArrayList<>();
         ofJob.add(archive(classes, folder.resolve("job.jar")).toString());
-        ofJob.add(BUNDLE.toString());
-        jars().filter(jar -> isOf(DJL, jar) || isOf(engine, jar)).forEach(ofJob::add);
+        jars().filter(jar -> isOf(PLANNED_DJL, jar) || isOf(engine, jar)).forEach(ofJob::add);
         return of(2, 1, folder, String.join(File.pathSeparator, ofSpark), JVM)
                 .set("spark.jars", String.join(",", ofJob));
+    }
+
+    private static String nameOf(String part) {
+        return jars().filter(jar -> jar.contains(part) && !jar.endsWith("-tests.jar"))
+                .map(jar -> new File(jar).getName())
+                .findFirst()
+                .orElseThrow();
     }
 
     private static boolean isOf(List<String> parts, String jar) {

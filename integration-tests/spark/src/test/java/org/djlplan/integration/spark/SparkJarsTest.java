@@ -22,11 +22,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Tests executors with Spark's own jars, which include an old Guava. The job brings the bundle, DJL
+ * Tests executors with Spark's own jars, which include an old Guava. The job brings djl-plan, DJL
  * and an engine.
  */
 @Tag("pipelines")
-class SparkBundleTest {
+class SparkJarsTest {
 
     private static final List<Integer> SEEDS = IntStream.range(0, 8).boxed().toList();
 
@@ -55,7 +55,7 @@ class SparkBundleTest {
     }
 
     @Test
-    void jars_bundleBesideAnOldGuava_sameChoiceAndBitsOnAllExecutors() throws Exception {
+    void jars_besideAnOldGuava_sameChoiceAndBitsOnAllExecutors() throws Exception {
         MeasuredModel measured = MeasuredModel.in(folder);
         List<Examined> rows;
         Set<String> sources;
@@ -67,7 +67,7 @@ class SparkBundleTest {
                     spark.parallelize(SEEDS, 4)
                             .mapPartitions(
                                     new Examination(
-                                            "bundled",
+                                            "jars",
                                             Examination.FILES + "classifier",
                                             Map.of("delegation.onMissing", "fail"),
                                             false))
