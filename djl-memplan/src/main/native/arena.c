@@ -244,13 +244,15 @@ static int64_t give_back(struct djlplan_arena *arena, int64_t keep, int64_t belo
     bool all = end <= below;
     if (!all) end = below;
     bool any = claim_slice(arena, keep, end, &slice);
+    size_t touched = arena->touched_bytes;
     if (any) {
         pthread_mutex_unlock(&arena->lock);
         madvise(arena->base + slice.offset, (size_t)(slice.end - slice.offset), MADV_DONTNEED);
         pthread_mutex_lock(&arena->lock);
         djlplan_blocks_remove(&arena->blocks, slice.offset, &slice);
     }
-    if (all && any) {
+    /* Unless a block came and went above it meanwhile. */
+    if (all && any && arena->touched_bytes == touched) {
         bool blocks = djlplan_blocks_before(&arena->blocks, INT64_MAX, &last);
         int64_t reached = blocks && last.end > slice.offset ? last.end : slice.offset;
         if ((int64_t)arena->touched_bytes > reached) arena->touched_bytes = (size_t)reached;

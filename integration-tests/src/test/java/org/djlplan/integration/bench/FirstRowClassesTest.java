@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 class FirstRowClassesTest {
 
     /** Lambdas' included. There were 570 with streams. */
-    private static final int MOST = 470;
+    private static final int MOST = 475;
 
     /** There were 1350 with Guava's caches and collectors, and with the other engine's classes. */
     private static final int MOST_OF_PYTORCH = 1020;

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Checks that code on the pages of frameworks is code of the tests and examples that run with
- * {@code -Ppipelines}.
+ * {@code -Ppipelines,examples}.
  */
 class PipelinePagesTest {
 

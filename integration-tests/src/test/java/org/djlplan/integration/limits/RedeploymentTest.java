@@ -86,7 +86,10 @@ class RedeploymentTest {
         List<String> applications = ours();
         List<String> container = new ArrayList<>();
         for (String entry : others()) {
-            (entry.contains("thirdparty") ? applications : container).add(entry);
+            (entry.matches(".*(djl-plan-thirdparty-|djl-memplan/thirdparty/).*")
+                            ? applications
+                            : container)
+                    .add(entry);
         }
         container.add(copyOf(Redeployment.class, "container"));
         ChildJvm jvm =

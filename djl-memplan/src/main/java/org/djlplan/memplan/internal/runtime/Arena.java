@@ -12,7 +12,7 @@ import org.djlplan.memplan.internal.machine.Machine;
  *
  * <p>What lies beyond its size is returned to the system in the background, a slice at a time. An
  * inference that needs more than the new size makes the arena larger again between two slices, so
- * that it waits for one slice at most, and the rest of its memory stays.
+ * that it waits for a slice or two at most, and the rest of its memory stays.
  */
 public final class Arena {
 

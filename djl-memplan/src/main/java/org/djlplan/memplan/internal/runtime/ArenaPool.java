@@ -345,7 +345,9 @@ public final class ArenaPool {
                 // The last used one comes first, so that one of equals is used and others are not.
                 idle.add(0, arena);
             }
-            keep.ifPresent(arena::shrink);
+            if (keep.isPresent()) {
+                arena.shrink(keep.getAsLong());
+            }
             // All, as one waiter's limit may still be reached where another's is not.
             returned.signalAll();
             return keep;
@@ -421,7 +423,9 @@ public final class ArenaPool {
     private Lease lease(Need need, long bytes, Arena arena) {
         sinceOverlap = leased.isEmpty() ? Math.min(sinceOverlap + 1, ALONE) : 0;
         if (sinceOverlap == ALONE) {
-            idle.forEach(this::passOver);
+            for (Arena other : idle) {
+                passOver(other);
+            }
         }
         leased.add(arena);
         return new Lease(need, bytes, arena, true);
@@ -456,7 +460,9 @@ public final class ArenaPool {
                         .filter(arena -> arena.joinable() && arena.bytes() >= WORTH_SHARING_BYTES)
                         .findFirst();
         if (shared.isPresent()) {
-            idle.forEach(this::passOver);
+            for (Arena other : idle) {
+                passOver(other);
+            }
         }
         return shared;
     }
@@ -466,12 +472,11 @@ public final class ArenaPool {
      * memory back in time.
      */
     private void passOver(Arena arena) {
-        arena.note(0)
-                .ifPresent(
-                        keep -> {
-                            arena.shrink(keep);
-                            arena.trimLater();
-                        });
+        OptionalLong keep = arena.note(0);
+        if (keep.isPresent()) {
+            arena.shrink(keep.getAsLong());
+            arena.trimLater();
+        }
     }
 
     /**
@@ -533,7 +538,9 @@ public final class ArenaPool {
         } finally {
             lock.unlock();
         }
-        shrunk.forEach(Arena::trim);
+        for (Arena arena : shrunk) {
+            arena.trim();
+        }
     }
 
     /**

@@ -43,11 +43,11 @@ final class Traces {
      * @throws LinkageError if JNA cannot be used
      */
     static void startJna() {
-        if (isJnaStarted()) {
-            return;
-        }
         ClassLoader context = Thread.currentThread().getContextClassLoader();
         try {
+            if (isJnaStarted()) {
+                return;
+            }
             MethodHandle allocation =
                     MethodHandles.publicLookup()
                             .findConstructor(

@@ -222,10 +222,8 @@ public final class InterpreterFactory {
             built = Optional.of(new ModelInterpreter(session, delegate, candidate, shares));
             ModelInterpreter interpreter = built.get();
             interpreter.shareWorkspace();
-            Placer placer = note(shapes);
-            if (unplanned.isPresent()
-                    || placer == Placer.PLAN
-                    || !fit(interpreter, shapes, live.nodes(), placer)) {
+            Placer placer = unplanned.isPresent() ? Placer.PLAN : note(shapes);
+            if (placer == Placer.PLAN || !fit(interpreter, shapes, live.nodes(), placer)) {
                 place(interpreter, shapes, live, unplanned);
             }
             return interpreter;

@@ -27,6 +27,9 @@ final class AllocationSequence implements AutoCloseable {
     private static final int FIRST_PATIENCE = 3;
     private static final double MEGA = 1e6;
 
+    /** Inputs come again soon if at most so many predictions lie between. */
+    private static final int SOON = 16;
+
     private final String name;
     private final int mostArenas;
     private final AllocationPlans.OfInputs plans;
@@ -49,6 +52,12 @@ final class AllocationSequence implements AutoCloseable {
     private boolean closed;
     private int divergences;
     private int patience = FIRST_PATIENCE;
+
+    /** How many predictions the model had when one of these last began without a plan. */
+    private long lastUnplanned = Long.MIN_VALUE / 2;
+
+    /** How many of these began without a plan. */
+    private int uses;
 
     /** Counts the results of the predictions of a model. */
     static final class Tally {
@@ -125,8 +134,16 @@ final class AllocationSequence implements AutoCloseable {
     @FunctionalInterface
     interface Background {
 
-        /** Returns whether it will be done. */
+        /** Returns whether it will be done, or may be. */
         boolean offer(Runnable work);
+
+        /**
+         * Says that a prediction came for which there is no plan yet, soon or after many others.
+         */
+        default void recurred() {}
+
+        /** Drops work that has not begun. */
+        default void close() {}
     }
 
     /**
@@ -203,6 +220,7 @@ final class AllocationSequence implements AutoCloseable {
     }
 
     private Optional<TorchPrediction> beginOnline(Duration wait) {
+        noteUnplanned(tally.predictions.sum());
         boolean records = beginRecording();
         Optional<TorchPrediction> begun = Optional.empty();
         try {
@@ -216,6 +234,14 @@ final class AllocationSequence implements AutoCloseable {
             }
         }
         return begun;
+    }
+
+    private synchronized void noteUnplanned(long predictions) {
+        uses++;
+        if (predictions - lastUnplanned <= SOON || uses >= Recurrence.OFTEN) {
+            background.recurred();
+        }
+        lastUnplanned = predictions;
     }
 
     /** Returns whether the next prediction is to be recorded. */
@@ -444,6 +470,7 @@ final class AllocationSequence implements AutoCloseable {
     @Override
     public synchronized void close() {
         closed = true;
+        background.close();
         uninstall();
     }
 }

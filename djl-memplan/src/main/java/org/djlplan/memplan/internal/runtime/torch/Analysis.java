@@ -1,6 +1,9 @@
 package org.djlplan.memplan.internal.runtime.torch;
 
 import java.time.Duration;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
@@ -45,6 +48,9 @@ final class Analysis {
 
     /** How much work is not done yet. */
     private static final AtomicInteger pending = new AtomicInteger();
+
+    /** Work that was deferred, in that order. Guarded by itself. */
+    private static final Set<Deferred> DEFERRED = new LinkedHashSet<>();
 
     private static final Object PAUSES = new Object();
 
@@ -105,8 +111,61 @@ final class Analysis {
         }
     }
 
-    /** Waits until all submitted work is done, at most for this long. */
+    /** Work that is not wanted yet. Equal to itself only. */
+    static final class Deferred {
+
+        private final Runnable work;
+
+        private Deferred(Runnable work) {
+            this.work = work;
+        }
+
+        /** Returns whether it will be done, or was. */
+        boolean offer() {
+            synchronized (DEFERRED) {
+                if (!DEFERRED.contains(this)) {
+                    return true;
+                }
+                boolean offered = Analysis.offer(work);
+                if (offered) {
+                    DEFERRED.remove(this);
+                }
+                return offered;
+            }
+        }
+
+        void drop() {
+            synchronized (DEFERRED) {
+                DEFERRED.remove(this);
+            }
+        }
+    }
+
+    /** Keeps work until it is offered or somebody waits for all work. */
+    static Deferred defer(Runnable work) {
+        Deferred deferred = new Deferred(work);
+        synchronized (DEFERRED) {
+            DEFERRED.add(deferred);
+        }
+        return deferred;
+    }
+
+    private static void offerDeferred() {
+        List<Deferred> all;
+        synchronized (DEFERRED) {
+            all = List.copyOf(DEFERRED);
+        }
+        for (Deferred each : all) {
+            boolean unused = each.offer();
+        }
+    }
+
+    /**
+     * Waits until all submitted work is done, that which was deferred included, at most for this
+     * long.
+     */
     static void await(Duration atMost) {
+        offerDeferred();
         CountDownLatch done = new CountDownLatch(1);
         if (pending.get() == 0) {
             return;

@@ -6,23 +6,17 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Selects the kinds of inputs that are worth a plan: the first one, because most models have no
- * other, a few that soon come again, and those that recur often. For others a plan saves little,
- * and making it takes time, also that of Java's compilers.
+ * Selects the kinds of inputs that are worth a plan: the first few, because most models have no
+ * more, and those that recur often. For others a plan saves little, and making it takes time.
  *
  * @param <K> kinds, equal when they are the same
  */
 final class Recurrence<K> {
 
-    /** Number of kinds that only need to come twice. */
-    private static final int FEW = 8;
+    static final int FIRST = 8;
+    static final int OFTEN = 64;
 
-    /** One of the predictions so far in so many, at least, is of a kind that soon came again. */
-    private static final int SOON = 16;
-
-    private static final int OFTEN = 64;
-
-    /** One prediction in so many, at least, is of a kind that recurs often. */
+    /** One prediction in so many, at least. */
     private static final int SHARE = 32;
 
     private static final int MOST_COUNTED = 1024;
@@ -33,7 +27,7 @@ final class Recurrence<K> {
     /** One in so many is looked at even then. */
     private static final int LOOKED_AT = 4;
 
-    private final AtomicInteger few = new AtomicInteger();
+    private final AtomicInteger kinds = new AtomicInteger();
     private final AtomicLong counted = new AtomicLong();
     private final AtomicInteger withoutPlan = new AtomicInteger();
     private final AtomicInteger passedOver = new AtomicInteger();
@@ -76,8 +70,8 @@ final class Recurrence<K> {
                 counts.remove(counts.keySet().iterator().next());
             }
         }
-        if (all == 1 || (times == 2 && (long) times * SOON >= all)) {
-            return few.incrementAndGet() <= FEW;
+        if (times == 1) {
+            return kinds.incrementAndGet() <= FIRST;
         }
         return times >= OFTEN && (long) times * SHARE >= all;
     }

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.graph.ArrayType;
@@ -52,7 +52,9 @@ public final class TorchMemory implements AutoCloseable {
     private final OnlineArenas online;
     private final ShapePlans shapes;
     private final AllocationSequence.Tally tally = new AllocationSequence.Tally();
-    private final AtomicBoolean offered = new AtomicBoolean();
+
+    /** How many sequences were made so far. */
+    private final AtomicInteger made = new AtomicInteger();
 
     /**
      * The sequences in order of their last use. Guarded by itself, because what is dropped is
@@ -428,9 +430,16 @@ public final class TorchMemory implements AutoCloseable {
         return known;
     }
 
-    /** The first kind of inputs is planned at once: most models have no other. */
-    private boolean offer(Runnable work) {
-        return offered.getAndSet(true) ? Analysis.offer(work) : Analysis.offerAtOnce(work);
+    /**
+     * The first kind of inputs is planned at once: most models have no other. Of the next ones
+     * those that recur soon are planned. Others have recurred often.
+     */
+    private AllocationSequence.Background background() {
+        int others = made.getAndIncrement();
+        if (others == 0) {
+            return Analysis::offerAtOnce;
+        }
+        return others < Recurrence.FIRST ? new PlanningIfRecurring() : Analysis::offer;
     }
 
     private AllocationSequence newSequence(Kind kind) {
@@ -441,7 +450,7 @@ public final class TorchMemory implements AutoCloseable {
                 watch,
                 pool,
                 online,
-                this::offer,
+                background(),
                 tally,
                 this::stop);
     }

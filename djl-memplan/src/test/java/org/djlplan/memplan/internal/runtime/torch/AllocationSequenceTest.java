@@ -274,6 +274,46 @@ class AllocationSequenceTest {
         assertTally(2, 1);
     }
 
+    /** Counts how often inputs that have no plan came again. */
+    private static final class Recurring implements AllocationSequence.Background {
+
+        private int times;
+
+        @Override
+        public boolean offer(Runnable work) {
+            return true;
+        }
+
+        @Override
+        public void recurred() {
+            times++;
+        }
+    }
+
+    private int recurred(int predictions, int othersBetween) {
+        Recurring recurring = new Recurring();
+        background = recurring;
+        AllocationSequence sequence = sequence();
+        for (int i = 0; i < predictions; i++) {
+            predict(sequence);
+            tally.predictions.add(1 + othersBetween);
+        }
+        return recurring.times;
+    }
+
+    @Test
+    void begin_withoutPlanAgainSoon_recurs() {
+        assertEquals(0, recurred(1, 0));
+        assertEquals(2, recurred(3, 0));
+        assertEquals(2, recurred(3, 15));
+    }
+
+    @Test
+    void begin_withoutPlanAgainMuchLater_recursIfThatIsOften() {
+        assertEquals(0, recurred(63, 16));
+        assertEquals(1, recurred(64, 16));
+    }
+
     @Test
     void finish_backgroundIsBusy_isRecordedTheNextTime() {
         AllocationSequence.Background idle = background;

@@ -1,0 +1,37 @@
+package org.djlplan.memplan.internal.runtime.torch;
+
+import java.util.Optional;
+
+/**
+ * Offers the planning of one kind of inputs when such inputs have come again soon. With inputs of
+ * ever other shapes most plans would never be used, and making them takes time in a model's first
+ * seconds, also that of Java's compilers.
+ */
+final class PlanningIfRecurring implements AllocationSequence.Background {
+
+    private Optional<Analysis.Deferred> deferred = Optional.empty();
+    private boolean recurs;
+
+    @Override
+    public synchronized boolean offer(Runnable work) {
+        if (recurs) {
+            return Analysis.offer(work);
+        }
+        deferred = Optional.of(Analysis.defer(work));
+        return true;
+    }
+
+    @Override
+    public synchronized void recurred() {
+        recurs = true;
+        if (deferred.isPresent() && deferred.get().offer()) {
+            deferred = Optional.empty();
+        }
+    }
+
+    @Override
+    public synchronized void close() {
+        deferred.ifPresent(Analysis.Deferred::drop);
+        deferred = Optional.empty();
+    }
+}

@@ -1,0 +1,68 @@
+package org.djlplan.memplan.internal.runtime.torch;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+class PlanningIfRecurringTest {
+
+    private static final Duration LONG = Duration.ofSeconds(60);
+
+    private final AtomicInteger done = new AtomicInteger();
+    private final PlanningIfRecurring planning = new PlanningIfRecurring();
+
+    private void runAllThatIsOffered() throws InterruptedException {
+        CountDownLatch last = new CountDownLatch(1);
+        assertTrue(Analysis.offerAtOnce(last::countDown));
+        assertTrue(last.await(LONG.toSeconds(), TimeUnit.SECONDS));
+    }
+
+    @Test
+    void offer_notRecurred_isNotDone() throws Exception {
+        assertTrue(planning.offer(() -> done.addAndGet(100)));
+        runAllThatIsOffered();
+        assertEquals(0, done.get());
+        planning.close();
+    }
+
+    @Test
+    void recurred_workIsDeferred_isDoneOnce() {
+        assertTrue(planning.offer(() -> done.addAndGet(100)));
+        planning.recurred();
+        planning.recurred();
+        Analysis.await(LONG);
+        assertEquals(100, done.get());
+    }
+
+    @Test
+    void offer_afterRecurring_isDone() {
+        planning.recurred();
+        assertTrue(planning.offer(() -> done.addAndGet(100)));
+        Analysis.await(LONG);
+        assertEquals(100, done.get());
+    }
+
+    /** Who closes a model wants its plans to be stored. */
+    @Test
+    void await_workIsDeferred_isDone() {
+        assertTrue(planning.offer(() -> done.addAndGet(100)));
+        Analysis.await(LONG);
+        planning.recurred();
+        Analysis.await(LONG);
+        assertEquals(100, done.get());
+    }
+
+    @Test
+    void close_workIsDeferred_isNeverDone() {
+        assertTrue(planning.offer(() -> done.addAndGet(100)));
+        planning.close();
+        planning.recurred();
+        Analysis.await(LONG);
+        assertEquals(0, done.get());
+    }
+}
