@@ -37,7 +37,10 @@ public final class Arena {
     private final Memory memory;
     private final NativeLoader.Use use;
 
-    /** Guards the size, and that no memory below it is returned. Fair: a slice more has to wait. */
+    /**
+     * Guards the size, and keeps memory below it from being returned. Fair, so that the next slice
+     * waits behind a prediction.
+     */
     private final ReentrantLock sizing = new ReentrantLock(true);
 
     private final Reach reach = new Reach();
@@ -61,7 +64,7 @@ public final class Arena {
         /**
          * Returns the highest slice of unused memory between two offsets to the system.
          *
-         * @return where the slice begins; −1 if nothing is left there
+         * @return the offset of the slice in bytes; −1 if nothing is left there
          */
         long trim(Pointer arena, long keep, long below);
 

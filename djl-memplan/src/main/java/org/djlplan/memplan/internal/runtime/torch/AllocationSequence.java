@@ -134,7 +134,7 @@ final class AllocationSequence implements AutoCloseable {
     @FunctionalInterface
     interface Background {
 
-        /** Returns whether it will be done, or may be. */
+        /** Returns whether the work was accepted. It may be deferred. */
         boolean offer(Runnable work);
 
         /**
@@ -234,6 +234,11 @@ final class AllocationSequence implements AutoCloseable {
             }
         }
         return begun;
+    }
+
+    /** Offers planning that waits for such inputs to recur. */
+    void planAnyway() {
+        background.recurred();
     }
 
     private synchronized void noteUnplanned(long predictions) {

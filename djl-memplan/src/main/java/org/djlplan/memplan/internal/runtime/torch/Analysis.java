@@ -141,7 +141,7 @@ final class Analysis {
         }
     }
 
-    /** Keeps work until it is offered or somebody waits for all work. */
+    /** Keeps work until it is offered. */
     static Deferred defer(Runnable work) {
         Deferred deferred = new Deferred(work);
         synchronized (DEFERRED) {
@@ -150,7 +150,8 @@ final class Analysis {
         return deferred;
     }
 
-    private static void offerDeferred() {
+    /** Offers all work that was deferred, of all models. */
+    static void offerDeferred() {
         List<Deferred> all;
         synchronized (DEFERRED) {
             all = List.copyOf(DEFERRED);
@@ -160,12 +161,8 @@ final class Analysis {
         }
     }
 
-    /**
-     * Waits until all submitted work is done, that which was deferred included, at most for this
-     * long.
-     */
+    /** Waits until all work is done that was offered, at most for this long. */
     static void await(Duration atMost) {
-        offerDeferred();
         CountDownLatch done = new CountDownLatch(1);
         if (pending.get() == 0) {
             return;

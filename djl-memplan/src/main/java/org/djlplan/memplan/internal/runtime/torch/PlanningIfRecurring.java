@@ -3,17 +3,21 @@ package org.djlplan.memplan.internal.runtime.torch;
 import java.util.Optional;
 
 /**
- * Offers the planning of one kind of inputs when such inputs have come again soon. With inputs of
- * ever other shapes most plans would never be used, and making them takes time in a model's first
- * seconds, also that of Java's compilers.
+ * Offers the planning of one kind of inputs when such inputs recur. If the shapes of inputs keep
+ * changing, most plans would never be used, and making them would take processor time in a model's
+ * first seconds, also for Java's compilers.
  */
 final class PlanningIfRecurring implements AllocationSequence.Background {
 
     private Optional<Analysis.Deferred> deferred = Optional.empty();
     private boolean recurs;
+    private boolean closed;
 
     @Override
     public synchronized boolean offer(Runnable work) {
+        if (closed) {
+            return false;
+        }
         if (recurs) {
             return Analysis.offer(work);
         }
@@ -31,6 +35,7 @@ final class PlanningIfRecurring implements AllocationSequence.Background {
 
     @Override
     public synchronized void close() {
+        closed = true;
         deferred.ifPresent(Analysis.Deferred::drop);
         deferred = Optional.empty();
     }

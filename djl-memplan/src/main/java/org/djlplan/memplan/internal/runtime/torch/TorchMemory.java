@@ -267,7 +267,7 @@ public final class TorchMemory implements AutoCloseable {
         if (known.isPresent()) {
             return known;
         }
-        settle();
+        settleOwn();
         return shapes.bytes(inputs, threads);
     }
 
@@ -335,6 +335,19 @@ public final class TorchMemory implements AutoCloseable {
 
     /** Waits for a limited time until all recordings so far are planned. */
     public static void settle() {
+        Analysis.offerDeferred();
+        Analysis.await(LONGEST_ANALYSIS);
+    }
+
+    /** Waits for a limited time until the recordings of this model are planned. */
+    private void settleOwn() {
+        List<AllocationSequence> all;
+        synchronized (sequences) {
+            all = List.copyOf(sequences.values());
+        }
+        for (AllocationSequence each : all) {
+            each.planAnyway();
+        }
         Analysis.await(LONGEST_ANALYSIS);
     }
 
@@ -511,7 +524,7 @@ public final class TorchMemory implements AutoCloseable {
 
     @Override
     public void close() {
-        settle();
+        settleOwn();
         closed = true;
         settling.close();
         dropSequences();

@@ -1,6 +1,7 @@
 package org.djlplan.memplan.internal.runtime.torch;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
@@ -47,10 +48,13 @@ class PlanningIfRecurringTest {
         assertEquals(100, done.get());
     }
 
-    /** Who closes a model wants its plans to be stored. */
+    /** Commands and warming up wait for all plans. */
     @Test
-    void await_workIsDeferred_isDone() {
+    void offerDeferred_workIsDeferred_isDoneOnce() {
         assertTrue(planning.offer(() -> done.addAndGet(100)));
+        Analysis.await(LONG);
+        assertEquals(0, done.get(), "closing another model only waits");
+        Analysis.offerDeferred();
         Analysis.await(LONG);
         planning.recurred();
         Analysis.await(LONG);
@@ -62,6 +66,17 @@ class PlanningIfRecurringTest {
         assertTrue(planning.offer(() -> done.addAndGet(100)));
         planning.close();
         planning.recurred();
+        Analysis.offerDeferred();
+        Analysis.await(LONG);
+        assertEquals(0, done.get());
+    }
+
+    /** A prediction may end after its model, which would be kept in memory. */
+    @Test
+    void offer_closed_isRefused() {
+        planning.close();
+        assertFalse(planning.offer(() -> done.addAndGet(100)));
+        Analysis.offerDeferred();
         Analysis.await(LONG);
         assertEquals(0, done.get());
     }
