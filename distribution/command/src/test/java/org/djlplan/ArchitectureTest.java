@@ -71,8 +71,8 @@ class ArchitectureTest {
                             STUDY + ".delegation..",
                             "org.djlplan.delegation.internal.choice..",
                             "org.djlplan.delegation.internal.partition..",
-                            "org.djlplan.delegation.internal.table..",
                             "org.djlplan.memplan.graph..",
+                            "org.djlplan.memplan.internal.table..",
                             "org.djlplan.memplan.spi..");
 
     @ArchTest

@@ -3,6 +3,7 @@ package org.djlplan.memplan;
 import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.belongToAnyOf;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideOutsideOfPackages;
 import static com.tngtech.archunit.core.domain.properties.HasModifiers.Predicates.modifier;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
@@ -23,6 +24,7 @@ import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
 import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
+import java.io.IOException;
 import java.util.stream.Stream;
 import org.djlplan.memplan.internal.engine.TfLiteEngineModel;
 
@@ -65,6 +67,8 @@ class ArchitectureTest {
                     .definedBy(INTERNAL + ".runtime..")
                     .layer("store")
                     .definedBy(INTERNAL + ".store..")
+                    .layer("table")
+                    .definedBy(INTERNAL + ".table..")
                     .layer("source")
                     .definedBy(INTERNAL + ".source..")
                     .layer("budget")
@@ -116,6 +120,8 @@ class ArchitectureTest {
                     .mayOnlyBeAccessedByLayers("measure")
                     .whereLayer("store")
                     .mayOnlyBeAccessedByLayers("runtime", "planning", "engine", "djl")
+                    .whereLayer("table")
+                    .mayOnlyBeAccessedByLayers("store", "planning", "serving")
                     .whereLayer("source")
                     .mayOnlyBeAccessedByLayers(
                             "formula",
@@ -182,6 +188,22 @@ class ArchitectureTest {
                             INTERNAL + ".budget",
                             INTERNAL + ".config..",
                             ROOT + ".study.shared..");
+
+    @ArchTest
+    static final ArchRule tablesArePure =
+            classes()
+                    .that()
+                    .resideInAPackage(INTERNAL + ".table..")
+                    .should()
+                    .onlyDependOnClassesThat(
+                            resideInAnyPackage(
+                                            "java.lang..",
+                                            "java.util..",
+                                            "org.djlplan.thirdparty.guava..",
+                                            ROOT + ".graph..",
+                                            ROOT + ".spi..",
+                                            INTERNAL + ".table..")
+                                    .or(belongToAnyOf(IOException.class)));
 
     @ArchTest
     static final ArchRule slicingIsPure =

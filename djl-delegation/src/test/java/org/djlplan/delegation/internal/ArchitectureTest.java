@@ -35,8 +35,6 @@ class ArchitectureTest {
                     .definedBy(ROOT + ".choice..")
                     .layer("partition")
                     .definedBy(ROOT + ".partition..")
-                    .layer("table")
-                    .definedBy(ROOT + ".table..")
                     .whereLayer("root")
                     .mayNotBeAccessedByAnyLayer()
                     .whereLayer("profile")
@@ -52,8 +50,7 @@ class ArchitectureTest {
     static final ArchRule choosingIsPure =
             classes()
                     .that()
-                    .resideInAnyPackage(
-                            ROOT + ".partition..", ROOT + ".table..", ROOT + ".choice..")
+                    .resideInAnyPackage(ROOT + ".partition..", ROOT + ".choice..")
                     .should()
                     .onlyDependOnClassesThat(
                             resideInAnyPackage(
@@ -62,8 +59,8 @@ class ArchitectureTest {
                                             "org.djlplan.thirdparty.guava..",
                                             "com.google.errorprone..",
                                             ROOT + ".partition..",
-                                            ROOT + ".table..",
                                             ROOT + ".choice..",
+                                            MEMPLAN + ".internal.table..",
                                             MEMPLAN + ".graph..",
                                             MEMPLAN + ".report..",
                                             MEMPLAN + ".spi..")
@@ -91,6 +88,7 @@ class ArchitectureTest {
                             MEMPLAN + ".report..",
                             MEMPLAN + ".spi..",
                             MEMPLAN + ".internal.store..",
+                            MEMPLAN + ".internal.table..",
                             MEMPLAN + ".internal.thread..");
 
     @ArchTest

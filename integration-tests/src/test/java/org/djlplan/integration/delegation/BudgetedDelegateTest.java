@@ -192,7 +192,8 @@ class BudgetedDelegateTest {
         BudgetReport unused = selected();
         Path damaged = kept();
         Files.writeString(
-                damaged, Files.readString(damaged).replace("\"steps\":[", "\"steps\":[9999,"));
+                damaged,
+                Files.readString(damaged).replace("\"operators\":[", "\"operators\":[9999,"));
         try (LogCapture log = new LogCapture();
                 BudgetedModel model = open(false)) {
             assertEquals(0, report(model).delegatedOperators());
@@ -302,8 +303,7 @@ class BudgetedDelegateTest {
                 kept(),
                 "kernels",
                 value -> {
-                    JsonObject trial = value.getAsJsonArray("trials").get(0).getAsJsonObject();
-                    trial.addProperty("nanos", 1);
+                    JsonObject trial = value.getAsJsonArray("faster").get(0).getAsJsonObject();
                     trial.addProperty("cpuNanos", 2);
                 });
         try (BudgetedModel model = open(false)) {

@@ -9,7 +9,7 @@ import java.util.stream.Collectors;
 import org.djlplan.cli.TextTable;
 import org.djlplan.delegation.internal.DelegationKey;
 import org.djlplan.delegation.internal.DelegationOptions;
-import org.djlplan.delegation.internal.table.ProfileTable;
+import org.djlplan.delegation.internal.choice.ProfileTable;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 import org.djlplan.study.delegation.Explanation;

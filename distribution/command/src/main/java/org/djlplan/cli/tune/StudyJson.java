@@ -9,7 +9,7 @@ import java.util.OptionalDouble;
 import org.djlplan.cli.tune.Study.PartitionCost;
 import org.djlplan.cli.tune.Study.SetTime;
 import org.djlplan.delegation.internal.partition.PieceGraph.Piece;
-import org.djlplan.delegation.internal.table.ProfileTable.Entry;
+import org.djlplan.memplan.internal.table.Entry;
 import org.djlplan.study.delegation.Correlation;
 import org.djlplan.study.delegation.Correlation.Feature;
 

@@ -2,8 +2,8 @@ package org.djlplan.study.delegation;
 
 import java.util.Comparator;
 import java.util.List;
-import org.djlplan.delegation.internal.table.ProfileTable;
-import org.djlplan.delegation.internal.table.ProfileTable.Entry;
+import org.djlplan.delegation.internal.choice.ProfileTable;
+import org.djlplan.memplan.internal.table.Entry;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**

@@ -2,8 +2,8 @@ package org.djlplan.study.delegation;
 
 import java.util.Locale;
 import org.djlplan.delegation.internal.choice.Goal.Objective;
-import org.djlplan.delegation.internal.table.ProfileTable.Entry;
 import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.internal.table.Entry;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.OutputError;
 

@@ -3,9 +3,9 @@ package org.djlplan.study.delegation;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.util.List;
-import org.djlplan.delegation.internal.table.ProfileTable;
-import org.djlplan.delegation.internal.table.ProfileTable.Entry;
-import org.djlplan.delegation.internal.table.ProfileTable.Entry.Latency;
+import org.djlplan.delegation.internal.choice.ProfileTable;
+import org.djlplan.memplan.internal.table.Entry;
+import org.djlplan.memplan.internal.table.Entry.Latency;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 import org.junit.jupiter.api.Test;

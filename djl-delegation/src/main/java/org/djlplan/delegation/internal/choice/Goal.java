@@ -5,7 +5,7 @@ import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 import java.util.List;
 import java.util.OptionalLong;
 import org.djlplan.delegation.internal.choice.Race.Contender;
-import org.djlplan.delegation.internal.table.ProfileTable.Entry;
+import org.djlplan.memplan.internal.table.Entry;
 
 /**
  * The goal of a choice, and the order of predicted and measured candidates by it: which are too

@@ -6,9 +6,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import org.djlplan.delegation.internal.table.ProfileTable;
-import org.djlplan.delegation.internal.table.ProfileTable.Entry;
 import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.internal.table.Entry;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.OutputAgreement;
 import org.djlplan.memplan.spi.Candidate;
@@ -68,6 +67,11 @@ public record Request(
             Optional<Duration> budget,
             Tolerance tolerance) {
         this(graph, goal, threads, budget, tolerance, false, ImmutableSet.of());
+    }
+
+    /** Returns the rule by which candidates may serve. */
+    public Entry.Acceptance acceptance() {
+        return Entry.Acceptance.of(graph, tolerance);
     }
 
     /** Returns whether candidates that build their buffers for each prediction are tried. */

@@ -9,12 +9,12 @@ import java.util.SortedSet;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.djlplan.delegation.internal.choice.Goal;
+import org.djlplan.delegation.internal.choice.ProfileTable;
 import org.djlplan.delegation.internal.choice.Race;
 import org.djlplan.delegation.internal.choice.Race.Contender;
 import org.djlplan.delegation.internal.choice.Request;
 import org.djlplan.delegation.internal.profile.Shortlist.Forecast;
-import org.djlplan.delegation.internal.table.ProfileTable;
-import org.djlplan.delegation.internal.table.ProfileTable.Entry;
+import org.djlplan.memplan.internal.table.Entry;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateRunner;
@@ -98,7 +98,7 @@ public final class Profiler {
         this.budget = budget;
         this.verified = verified;
         this.goal = request.goal();
-        this.trials = new Trials(runner, request.tolerance(), budget);
+        this.trials = new Trials(runner, request.acceptance(), budget);
         this.shortlist = new Shortlist(trials, goal, budget);
     }
 

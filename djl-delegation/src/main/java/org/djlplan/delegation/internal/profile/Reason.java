@@ -9,8 +9,8 @@ import java.util.function.Predicate;
 import org.djlplan.delegation.internal.choice.Goal;
 import org.djlplan.delegation.internal.partition.PieceGraph;
 import org.djlplan.delegation.internal.partition.PieceGraph.Piece;
-import org.djlplan.delegation.internal.table.ProfileTable.Entry;
 import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.internal.table.Entry;
 import org.djlplan.memplan.spi.Candidate;
 
 /** Formats the reason of a choice in one line for people. */

@@ -8,15 +8,14 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import org.djlplan.delegation.internal.choice.Race.Contender;
-import org.djlplan.delegation.internal.table.ProfileTable.Entry;
-import org.djlplan.delegation.internal.table.ProfileTable.Entry.Latency;
+import org.djlplan.memplan.internal.table.Entry;
+import org.djlplan.memplan.internal.table.Entry.Latency;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateRunner;
 import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
 import org.djlplan.memplan.spi.CandidateRunner.Trial;
 import org.djlplan.memplan.spi.OutputError;
-import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.primitives.ImmutableLongArray;
 
@@ -44,7 +43,7 @@ final class Trials {
     }
 
     private final CandidateRunner runner;
-    private final Tolerance tolerance;
+    private final Entry.Acceptance acceptance;
     private final TimeBudget budget;
     private final Map<Candidate, Outcome> outcomes = new LinkedHashMap<>();
     private final Set<Candidate> released = new HashSet<>();
@@ -52,9 +51,9 @@ final class Trials {
     private int crashes;
     private double nanosPerInference;
 
-    Trials(CandidateRunner runner, Tolerance tolerance, TimeBudget budget) {
+    Trials(CandidateRunner runner, Entry.Acceptance acceptance, TimeBudget budget) {
         this.runner = runner;
-        this.tolerance = tolerance;
+        this.acceptance = acceptance;
         this.budget = budget;
     }
 
@@ -80,7 +79,7 @@ final class Trials {
     }
 
     private void judge(Candidate candidate, Trial trial, boolean first) {
-        if (!trial.errors().stream().allMatch(tolerance::admits)) {
+        if (!acceptance.admits(trial.errors())) {
             runner.release(candidate);
             outcomes.put(
                     candidate, new Outcome.Rejected(new Entry.Wrong(candidate, trial.errors())));

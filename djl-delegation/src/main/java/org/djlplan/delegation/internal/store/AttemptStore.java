@@ -13,7 +13,6 @@ import org.djlplan.delegation.internal.store.AttemptStore.PartialResult.Known;
 import org.djlplan.memplan.internal.store.CheckedJson;
 import org.djlplan.memplan.internal.store.Codec;
 import org.djlplan.memplan.internal.store.FolderStore;
-import org.djlplan.memplan.internal.store.OutputErrorJson;
 import org.djlplan.memplan.internal.store.TableJson;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
@@ -183,7 +182,6 @@ public final class AttemptStore {
         private static final int MOST_PARTITIONS = 10_000;
         private static final int MOST_NODES = 100_000;
         private static final int MOST_TIMES = 100_000;
-        private static final int MOST_OUTPUTS = 10_000;
 
         private final Wanted wanted;
 
@@ -239,11 +237,8 @@ public final class AttemptStore {
             if (known.trial().isPresent()) {
                 Trial trial = known.trial().get();
                 json.beginObject().name("partitions").value(trial.kernels());
-                json.name("errors").beginArray();
-                for (OutputError error : trial.errors()) {
-                    OutputErrorJson.write(json, error);
-                }
-                json.endArray().name("memoryBytes").value(trial.memoryBytes());
+                TableJson.writeErrors(json, trial.errors());
+                json.name("memoryBytes").value(trial.memoryBytes());
                 json.name("inferences").value(trial.inferences()).endObject();
             }
             json.endArray().name("failure").beginArray();
@@ -316,8 +311,7 @@ public final class AttemptStore {
         private static Trial trial(CheckedJson json) throws IOException {
             json.beginObject();
             int partitions = json.expect("partitions").nextInt();
-            List<OutputError> errors =
-                    json.expect("errors").list(MOST_OUTPUTS, () -> OutputErrorJson.read(json));
+            List<OutputError> errors = TableJson.readErrors(json);
             long memoryBytes = json.expect("memoryBytes").nextLong();
             int inferences = json.expect("inferences").nextInt();
             json.endObject();

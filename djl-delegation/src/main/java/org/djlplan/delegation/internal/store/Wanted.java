@@ -8,16 +8,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import org.djlplan.delegation.internal.choice.ProfileTable;
 import org.djlplan.delegation.internal.choice.Request;
 import org.djlplan.delegation.internal.partition.Dataflow;
 import org.djlplan.delegation.internal.store.AttemptStore.PartialResult;
 import org.djlplan.delegation.internal.store.AttemptStore.PartialResult.Known;
-import org.djlplan.delegation.internal.table.ProfileTable;
-import org.djlplan.delegation.internal.table.ProfileTable.Entry;
+import org.djlplan.memplan.internal.table.Entry;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
 import org.djlplan.memplan.spi.CandidateRunner.Trial;
-import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
@@ -85,24 +84,7 @@ public record Wanted(Request request, Optional<List<Set<Integer>>> partitions) {
         if (!chosen.candidate().delegates()) {
             return;
         }
-        check(chosen.errors());
-        if (!chosen.errors().stream().allMatch(request.tolerance()::admits)) {
-            throw new IOException("a choice with outputs outside the tolerance");
-        }
-        if (chosen.memoryBytes() > request.goal().maxMemoryBytes().orElse(Long.MAX_VALUE)) {
-            throw new IOException("a choice of " + chosen.memoryBytes() + " bytes, over the limit");
-        }
-    }
-
-    private void check(List<OutputError> errors) throws IOException {
-        if (errors.size() != request.graph().outputs().size()) {
-            throw new IOException(
-                    "errors of "
-                            + errors.size()
-                            + " of "
-                            + request.graph().outputs().size()
-                            + " outputs");
-        }
+        request.acceptance().check(chosen, request.goal().maxMemoryBytes().orElse(Long.MAX_VALUE));
     }
 
     /**
@@ -149,7 +131,7 @@ public record Wanted(Request request, Optional<List<Set<Integer>>> partitions) {
     }
 
     private void check(Candidate candidate, Trial trial) throws IOException {
-        check(trial.errors());
+        request.acceptance().check(trial.errors());
         if (trial.kernels() > candidate.operators().size()) {
             throw new IOException("more delegate kernels than operators for them");
         }

@@ -9,8 +9,8 @@ import java.util.OptionalLong;
 import java.util.Random;
 import org.djlplan.delegation.internal.choice.Goal;
 import org.djlplan.delegation.internal.choice.Goal.Objective;
+import org.djlplan.delegation.internal.choice.ProfileTable;
 import org.djlplan.delegation.internal.choice.Request;
-import org.djlplan.delegation.internal.table.ProfileTable;
 import org.djlplan.memplan.spi.Tolerance;
 import org.junit.jupiter.api.Test;
 

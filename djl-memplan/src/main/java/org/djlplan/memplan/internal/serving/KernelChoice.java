@@ -13,10 +13,11 @@ import org.djlplan.memplan.internal.budget.StreamingPlan;
 import org.djlplan.memplan.internal.budget.StreamingPlanner;
 import org.djlplan.memplan.internal.planning.budget.KeptKernels;
 import org.djlplan.memplan.internal.planning.budget.KernelTrials;
-import org.djlplan.memplan.internal.planning.budget.KernelTrials.Trial;
+import org.djlplan.memplan.internal.planning.budget.KernelTrials.Faster;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.internal.serving.BudgetedKernels.Chosen;
 import org.djlplan.memplan.internal.serving.BudgetedKernels.Setting;
+import org.djlplan.memplan.internal.serving.KernelRuns.Result;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,7 +36,6 @@ final class KernelChoice implements AutoCloseable {
     private static final int ATTEMPTS = 2;
 
     private final BudgetedInterpreter cpu;
-    private final BudgetedKernels kernels;
     private final Setting setting;
     private final KernelRuns runs;
     private final Set<Integer> delegable;
@@ -49,7 +49,6 @@ final class KernelChoice implements AutoCloseable {
     KernelChoice(BudgetedInterpreter cpu, BudgetedKernels kernels, Setting setting)
             throws IOException, UnplannableException {
         this.cpu = cpu;
-        this.kernels = kernels;
         this.setting = setting;
         runs = new KernelRuns(cpu, kernels, setting);
         try {
@@ -60,10 +59,9 @@ final class KernelChoice implements AutoCloseable {
                             cpu.graph().graph(),
                             delegable,
                             kernels.tolerance(),
+                            setting.threads(),
                             ImmutableMap.of(
-                                    "delegate", kernels.delegate(),
-                                    "threads", Integer.toString(setting.threads()),
-                                    "io", setting.io().name()),
+                                    "delegate", kernels.delegate(), "io", setting.io().name()),
                             kernels.cacheFolder());
         } catch (UnplannableException | RuntimeException | Error e) {
             runs.close();
@@ -71,7 +69,10 @@ final class KernelChoice implements AutoCloseable {
         }
     }
 
-    /** A source of a choice. */
+    /**
+     * A source of a choice, empty if it has none; they are asked in their order. None is pinned,
+     * because a pinned job runs CPU kernels in a budget.
+     */
     @FunctionalInterface
     private interface Source {
 
@@ -85,23 +86,23 @@ final class KernelChoice implements AutoCloseable {
      */
     Optional<Chosen> kept() throws IOException, UnplannableException, BudgetTooSmallException {
         Optional<KernelTrials> before = kept.load();
-        return before.isPresent() ? known(best(before.get())) : Optional.empty();
+        return before.isPresent() ? kept(best(before.get())) : Optional.empty();
     }
 
     /**
      * Returns an interpreter that is faster than the CPU kernels: with the best stored set for at
-     * least as many bytes; if there is none, with the best set of new trials; if that is not
-     * faster, with the best stored set for fewer bytes.
+     * least as many bytes; otherwise with the best set of new trials; otherwise with the best
+     * stored set for fewer bytes.
      */
     Optional<Chosen> best() throws IOException, UnplannableException, BudgetTooSmallException {
         // What was measured before leads to the same selection as before.
-        KernelTrials before = kept.load().orElse(new KernelTrials(cpu.costs(), List.of()));
-        Optional<Trial> known = best(before);
-        Optional<Trial> forAll = known.filter(each -> each.forBytes() >= setting.bytes());
+        KernelTrials before = kept.load().orElse(new KernelTrials(cpu.costs()));
+        Optional<Faster> best = best(before);
         List<Source> sources =
-                forAll.isPresent()
-                        ? List.of(() -> known(forAll))
-                        : List.of(() -> measured(before), () -> knownForAll(known));
+                List.of(
+                        () -> kept(best.filter(each -> each.forBytes() >= setting.bytes())),
+                        () -> measured(before),
+                        () -> keptForAll(best.filter(each -> each.forBytes() < setting.bytes())));
         for (Source source : sources) {
             Optional<Chosen> chosen = source.chosen();
             if (chosen.isPresent()) {
@@ -115,38 +116,39 @@ final class KernelChoice implements AutoCloseable {
      * Returns the fastest trial within the setting's bytes. If none was measured with so many, it
      * is the one that is predicted to be fastest.
      */
-    private Optional<Trial> best(KernelTrials of) throws BudgetTooSmallException {
-        List<Trial> good =
-                of.trials().stream()
-                        .filter(each -> each.isFaster() && each.isRight(kernels.tolerance()))
-                        .toList();
-        Optional<Trial> fastest =
-                good.stream()
+    private Optional<Faster> best(KernelTrials of) throws BudgetTooSmallException {
+        Optional<Faster> fastest =
+                of.faster().stream()
                         .filter(each -> each.forBytes() <= setting.bytes())
-                        .min(Comparator.comparingLong(Trial::nanos));
-        if (fastest.isPresent() || good.isEmpty()) {
+                        .min(Comparator.comparingLong(e -> e.entry().latency().medianNanos()));
+        if (fastest.isPresent() || of.faster().isEmpty()) {
             return fastest;
         }
         KernelPlanner planner = planner(of.costs());
         List<Selection> selections =
-                good.stream().map(each -> planner.measured(each.steps(), each.bytes())).toList();
+                of.faster().stream().map(each -> selection(planner, each)).toList();
         return planner.best(selections, setting.bytes(), cpu.planned(of.costs(), setting.bytes()))
-                .map(best -> good.get(selections.indexOf(best)));
+                .map(best -> of.faster().get(selections.indexOf(best)));
     }
 
     private KernelPlanner planner(StepCosts costs) {
         return new KernelPlanner(cpu.graph(), costs, delegable, new StreamingPlanner());
     }
 
+    private static Selection selection(KernelPlanner planner, Faster trial) {
+        return planner.measured(trial.steps(), trial.entry().memoryBytes());
+    }
+
     /** Opens a set that was tried before. */
-    private Optional<Chosen> known(Optional<Trial> trial) throws IOException, UnplannableException {
+    private Optional<Chosen> kept(Optional<Faster> trial) throws IOException, UnplannableException {
         if (trial.isEmpty()) {
             return Optional.empty();
         }
-        Trial known = trial.get();
+        Faster found = trial.get();
         try {
-            Selection selected = planner(cpu.costs()).measured(known.steps(), known.bytes());
-            return Optional.of(new Chosen(runs.known(selected, known), known.forBytes()));
+            Selection selected = selection(planner(cpu.costs()), found);
+            return Optional.of(
+                    new Chosen(runs.known(selected, found.cpuNanos()), found.forBytes()));
         } catch (BudgetTooSmallException e) {
             logger.debug("{}: what was selected before does not fit", name(), e);
             return Optional.empty();
@@ -154,9 +156,9 @@ final class KernelChoice implements AutoCloseable {
     }
 
     /** Opens the best set for fewer bytes, if no set is better with more memory. */
-    private Optional<Chosen> knownForAll(Optional<Trial> trial)
+    private Optional<Chosen> keptForAll(Optional<Faster> trial)
             throws IOException, UnplannableException {
-        Optional<Chosen> chosen = known(trial);
+        Optional<Chosen> chosen = kept(trial);
         if (chosen.isPresent()) {
             kept.add(cpu.costs(), trial.orElseThrow().selectedFor(setting.bytes()));
         }
@@ -174,25 +176,24 @@ final class KernelChoice implements AutoCloseable {
             Optional<Selection> selected = planner.best(leftBytes, leftBytes - cpuBytes, cpuPlan);
             if (selected.isEmpty()) {
                 logger.info("{}: no operators gain by a delegate in its budget", name());
-                break;
+                return Optional.empty();
             }
-            Optional<Trial> tried = before.of(selected.get().steps());
-            if (tried.isPresent()) {
-                logger.debug("{}: was tried before: {}", name(), tried.get());
-                break;
+            if (before.tried(selected.get().steps())) {
+                logger.debug("{}: {} was tried before", name(), selected.get());
+                return Optional.empty();
             }
-            KernelRuns.Result result = runs.tried(selected.get());
-            // Slower it may have been for anything that goes on beside.
-            result.trial()
-                    .filter(each -> each.isFaster() || !each.isRight(kernels.tolerance()))
-                    .ifPresent(each -> kept.add(cpu.costs(), each));
-            if (result.interpreter().isPresent()) {
-                return result.interpreter().map(each -> new Chosen(each, setting.bytes()));
+            Result result = runs.tried(selected.get());
+            if (result instanceof Result.Served served) {
+                kept.add(cpu.costs(), served.trial());
+                return Optional.of(new Chosen(served.interpreter(), setting.bytes()));
             }
-            if (result.moreBytes() == 0) {
-                break;
+            if (result instanceof Result.Refused refused) {
+                kept.add(cpu.costs(), refused.entry());
             }
-            leftBytes = setting.bytes() - Math.max(result.moreBytes(), setting.bytes() / 16);
+            if (!(result instanceof Result.TooLarge large)) {
+                return Optional.empty();
+            }
+            leftBytes = setting.bytes() - Math.max(large.moreBytes(), setting.bytes() / 16);
         }
         return Optional.empty();
     }

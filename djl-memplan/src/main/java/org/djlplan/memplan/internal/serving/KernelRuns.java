@@ -19,7 +19,7 @@ import org.djlplan.memplan.internal.budget.KernelSelection.Selection;
 import org.djlplan.memplan.internal.budget.StreamingPlan;
 import org.djlplan.memplan.internal.candidates.CpuOutputs;
 import org.djlplan.memplan.internal.candidates.OperatorCheck;
-import org.djlplan.memplan.internal.planning.budget.KernelTrials.Trial;
+import org.djlplan.memplan.internal.planning.budget.KernelTrials.Faster;
 import org.djlplan.memplan.internal.runtime.ProcessMemory;
 import org.djlplan.memplan.internal.runtime.tflite.DelegatedPart;
 import org.djlplan.memplan.internal.runtime.tflite.OpenModel;
@@ -27,6 +27,7 @@ import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.internal.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.internal.source.tflite.TfLiteReader;
+import org.djlplan.memplan.internal.table.Entry;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.OutputError.ByOperator;
@@ -34,6 +35,7 @@ import org.djlplan.memplan.spi.PairedRatio;
 import org.djlplan.memplan.spi.PairedRatio.Noise;
 import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 import org.djlplan.thirdparty.guava.math.Quantiles;
+import org.djlplan.thirdparty.guava.primitives.Longs;
 import org.djlplan.thirdparty.guava.util.concurrent.Uninterruptibles;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -125,14 +127,14 @@ final class KernelRuns implements AutoCloseable {
      *
      * @throws BudgetTooSmallException if it does not fit
      */
-    BudgetedInterpreter known(Selection selected, Trial trial)
+    BudgetedInterpreter known(Selection selected, long cpuNanos)
             throws IOException, UnplannableException, BudgetTooSmallException {
         makeRoom(selected.bytes());
         BudgetedInterpreter interpreter = opened(selected);
         try {
             measure(interpreter);
             interpreter.plan(setting.bytes());
-            interpreter.noteCpuNanos(trial.cpuNanos());
+            interpreter.noteCpuNanos(cpuNanos);
             logger.info(
                     "{}: {} operators delegated take {} MB, as found before",
                     name(),
@@ -145,22 +147,32 @@ final class KernelRuns implements AutoCloseable {
         }
     }
 
-    /**
-     * The result of a trial.
-     *
-     * @param trial empty if the delegate took more memory than there is
-     * @param interpreter if it is right and faster
-     * @param moreBytes the delegate's memory beyond the available room
-     */
-    record Result(
-            Optional<Trial> trial, Optional<BudgetedInterpreter> interpreter, long moreBytes) {}
+    /** The result of a trial. */
+    sealed interface Result {
+
+        /** It may serve. */
+        record Served(BudgetedInterpreter interpreter, Faster trial) implements Result {}
+
+        /** Its outputs are outside the tolerance. */
+        record Refused(Entry.Wrong entry) implements Result {}
+
+        /** It was right, but slower than the CPU kernels. */
+        record Slower() implements Result {}
+
+        /**
+         * The delegate took more memory than there is.
+         *
+         * @param moreBytes beyond the available room
+         */
+        record TooLarge(long moreBytes) implements Result {}
+    }
 
     /** Tries a selection. */
     Result tried(Selection selected) throws IOException, UnplannableException {
         learn();
         makeRoom(selected.bytes());
         BudgetedInterpreter interpreter = opened(selected);
-        boolean taken = false;
+        boolean served = false;
         try {
             measure(interpreter);
             interpreter.measureDelegate(cpu, selected.weightBytes());
@@ -168,17 +180,15 @@ final class KernelRuns implements AutoCloseable {
             if (interpreter.delegatedBytes() > selected.bytes()) {
                 makeRoom(interpreter.delegatedBytes());
             }
-            Trial trial = judged(interpreter, selected);
-            interpreter.noteCpuNanos(trial.cpuNanos());
-            taken = trial.isRight(kernels.tolerance()) && trial.isFaster();
-            return new Result(
-                    Optional.of(trial), taken ? Optional.of(interpreter) : Optional.empty(), 0);
+            Result result = judged(interpreter, selected);
+            served = result instanceof Result.Served;
+            return result;
         } catch (BudgetTooSmallException e) {
             long more = interpreter.delegatedBytes() - selected.bytes();
             logger.debug("{}: the delegate takes {} more bytes", name(), more);
-            return new Result(Optional.empty(), Optional.empty(), Math.max(1, more));
+            return new Result.TooLarge(Math.max(1, more));
         } finally {
-            if (!taken) {
+            if (!served) {
                 interpreter.close();
             }
         }
@@ -258,7 +268,7 @@ final class KernelRuns implements AutoCloseable {
         ProcessMemory.trim();
     }
 
-    private Trial judged(BudgetedInterpreter interpreter, Selection selected)
+    private Result judged(BudgetedInterpreter interpreter, Selection selected)
             throws UnplannableException {
         List<Long> nanos = new ArrayList<>();
         List<List<OutputTensor>> outputs =
@@ -270,28 +280,39 @@ final class KernelRuns implements AutoCloseable {
             Thread.currentThread().interrupt();
             throw new CancellationException("interrupted");
         }
-        List<Double> logs = new ArrayList<>(List.of(log(cpuNanos, nanos)));
-        if (!setting.alone() && hasRoom && errors.stream().allMatch(kernels.tolerance()::admits)) {
-            timeAgain(interpreter, logs);
+        Candidate candidate = new Candidate(selected.steps(), setting.threads());
+        if (!Entry.Acceptance.of(cpu.graph().graph(), kernels.tolerance()).admits(errors)) {
+            logger.info(
+                    "{}: outputs differ with {} operators delegated: {}",
+                    name(),
+                    interpreter.interpreter().delegatedOperators(),
+                    errors);
+            return new Result.Refused(new Entry.Wrong(candidate, errors));
         }
-        long ownNanos = Math.round(median(cpuNanos));
-        Trial trial =
-                new Trial(
-                        selected.steps(),
-                        setting.bytes(),
+        List<Double> logs = new ArrayList<>(List.of(log(cpuNanos, nanos)));
+        if (!setting.alone() && hasRoom) {
+            timeAgain(interpreter, nanos, logs);
+        }
+        Entry.Measured entry =
+                new Entry.Measured(
+                        candidate,
+                        interpreter.interpreter().delegateKernels(),
+                        Entry.Latency.of(Longs.toArray(nanos)),
                         interpreter.delegatedBytes(),
-                        Math.max(1, Math.round(ownNanos / ratio(logs).ratio())),
-                        ownNanos,
                         errors);
+        Faster trial = new Faster(entry, setting.bytes(), Math.round(median(cpuNanos)));
         logger.info(
-                "{}: {} operators delegated take {} MB: {} ms, {} ms in CPU kernels{}",
+                "{}: {} operators delegated take {} MB: {} ms, {} ms in CPU kernels",
                 name(),
                 interpreter.interpreter().delegatedOperators(),
                 interpreter.delegatedBytes() / MEGA,
-                trial.nanos() / MEGA,
-                trial.cpuNanos() / MEGA,
-                trial.isRight(kernels.tolerance()) ? "" : "; but outputs differ: " + errors);
-        return trial;
+                entry.latency().medianNanos() / MEGA,
+                trial.cpuNanos() / MEGA);
+        if (ratio(logs).ratio() <= 1) {
+            return new Result.Slower();
+        }
+        interpreter.noteCpuNanos(trial.cpuNanos());
+        return new Result.Served(interpreter, trial);
     }
 
     private static double median(List<Long> nanos) {
@@ -312,7 +333,7 @@ final class KernelRuns implements AutoCloseable {
      * Times both in turns, until the delegate is certainly the faster one: in the first round
      * neither was timed while the other was.
      */
-    private void timeAgain(BudgetedInterpreter interpreter, List<Double> logs)
+    private void timeAgain(BudgetedInterpreter interpreter, List<Long> nanos, List<Double> logs)
             throws UnplannableException {
         List<ByteBuffer> values = expected.input(0);
         for (int i = 0; i < MORE_ROUNDS && ratio(logs).low() <= 1; i++) {
@@ -322,6 +343,7 @@ final class KernelRuns implements AutoCloseable {
             List<OutputTensor> unused = timed(interpreter, values, delegated);
             unused = timed(cpu, values, own);
             logs.add(log(own, delegated));
+            nanos.addAll(delegated);
             cpuNanos.addAll(own);
         }
     }

@@ -3,26 +3,26 @@ package org.djlplan.memplan.internal.planning.budget;
 import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import org.djlplan.memplan.graph.ElementType;
+import java.util.stream.Stream;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.internal.budget.KernelSelection;
 import org.djlplan.memplan.internal.budget.StepCosts;
-import org.djlplan.memplan.internal.planning.budget.KernelTrials.Trial;
+import org.djlplan.memplan.internal.planning.budget.KernelTrials.Faster;
 import org.djlplan.memplan.internal.runtime.tflite.EngineLibrary;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.internal.store.CheckedJson;
 import org.djlplan.memplan.internal.store.Codec;
 import org.djlplan.memplan.internal.store.FolderStore;
-import org.djlplan.memplan.internal.store.OutputErrorJson;
 import org.djlplan.memplan.internal.store.Store;
 import org.djlplan.memplan.internal.store.StoreKey;
 import org.djlplan.memplan.internal.store.TableJson;
-import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.internal.table.Entry;
+import org.djlplan.memplan.internal.table.Entry.Acceptance;
+import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.thirdparty.guava.annotations.VisibleForTesting;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
@@ -44,7 +44,8 @@ public final class KeptKernels {
      * @param graph of the copy, with one step per operator, in execution order
      * @param delegable steps that the delegate supports
      * @param tolerance for the outputs
-     * @param circumstances on which the measurements depend, too: delegate, threads, …
+     * @param threads per prediction
+     * @param circumstances on which the measurements depend, too: the delegate, …
      * @param cacheFolder for measurements that cannot be stored beside the model
      * @throws UnplannableException if the engine does not report its version
      */
@@ -53,6 +54,7 @@ public final class KeptKernels {
             Graph graph,
             Set<Integer> delegable,
             Tolerance tolerance,
+            int threads,
             Map<String, String> circumstances,
             Path cacheFolder)
             throws UnplannableException {
@@ -69,15 +71,14 @@ public final class KeptKernels {
                                 // on, including slices.
                                 .put("copy", copy.file().getFileName().toString())
                                 .put("engine", "TFLite " + EngineLibrary.loaded().version())
+                                .put("threads", Integer.toString(threads))
                                 .put("cores", Integer.toString(cores))
                                 .buildOrThrow());
-        store = store(graph, delegable, original.getParent(), cacheFolder);
-    }
-
-    @VisibleForTesting
-    static FolderStore<KernelTrials> store(
-            Graph graph, Set<Integer> delegable, Path folder, Path cacheFolder) {
-        return FolderStore.at(new KernelCodec(graph, delegable), folder, cacheFolder);
+        store =
+                FolderStore.at(
+                        new KernelCodec(graph, delegable, Acceptance.of(graph, tolerance), threads),
+                        original.getParent(),
+                        cacheFolder);
     }
 
     /** Returns the measurements that this or another process stored. */
@@ -86,35 +87,50 @@ public final class KeptKernels {
     }
 
     /**
-     * Stores a trial, replacing an earlier one of the same steps.
+     * Stores a candidate that may serve, replacing an earlier row of the same steps.
      *
      * @param costs of the steps in CPU kernels; previously stored costs stay, so that the same
      *     steps are selected again
      */
-    public void add(StepCosts costs, Trial trial) {
-        Optional<KernelTrials> before = store.load(key);
-        List<Trial> trials = new ArrayList<>(List.of(trial));
-        before.map(KernelTrials::trials).orElse(List.of()).stream()
-                .filter(each -> !each.steps().equals(trial.steps()))
-                .limit(MOST_TRIALS - 1)
-                .forEach(trials::add);
-        store.save(key, new KernelTrials(before.map(KernelTrials::costs).orElse(costs), trials));
+    public void add(StepCosts costs, Faster trial) {
+        KernelTrials before = load().orElse(new KernelTrials(costs));
+        Stream<Faster> others =
+                before.faster().stream().filter(each -> !each.steps().equals(trial.steps()));
+        store.save(key, new KernelTrials(before.costs(), latest(trial, others), before.wrong()));
+    }
+
+    /** Stores a candidate that is not to be tried again; costs are as above. */
+    public void add(StepCosts costs, Entry.Wrong entry) {
+        KernelTrials before = load().orElse(new KernelTrials(costs));
+        List<Entry.Wrong> wrong = latest(entry, before.wrong().stream());
+        store.save(key, new KernelTrials(before.costs(), before.faster(), wrong));
+    }
+
+    private static <T> List<T> latest(T first, Stream<T> others) {
+        return Stream.concat(Stream.of(first), others).limit(MOST_TRIALS).toList();
     }
 
     /**
      * Measurements in files; those that this graph and delegate could not have produced are
-     * refused. The format, shown on several lines but written on one:
+     * refused. The format, shown on several lines but written on one, with entries as in {@link
+     * TableJson}:
      *
      * <pre>{@code
-     * {"nanos":[1000,52000],"bytesPerNano":"2.5","nanosPerLoad":20000,"trials":[
-     *   {"steps":[1,1],"forBytes":4000000,"bytes":3100000,"nanos":31000,"cpuNanos":53000,
-     *    "errors":[{"type":"FLOAT32",…}]}]}
+     * {"nanos":[1000,52000],"bytesPerNano":"2.5","nanosPerLoad":20000,
+     *  "faster":[{"forBytes":4000000,"cpuNanos":53000,"entry":{"kind":"measured",…}}],
+     *  "wrong":[{"kind":"wrong",…}]}
      * }</pre>
+     *
+     * @param graph of the copy
+     * @param delegable steps that the delegate supports
+     * @param acceptance of candidates
+     * @param threads of each candidate
      */
-    private record KernelCodec(Graph graph, Set<Integer> delegable) implements Codec<KernelTrials> {
+    @VisibleForTesting
+    record KernelCodec(Graph graph, Set<Integer> delegable, Acceptance acceptance, int threads)
+            implements Codec<KernelTrials> {
 
         private static final int MOST_STEPS = 1 << 16;
-        private static final int MOST_OUTPUTS = 1 << 10;
 
         /** Two weeks; sums of smaller numbers do not overflow. */
         private static final long MOST_NANOS = 1L << 50;
@@ -124,10 +140,10 @@ public final class KeptKernels {
             return "kernels";
         }
 
-        /** Version 1 did not compare operators one by one. */
+        /** Version 1 did not compare operators one by one; version 2 had rows of its own. */
         @Override
         public int version() {
-            return 2;
+            return 3;
         }
 
         @Override
@@ -135,14 +151,14 @@ public final class KeptKernels {
             return ".kernels.json";
         }
 
-        private TableJson sets() {
+        private TableJson rows() {
             return new TableJson(graph.operators().size());
         }
 
         @Override
         public void write(JsonWriter json, KernelTrials value) throws IOException {
             StepCosts costs = value.costs();
-            TableJson sets = sets();
+            TableJson rows = rows();
             json.beginObject().name("nanos").beginArray();
             for (long nanos : costs.computeNanos()) {
                 json.value(nanos);
@@ -150,70 +166,83 @@ public final class KeptKernels {
             json.endArray();
             json.name("bytesPerNano").value(Double.toString(costs.loadBytesPerNano()));
             json.name("nanosPerLoad").value(costs.nanosPerLoad());
-            json.name("trials").beginArray();
-            for (Trial trial : value.trials()) {
-                sets.write(json.beginObject().name("steps"), trial.steps());
-                json.name("forBytes").value(trial.forBytes());
-                json.name("bytes").value(trial.bytes());
-                json.name("nanos").value(trial.nanos());
+            json.name("faster").beginArray();
+            for (Faster trial : value.faster()) {
+                json.beginObject().name("forBytes").value(trial.forBytes());
                 json.name("cpuNanos").value(trial.cpuNanos());
-                json.name("errors").beginArray();
-                for (OutputError error : trial.errors()) {
-                    OutputErrorJson.write(json, error);
-                }
-                json.endArray().endObject();
+                rows.write(json.name("entry"), trial.entry());
+                json.endObject();
+            }
+            json.endArray().name("wrong").beginArray();
+            for (Entry entry : value.wrong()) {
+                rows.write(json, entry);
             }
             json.endArray().endObject();
         }
 
         @Override
         public KernelTrials read(CheckedJson json) throws IOException {
-            TableJson sets = sets();
+            TableJson rows = rows();
             json.beginObject();
             ImmutableLongArray nanos = json.expect("nanos").numbers(MOST_STEPS);
             double bytesPerNano = Double.parseDouble(json.expect("bytesPerNano").nextString());
             long nanosPerLoad = json.expect("nanosPerLoad").nextLong();
-            List<Trial> trials = json.expect("trials").list(MOST_TRIALS, () -> trial(json, sets));
+            List<Faster> faster = json.expect("faster").list(MOST_TRIALS, () -> faster(json, rows));
+            List<Entry.Wrong> wrong =
+                    json.expect("wrong")
+                            .list(MOST_TRIALS, () -> row(Entry.Wrong.class, json, rows));
             json.endObject();
             return new KernelTrials(
-                    new StepCosts(nanos.toArray(), bytesPerNano, nanosPerLoad), trials);
+                    new StepCosts(nanos.toArray(), bytesPerNano, nanosPerLoad), faster, wrong);
         }
 
-        private static Trial trial(CheckedJson json, TableJson sets) throws IOException {
+        private static Faster faster(CheckedJson json, TableJson rows) throws IOException {
             json.beginObject();
-            Trial trial =
-                    new Trial(
-                            sets.read(json.expect("steps")),
-                            json.expect("forBytes").nextLong(),
-                            json.expect("bytes").nextLong(),
-                            json.expect("nanos").nextLong(),
-                            json.expect("cpuNanos").nextLong(),
-                            json.expect("errors")
-                                    .list(MOST_OUTPUTS, () -> OutputErrorJson.read(json)));
+            long forBytes = json.expect("forBytes").nextLong();
+            long cpuNanos = json.expect("cpuNanos").nextLong();
+            Entry.Measured entry = row(Entry.Measured.class, json.expect("entry"), rows);
             json.endObject();
-            return trial;
+            return new Faster(entry, forBytes, cpuNanos);
+        }
+
+        private static <T extends Entry> T row(Class<T> kind, CheckedJson json, TableJson rows)
+                throws IOException {
+            Entry entry = rows.readEntry(json);
+            if (!kind.isInstance(entry)) {
+                throw new IOException("another kind of row than " + kind.getSimpleName());
+            }
+            return kind.cast(entry);
         }
 
         @Override
         public void check(KernelTrials value) throws IOException {
             check(value.costs());
-            List<ElementType> outputs =
-                    graph.outputs().stream().map(id -> graph.tensors().get(id).type()).toList();
             KernelSelection selection =
                     new KernelSelection(graph, new long[graph.operators().size()], delegable);
-            for (Trial trial : value.trials()) {
-                if (!delegable.containsAll(trial.steps())) {
-                    throw new IOException("steps that the delegate does not run");
-                }
-                if (trial.bytes() < selection.selection(trial.steps()).weightBytes()) {
-                    throw new IOException("a delegate of " + trial.bytes() + " bytes");
+            for (Faster trial : value.faster()) {
+                check(trial.entry().candidate());
+                acceptance.check(trial.entry(), trial.forBytes());
+                if (trial.entry().memoryBytes()
+                        < selection.selection(trial.steps()).weightBytes()) {
+                    throw new IOException(
+                            "a delegate of " + trial.entry().memoryBytes() + " bytes");
                 }
                 if (trial.cpuNanos() > MOST_NANOS) {
                     throw new IOException("a prediction of " + trial.cpuNanos() + " ns");
                 }
-                if (!outputs.equals(trial.errors().stream().map(OutputError::type).toList())) {
-                    throw new IOException("errors of other outputs");
-                }
+            }
+            for (Entry.Wrong entry : value.wrong()) {
+                check(entry.candidate());
+                acceptance.check(entry.errors());
+            }
+        }
+
+        private void check(Candidate candidate) throws IOException {
+            if (!delegable.containsAll(candidate.operators())) {
+                throw new IOException("steps that the delegate does not run");
+            }
+            if (candidate.threads() != threads || candidate.transientBuffers()) {
+                throw new IOException("a candidate that was not tried: " + candidate);
             }
         }
 

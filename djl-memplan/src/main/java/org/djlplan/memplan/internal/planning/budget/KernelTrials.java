@@ -3,70 +3,61 @@ package org.djlplan.memplan.internal.planning.budget;
 import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
 import java.util.List;
-import java.util.Optional;
 import java.util.SortedSet;
+import java.util.stream.Stream;
 import org.djlplan.memplan.internal.budget.StepCosts;
-import org.djlplan.memplan.spi.OutputError;
-import org.djlplan.memplan.spi.Tolerance;
+import org.djlplan.memplan.internal.table.Entry;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
-import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 
 /**
- * The measurements of a streamed model's kernels.
+ * The table of measurements of a streamed model's kernels. The operators of a candidate are steps
+ * of the model's copy. There are no rows of candidates that were right and slower, because other
+ * work may have been the reason.
  *
  * @param costs of the steps in CPU kernels
- * @param trials of steps in a delegate, the latest first
+ * @param faster candidates that may serve, the latest first
+ * @param wrong candidates that are not tried again, the latest first
  */
-public record KernelTrials(StepCosts costs, List<Trial> trials) {
+public record KernelTrials(StepCosts costs, List<Faster> faster, List<Entry.Wrong> wrong) {
 
     public KernelTrials {
-        trials = ImmutableList.copyOf(trials);
+        faster = ImmutableList.copyOf(faster);
+        wrong = ImmutableList.copyOf(wrong);
     }
 
-    /** Returns the trial of some steps, if there was one. */
-    public Optional<Trial> of(SortedSet<Integer> steps) {
-        return trials.stream().filter(each -> each.steps().equals(steps)).findFirst();
+    /** Creates a table without trials. */
+    public KernelTrials(StepCosts costs) {
+        this(costs, ImmutableList.of(), ImmutableList.of());
+    }
+
+    /** Returns whether some steps were tried. */
+    public boolean tried(SortedSet<Integer> steps) {
+        return Stream.concat(faster.stream().map(Faster::entry), wrong.stream())
+                .anyMatch(entry -> entry.candidate().operators().equals(steps));
     }
 
     /**
-     * A trial with some steps in a delegate and the others in CPU kernels.
+     * A candidate that was faster than the CPU kernels.
      *
-     * @param steps in the delegate
-     * @param forBytes memory for arena and delegate together, for which the steps were selected
-     * @param bytes measured memory of the delegate
-     * @param nanos of a prediction
-     * @param cpuNanos of a prediction in CPU kernels alone
-     * @param errors of the outputs
+     * @param entry its row
+     * @param forBytes memory for arena and delegate together, for which it was selected
+     * @param cpuNanos of a prediction in CPU kernels alone, in the same trial
      */
-    public record Trial(
-            SortedSet<Integer> steps,
-            long forBytes,
-            long bytes,
-            long nanos,
-            long cpuNanos,
-            List<OutputError> errors) {
+    public record Faster(Entry.Measured entry, long forBytes, long cpuNanos) {
 
-        public Trial {
-            steps = ImmutableSortedSet.copyOf(steps);
-            errors = ImmutableList.copyOf(errors);
-            checkArgument(!steps.isEmpty(), "nothing was delegated");
-            checkArgument(bytes >= 0 && forBytes >= bytes, "%s of %s bytes", bytes, forBytes);
-            checkArgument(nanos > 0 && cpuNanos > 0, "%s and %s ns", nanos, cpuNanos);
+        public Faster {
+            checkArgument(entry.candidate().delegates(), "nothing was delegated");
+            checkArgument(cpuNanos > 0, "%s ns", cpuNanos);
         }
 
-        /** Returns whether the outputs are accepted. */
-        public boolean isRight(Tolerance tolerance) {
-            return errors.stream().allMatch(tolerance::admits);
+        /** Returns the steps in the delegate. */
+        public SortedSet<Integer> steps() {
+            return entry.candidate().operators();
         }
 
-        /** Returns whether it was faster than the CPU kernels. */
-        public boolean isFaster() {
-            return nanos < cpuNanos;
-        }
-
-        /** Returns the same trial, marked as selected for other bytes. */
-        public Trial selectedFor(long otherBytes) {
-            return new Trial(steps, otherBytes, bytes, nanos, cpuNanos, errors);
+        /** Returns the same, marked as selected for other bytes. */
+        public Faster selectedFor(long otherBytes) {
+            return new Faster(entry, otherBytes, cpuNanos);
         }
     }
 }

@@ -206,6 +206,11 @@ public final class StreamedInterpreter implements AutoCloseable {
         return session.nodes().stream().mapToInt(node -> node.replaced().size()).sum();
     }
 
+    /** Returns how many delegate kernels run these. */
+    public int delegateKernels() {
+        return (int) session.nodes().stream().filter(EngineSession.LiveNode::delegated).count();
+    }
+
     /** Returns the bytes that {@link #capture} writes from {@code begin} on. */
     public long derivedBytes() {
         long[] offsets = derivedOffsets(0);

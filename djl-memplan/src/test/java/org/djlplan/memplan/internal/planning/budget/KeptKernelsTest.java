@@ -1,6 +1,7 @@
 package org.djlplan.memplan.internal.planning.budget;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -20,10 +21,13 @@ import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.graph.Tensor;
 import org.djlplan.memplan.internal.budget.StepCosts;
-import org.djlplan.memplan.internal.planning.budget.KernelTrials.Trial;
+import org.djlplan.memplan.internal.planning.budget.KernelTrials.Faster;
 import org.djlplan.memplan.internal.store.FolderStore;
 import org.djlplan.memplan.internal.store.StoreKey;
+import org.djlplan.memplan.internal.table.Entry;
+import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.testing.LogCapture;
 import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 import org.junit.jupiter.api.Test;
@@ -39,8 +43,10 @@ class KeptKernelsTest {
     private static final OutputError ERROR = new OutputError(ElementType.FLOAT32, 1e-6);
     private static final StepCosts COSTS = new StepCosts(new long[] {1000, 52_000, 7}, 2.5, 20_000);
     private static final SortedSet<Integer> DELEGATED = ImmutableSortedSet.of(0, 1);
-    private static final Trial TRIAL =
-            new Trial(DELEGATED, 60_000, 9000, 31_000, 53_000, List.of(ERROR));
+    private static final Candidate CANDIDATE = new Candidate(DELEGATED, 1);
+    private static final Faster FASTER = faster(CANDIDATE, 9000, ERROR);
+    private static final Entry.Wrong WRONG =
+            new Entry.Wrong(CANDIDATE, List.of(new OutputError(ElementType.FLOAT32, 1)));
 
     @TempDir private Path folder;
 
@@ -78,8 +84,22 @@ class KeptKernelsTest {
                 region);
     }
 
+    private static Faster faster(Candidate candidate, long bytes, OutputError... errors) {
+        Entry.Latency latency = new Entry.Latency(31_000, 30_500, 32_000, 7);
+        return new Faster(
+                new Entry.Measured(candidate, 1, latency, bytes, List.of(errors)), 60_000, 53_000);
+    }
+
+    private static KernelTrials trials(Faster faster) {
+        return new KernelTrials(COSTS, List.of(faster), List.of());
+    }
+
     private FolderStore<KernelTrials> store(Set<Integer> delegable) {
-        return KeptKernels.store(graph(), delegable, folder, folder.resolve("cache"));
+        return FolderStore.at(
+                new KeptKernels.KernelCodec(
+                        graph(), delegable, Entry.Acceptance.of(graph(), Tolerance.AUTO), 1),
+                folder,
+                folder.resolve("cache"));
     }
 
     private void assertRefused(KernelTrials value, Set<Integer> delegable) {
@@ -94,7 +114,9 @@ class KeptKernelsTest {
 
     @Test
     void load_saved_isEqual() {
-        KernelTrials value = new KernelTrials(COSTS, List.of(TRIAL, TRIAL.selectedFor(70_000)));
+        KernelTrials value =
+                new KernelTrials(
+                        COSTS, List.of(FASTER, FASTER.selectedFor(70_000)), List.of(WRONG));
         store(DELEGATED).save(KEY, value);
         assertEquals(Optional.of(value), store(DELEGATED).load(KEY));
     }
@@ -102,7 +124,7 @@ class KeptKernelsTest {
     @ParameterizedTest
     @CsvSource({"9000,9001", "'[0,1]','[0]'", "31000,30000", "sha256,sha257", "FLOAT32,INT8"})
     void load_damaged_isRefusedWithOneWarning(String from, String to) throws IOException {
-        store(DELEGATED).save(KEY, new KernelTrials(COSTS, List.of(TRIAL)));
+        store(DELEGATED).save(KEY, trials(FASTER));
         try (Stream<Path> files = Files.list(folder.resolve(".djlplan"))) {
             Path file = files.findFirst().orElseThrow();
             String text = Files.readString(file);
@@ -119,29 +141,57 @@ class KeptKernelsTest {
 
     @Test
     void load_stepsThatTheDelegateDoesNotRun_isRefused() {
-        assertRefused(new KernelTrials(COSTS, List.of(TRIAL)), Set.of(0));
+        assertRefused(trials(FASTER), Set.of(0));
+        assertRefused(new KernelTrials(COSTS, List.of(), List.of(WRONG)), Set.of(0));
+    }
+
+    @Test
+    void load_otherThreadsOrBuffers_isRefused() {
+        assertRefused(trials(faster(CANDIDATE.withThreads(2), 9000, ERROR)), DELEGATED);
+        assertRefused(trials(faster(CANDIDATE.withTransientBuffers(), 9000, ERROR)), DELEGATED);
+    }
+
+    @Test
+    void load_wrongOutputs_isRefused() {
+        assertRefused(trials(faster(CANDIDATE, 9000, WRONG.errors().get(0))), DELEGATED);
+    }
+
+    @Test
+    void load_moreBytesThanSelectedFor_isRefused() {
+        assertRefused(trials(FASTER.selectedFor(8999)), DELEGATED);
+    }
+
+    @Test
+    void tried_rowsOfEitherKind_onlyTheirSteps() {
+        KernelTrials right = trials(FASTER);
+        KernelTrials wrong = new KernelTrials(COSTS, List.of(), List.of(WRONG));
+        for (KernelTrials each : List.of(right, wrong)) {
+            assertTrue(each.tried(DELEGATED));
+            assertFalse(each.tried(ImmutableSortedSet.of(0)));
+        }
     }
 
     @Test
     void load_fewerBytesThanTheWeights_isRefused() {
-        Trial light =
-                new Trial(DELEGATED, 60_000, 2 * WEIGHT_BYTES - 1, 1000, 2000, List.of(ERROR));
-        assertRefused(new KernelTrials(COSTS, List.of(light)), DELEGATED);
+        assertRefused(trials(faster(CANDIDATE, 2 * WEIGHT_BYTES - 1, ERROR)), DELEGATED);
     }
 
     @Test
     void load_errorsOfOtherOutputs_isRefused() {
-        Trial none = new Trial(DELEGATED, 60_000, 9000, 1000, 2000, List.of());
-        assertRefused(new KernelTrials(COSTS, List.of(none)), DELEGATED);
+        assertRefused(trials(faster(CANDIDATE, 9000)), DELEGATED);
+        OutputError other = new OutputError(ElementType.FLOAT16, 0);
+        assertRefused(trials(faster(CANDIDATE, 9000, other)), DELEGATED);
+        Entry.Wrong without = new Entry.Wrong(CANDIDATE, List.of());
+        assertRefused(new KernelTrials(COSTS, List.of(), List.of(without)), DELEGATED);
     }
 
     @Test
     void load_costsOfOtherSteps_isRefused() {
         StepCosts two = new StepCosts(new long[] {1, 2}, 1, 0);
-        assertRefused(new KernelTrials(two, List.of(TRIAL)), DELEGATED);
+        assertRefused(new KernelTrials(two, List.of(FASTER), List.of()), DELEGATED);
         StepCosts negative = new StepCosts(new long[] {1, 2, -3}, 1, 0);
-        assertRefused(new KernelTrials(negative, List.of(TRIAL)), DELEGATED);
+        assertRefused(new KernelTrials(negative, List.of(FASTER), List.of()), DELEGATED);
         StepCosts endless = new StepCosts(new long[] {1, 2, 3}, Double.MIN_VALUE, 0);
-        assertRefused(new KernelTrials(endless, List.of(TRIAL)), DELEGATED);
+        assertRefused(new KernelTrials(endless, List.of(FASTER), List.of()), DELEGATED);
     }
 }

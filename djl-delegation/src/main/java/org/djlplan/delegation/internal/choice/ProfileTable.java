@@ -1,18 +1,15 @@
-package org.djlplan.delegation.internal.table;
+package org.djlplan.delegation.internal.choice;
 
 import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
 import java.util.Collection;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.SortedSet;
+import org.djlplan.memplan.internal.table.Entry;
 import org.djlplan.memplan.spi.Candidate;
-import org.djlplan.memplan.spi.CandidateException;
-import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
-import org.djlplan.thirdparty.guava.math.Quantiles;
 
 /**
  * The result of one profiling run.
@@ -93,95 +90,5 @@ public record ProfileTable(
 
     private static List<SortedSet<Integer>> copy(Collection<? extends SortedSet<Integer>> sets) {
         return sets.stream().<SortedSet<Integer>>map(ImmutableSortedSet::copyOf).toList();
-    }
-
-    /** A row of the table: one candidate that was tried. */
-    public sealed interface Entry {
-
-        /** Returns the candidate that was tried. */
-        Candidate candidate();
-
-        /**
-         * A candidate that ran.
-         *
-         * @param candidate that was tried
-         * @param kernels number of delegate kernels
-         * @param latency of an inference
-         * @param memoryBytes that it takes
-         * @param errors of its outputs, compared with the CPU kernels'
-         */
-        record Measured(
-                Candidate candidate,
-                int kernels,
-                Latency latency,
-                long memoryBytes,
-                List<OutputError> errors)
-                implements Entry {
-
-            public Measured {
-                checkArgument(kernels >= 0, "kernels: %s", kernels);
-                checkArgument(memoryBytes >= 0, "memoryBytes: %s", memoryBytes);
-                errors = ImmutableList.copyOf(errors);
-            }
-        }
-
-        /**
-         * A candidate that did not run; it is not tried again.
-         *
-         * @param candidate that was tried
-         * @param kind of failure
-         * @param message in one line
-         */
-        record Failed(Candidate candidate, CandidateException.Kind kind, String message)
-                implements Entry {}
-
-        /**
-         * A candidate whose outputs were outside the tolerance; it was not timed.
-         *
-         * @param candidate that was tried
-         * @param errors of its outputs, compared with the CPU kernels'
-         */
-        record Wrong(Candidate candidate, List<OutputError> errors) implements Entry {
-
-            public Wrong {
-                errors = ImmutableList.copyOf(errors);
-            }
-        }
-
-        /**
-         * Latency of a candidate.
-         *
-         * @param medianNanos of one inference
-         * @param lowNanos lower quartile
-         * @param highNanos upper quartile
-         * @param samples number of timed inferences
-         */
-        record Latency(long medianNanos, long lowNanos, long highNanos, int samples) {
-
-            public Latency {
-                checkArgument(samples > 0, "samples: %s", samples);
-                checkArgument(
-                        0 <= lowNanos && lowNanos <= medianNanos && medianNanos <= highNanos,
-                        "%s, %s, %s nanoseconds",
-                        lowNanos,
-                        medianNanos,
-                        highNanos);
-            }
-
-            /**
-             * Returns the latency computed from times of inferences.
-             *
-             * @param nanos of each, at least one
-             */
-            public static Latency of(long[] nanos) {
-                Map<Integer, Double> quartiles =
-                        Quantiles.quartiles().indexes(1, 2, 3).compute(nanos);
-                return new Latency(
-                        Math.round(quartiles.get(2)),
-                        Math.round(quartiles.get(1)),
-                        Math.round(quartiles.get(3)),
-                        nanos.length);
-            }
-        }
     }
 }

@@ -1,0 +1,161 @@
+package org.djlplan.memplan.internal.table;
+
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.CandidateException;
+import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.Tolerance;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.math.Quantiles;
+
+/** A row of a table: one candidate that was tried. */
+public sealed interface Entry {
+
+    /** Returns the candidate that was tried. */
+    Candidate candidate();
+
+    /**
+     * A candidate that ran.
+     *
+     * @param candidate that was tried
+     * @param kernels number of delegate kernels
+     * @param latency of an inference
+     * @param memoryBytes that it takes
+     * @param errors of its outputs, compared with the CPU kernels'
+     */
+    record Measured(
+            Candidate candidate,
+            int kernels,
+            Latency latency,
+            long memoryBytes,
+            List<OutputError> errors)
+            implements Entry {
+
+        public Measured {
+            checkArgument(kernels >= 0, "kernels: %s", kernels);
+            checkArgument(memoryBytes >= 0, "memoryBytes: %s", memoryBytes);
+            errors = ImmutableList.copyOf(errors);
+        }
+    }
+
+    /**
+     * A candidate that did not run; it is not tried again.
+     *
+     * @param candidate that was tried
+     * @param kind of failure
+     * @param message in one line
+     */
+    record Failed(Candidate candidate, CandidateException.Kind kind, String message)
+            implements Entry {}
+
+    /**
+     * A candidate whose outputs were outside the tolerance; it is not tried again.
+     *
+     * @param candidate that was tried
+     * @param errors of its outputs, compared with the CPU kernels'
+     */
+    record Wrong(Candidate candidate, List<OutputError> errors) implements Entry {
+
+        public Wrong {
+            errors = ImmutableList.copyOf(errors);
+        }
+    }
+
+    /**
+     * Latency of a candidate.
+     *
+     * @param medianNanos of one inference
+     * @param lowNanos lower quartile
+     * @param highNanos upper quartile
+     * @param samples number of timed inferences
+     */
+    record Latency(long medianNanos, long lowNanos, long highNanos, int samples) {
+
+        public Latency {
+            checkArgument(samples > 0, "samples: %s", samples);
+            checkArgument(
+                    0 <= lowNanos && lowNanos <= medianNanos && medianNanos <= highNanos,
+                    "%s, %s, %s nanoseconds",
+                    lowNanos,
+                    medianNanos,
+                    highNanos);
+        }
+
+        /**
+         * Returns the latency computed from times of inferences.
+         *
+         * @param nanos of each, at least one
+         */
+        public static Latency of(long[] nanos) {
+            Map<Integer, Double> quartiles = Quantiles.quartiles().indexes(1, 2, 3).compute(nanos);
+            return new Latency(
+                    Math.round(quartiles.get(2)),
+                    Math.round(quartiles.get(1)),
+                    Math.round(quartiles.get(3)),
+                    nanos.length);
+        }
+    }
+
+    /**
+     * The rule by which a candidate may serve.
+     *
+     * @param outputs types of the model's outputs
+     * @param tolerance for them
+     */
+    record Acceptance(List<ElementType> outputs, Tolerance tolerance) {
+
+        public Acceptance {
+            outputs = ImmutableList.copyOf(outputs);
+        }
+
+        /** Returns the rule for the outputs of a model. */
+        public static Acceptance of(Graph graph, Tolerance tolerance) {
+            return new Acceptance(
+                    graph.outputs().stream().map(id -> graph.tensors().get(id).type()).toList(),
+                    tolerance);
+        }
+
+        /** Returns whether all outputs of a candidate that was just run are accepted. */
+        public boolean admits(List<OutputError> errors) {
+            return errors.stream().allMatch(tolerance::admits);
+        }
+
+        /**
+         * Checks that errors in a file are of the model's outputs.
+         *
+         * @throws IOException if not
+         */
+        public void check(List<OutputError> stored) throws IOException {
+            if (stored.size() != outputs.size()) {
+                throw new IOException(
+                        "errors of " + stored.size() + " of " + outputs.size() + " outputs");
+            }
+            if (!outputs.equals(stored.stream().map(OutputError::type).toList())) {
+                throw new IOException("errors of outputs that are not " + outputs);
+            }
+        }
+
+        /**
+         * Checks that a candidate in a file may serve.
+         *
+         * @param mostBytes limit of its memory
+         * @throws IOException if not; the message says why
+         */
+        public void check(Measured stored, long mostBytes) throws IOException {
+            check(stored.errors());
+            if (!admits(stored.errors())) {
+                throw new IOException("a choice with outputs outside the tolerance");
+            }
+            if (stored.memoryBytes() > mostBytes) {
+                throw new IOException(
+                        "a choice of " + stored.memoryBytes() + " bytes, over the limit");
+            }
+        }
+    }
+}
