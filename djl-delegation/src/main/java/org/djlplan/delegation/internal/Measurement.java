@@ -1,6 +1,7 @@
 package org.djlplan.delegation.internal;
 
 import ai.djl.util.Progress;
+import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -15,11 +16,12 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.djlplan.delegation.internal.choice.ProfileTable;
 import org.djlplan.delegation.internal.choice.Request;
-import org.djlplan.delegation.internal.store.AttemptStore;
-import org.djlplan.delegation.internal.store.AttemptStore.Mark;
-import org.djlplan.delegation.internal.store.AttemptStore.PartialResult;
+import org.djlplan.delegation.internal.store.KeptAnswers;
+import org.djlplan.delegation.internal.store.KeptAnswers.PartialResult;
 import org.djlplan.delegation.internal.store.ProfileStore;
 import org.djlplan.memplan.internal.machine.Machine;
+import org.djlplan.memplan.internal.store.CheckedJson;
+import org.djlplan.memplan.internal.store.Codec;
 import org.djlplan.memplan.internal.store.FolderStore;
 import org.djlplan.memplan.internal.store.StoreKey;
 import org.djlplan.memplan.internal.store.StoreLock;
@@ -92,8 +94,12 @@ final class Measurement {
         this.progress = progress;
         this.machine = machine;
         tables = new ProfileStore(model, request);
-        marks = AttemptStore.marks(model);
-        partialResults = AttemptStore.partialResults(model, tables.wanted());
+        marks =
+                FolderStore.at(
+                        new MarkCodec(),
+                        model.file().toAbsolutePath().getParent(),
+                        model.cacheFolder());
+        partialResults = KeptAnswers.store(model, tables.wanted());
     }
 
     /** Returns the model's file. */
@@ -384,6 +390,52 @@ final class Measurement {
                 + (entry instanceof Entry.Failed failed
                         ? failed.kind() + ", " + failed.message()
                         : "outputs outside the tolerance");
+    }
+
+    /**
+     * A mark that measuring has begun; removed when it ends in any way, unless the JVM is killed.
+     *
+     * @param circumstances in which another attempt would end the same way
+     * @param attempts number of attempts that ended in this way, or are running
+     */
+    private record Mark(String circumstances, int attempts) {}
+
+    /** Marks in files. */
+    private static final class MarkCodec implements Codec<Mark> {
+
+        @Override
+        public String kind() {
+            return "measuring-mark";
+        }
+
+        @Override
+        public int version() {
+            return 1;
+        }
+
+        @Override
+        public String ending() {
+            return ".measuring.json";
+        }
+
+        @Override
+        public void write(JsonWriter json, Mark mark) throws IOException {
+            json.beginObject().name("circumstances").value(mark.circumstances());
+            json.name("attempts").value(mark.attempts()).endObject();
+        }
+
+        @Override
+        public Mark read(CheckedJson json) throws IOException {
+            json.beginObject();
+            String circumstances = json.expect("circumstances").nextString();
+            int attempts = json.expect("attempts").nextInt();
+            json.endObject();
+            return new Mark(circumstances, attempts);
+        }
+
+        /** In the worst case a forged mark prevents measuring. */
+        @Override
+        public void check(Mark mark) {}
     }
 
     /** Signals that measuring is impossible now; the one-line message says why. */

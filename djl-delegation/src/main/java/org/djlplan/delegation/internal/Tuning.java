@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
+import org.djlplan.delegation.internal.Background.Patience;
 import org.djlplan.delegation.internal.Measurement.Profiling;
 import org.djlplan.delegation.internal.Measurement.UnmeasurableException;
 import org.djlplan.delegation.internal.choice.ProfileTable;

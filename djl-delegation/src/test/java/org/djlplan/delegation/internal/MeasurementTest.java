@@ -20,8 +20,8 @@ import java.util.stream.Stream;
 import org.djlplan.delegation.internal.Measurement.Profiling;
 import org.djlplan.delegation.internal.Measurement.UnmeasurableException;
 import org.djlplan.delegation.internal.choice.ProfileTable;
-import org.djlplan.delegation.internal.store.AttemptStore;
-import org.djlplan.delegation.internal.store.AttemptStore.PartialResult;
+import org.djlplan.delegation.internal.store.KeptAnswers;
+import org.djlplan.delegation.internal.store.KeptAnswers.PartialResult;
 import org.djlplan.delegation.internal.store.ProfileStore;
 import org.djlplan.delegation.internal.store.SampleTables;
 import org.djlplan.delegation.internal.store.Wanted;
@@ -205,7 +205,7 @@ class MeasurementTest {
                         Map.of());
         Wanted wanted =
                 new Wanted(DelegationOptions.parse(Map.of()).request(model), Optional.empty());
-        AttemptStore.partialResults(model, wanted)
+        KeptAnswers.store(model, wanted)
                 .save(
                         measurement.key(),
                         new PartialResult(Optional.of(model.partitions()), Map.of()));

@@ -13,6 +13,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.djlplan.delegation.internal.Background.Patience;
 import org.djlplan.delegation.internal.Measurement.Profiling;
 import org.djlplan.delegation.internal.choice.ProfileTable;
 import org.djlplan.delegation.internal.store.SampleTables;

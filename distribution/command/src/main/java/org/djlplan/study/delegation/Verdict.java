@@ -1,7 +1,7 @@
 package org.djlplan.study.delegation;
 
 import java.util.Locale;
-import org.djlplan.delegation.internal.choice.Goal.Objective;
+import org.djlplan.delegation.internal.choice.Request.Goal.Objective;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.internal.table.Entry;
 import org.djlplan.memplan.spi.CandidateException;

@@ -3,9 +3,17 @@ package org.djlplan.delegation.internal.choice;
 import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedSet;
+import java.util.function.Predicate;
+import org.djlplan.delegation.internal.choice.Request.Goal;
+import org.djlplan.delegation.internal.partition.PieceGraph;
+import org.djlplan.delegation.internal.partition.PieceGraph.Piece;
+import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.internal.table.Entry;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
@@ -90,5 +98,133 @@ public record ProfileTable(
 
     private static List<SortedSet<Integer>> copy(Collection<? extends SortedSet<Integer>> sets) {
         return sets.stream().<SortedSet<Integer>>map(ImmutableSortedSet::copyOf).toList();
+    }
+
+    /** Formats the reason of a choice in one line for people. */
+    public static final class Reason {
+
+        private static final double NANOS_PER_MILLI = 1e6;
+        private static final double BYTES_PER_MEGABYTE = 1e6;
+
+        private final List<Piece> partitions;
+        private final boolean severalThreads;
+        private final Goal goal;
+
+        /** Medians differ this much by chance. */
+        private static final double HARDLY_DIFFERENT = 0.03;
+
+        public Reason(
+                Graph graph,
+                List<? extends Set<Integer>> partitions,
+                boolean severalThreads,
+                Goal goal) {
+            this.partitions = PieceGraph.of(graph, partitions, 1).pieces();
+            this.severalThreads = severalThreads;
+            this.goal = goal;
+        }
+
+        /** Returns the choice, its time, and the times of nothing and everything delegated. */
+        public String of(Entry.Measured chosen, List<Entry> entries) {
+            StringBuilder line = new StringBuilder(name(chosen.candidate()));
+            if (severalThreads) {
+                int threads = chosen.candidate().threads();
+                line.append(
+                        threads == -1 ? " with the engine's threads" : " with threads: " + threads);
+            }
+            line.append(": ").append(millis(chosen));
+            if (goal.asksForMemory()) {
+                line.append(String.format(Locale.ROOT, " in %.1f MB", megabytes(chosen)));
+            }
+            boolean isTransient = chosen.candidate().transientBuffers();
+            String all =
+                    delegatesEverything(chosen) ? "with buffers that are kept" : "all partitions";
+            best(
+                            entries,
+                            entry ->
+                                    delegatesEverything(entry)
+                                            && !entry.candidate().transientBuffers())
+                    .filter(entry -> !delegatesEverything(chosen) || isTransient)
+                    .ifPresent(entry -> line.append(compared(chosen, entry, all)));
+            best(entries, entry -> !entry.candidate().delegates())
+                    .filter(cpu -> chosen.candidate().delegates())
+                    .ifPresent(cpu -> line.append(compared(chosen, cpu, "the CPU kernels")));
+            return line.append(rejected(entries)).toString();
+        }
+
+        /** Returns the number of rejected candidates, and the reason of the first one. */
+        public String rejected(List<Entry> entries) {
+            List<Entry> rejected =
+                    entries.stream().filter(entry -> !(entry instanceof Entry.Measured)).toList();
+            if (rejected.isEmpty()) {
+                return "";
+            }
+            String first =
+                    rejected.get(0) instanceof Entry.Failed failed
+                            ? failed.message().lines().findFirst().orElse("it failed")
+                            : "outputs outside the tolerance";
+            return "; " + rejected.size() + " candidates cannot be used (" + first + ")";
+        }
+
+        private String name(Candidate candidate) {
+            Set<Integer> operators = candidate.operators();
+            if (operators.isEmpty()) {
+                return "the CPU kernels";
+            }
+            long whole =
+                    partitions.stream().filter(p -> operators.containsAll(p.operators())).count();
+            long touched =
+                    partitions.stream()
+                            .filter(p -> p.operators().stream().anyMatch(operators::contains))
+                            .count();
+            String what = whole == touched ? "" : operators.size() + " operators of ";
+            String name =
+                    partitions.size() == 1
+                            ? what + "the only partition"
+                            : what + touched + " of " + partitions.size() + " partitions";
+            return candidate.transientBuffers()
+                    ? name + ", buffers built for each prediction"
+                    : name;
+        }
+
+        private boolean delegatesEverything(Entry.Measured entry) {
+            return entry.candidate().delegates()
+                    && partitions.stream()
+                            .allMatch(
+                                    p -> entry.candidate().operators().containsAll(p.operators()));
+        }
+
+        /** Returns the fastest among candidates with different numbers of threads. */
+        private static Optional<Entry.Measured> best(
+                List<Entry> entries, Predicate<Entry.Measured> wanted) {
+            return entries.stream()
+                    .filter(Entry.Measured.class::isInstance)
+                    .map(Entry.Measured.class::cast)
+                    .filter(wanted)
+                    .min(Comparator.comparingLong(e -> e.latency().medianNanos()));
+        }
+
+        private String compared(Entry.Measured chosen, Entry.Measured other, String name) {
+            double times =
+                    (double) other.latency().medianNanos()
+                            / Math.max(1, chosen.latency().medianNanos());
+            String memory =
+                    goal.asksForMemory()
+                            ? String.format(Locale.ROOT, " (%.1f MB)", megabytes(other))
+                            : "";
+            if (Math.abs(times - 1) < HARDLY_DIFFERENT) {
+                // The race found no difference, so the simpler one is chosen.
+                return ", as fast as " + name + memory;
+            }
+            return String.format(Locale.ROOT, ", %.3g times as fast as %s%s", times, name, memory);
+        }
+
+        private static String millis(Entry.Measured entry) {
+            return String.format(
+                    Locale.ROOT, "%.3g ms", entry.latency().medianNanos() / NANOS_PER_MILLI);
+        }
+
+        private static double megabytes(Entry.Measured entry) {
+            return entry.memoryBytes() / BYTES_PER_MEGABYTE;
+        }
     }
 }

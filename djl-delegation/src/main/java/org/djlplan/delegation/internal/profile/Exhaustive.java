@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
-import org.djlplan.delegation.internal.choice.Goal;
 import org.djlplan.delegation.internal.choice.Race.Contender;
+import org.djlplan.delegation.internal.choice.Request.Goal;
 import org.djlplan.delegation.internal.partition.PieceGraph;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.Candidate;
@@ -32,17 +32,15 @@ final class Exhaustive {
 
     private final Trials trials;
     private final Goal goal;
-    private final TimeBudget budget;
     private final boolean transientBuffers;
 
     /**
      * @param transientBuffers whether to measure each union also with buffers that are built for
      *     each prediction
      */
-    Exhaustive(Trials trials, Goal goal, TimeBudget budget, boolean transientBuffers) {
+    Exhaustive(Trials trials, Goal goal, boolean transientBuffers) {
         this.trials = trials;
         this.goal = goal;
-        this.budget = budget;
         this.transientBuffers = transientBuffers;
     }
 
@@ -70,11 +68,13 @@ final class Exhaustive {
         for (List<Candidate> together : Iterables.partition(candidates, TOGETHER)) {
             List<Contender> contenders = new ArrayList<>();
             for (Candidate candidate : together) {
-                if (budget.spent() < 1) {
+                if (trials.budget().spent() < 1) {
                     trials.prove(candidate).ifPresent(contenders::add);
                 }
             }
-            for (int round = 0; round < ROUNDS && (round == 0 || budget.spent() < 1); round++) {
+            for (int round = 0;
+                    round < ROUNDS && (round == 0 || trials.budget().spent() < 1);
+                    round++) {
                 for (Contender contender : contenders) {
                     trials.turn(contender, PER_TURN);
                 }

@@ -9,10 +9,9 @@ import java.util.OptionalInt;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.function.Consumer;
-import org.djlplan.delegation.internal.choice.Goal;
-import org.djlplan.delegation.internal.choice.LatencyModel;
-import org.djlplan.delegation.internal.choice.MemoryModel;
+import org.djlplan.delegation.internal.choice.CostModel;
 import org.djlplan.delegation.internal.choice.Race.Contender;
+import org.djlplan.delegation.internal.choice.Request.Goal;
 import org.djlplan.delegation.internal.partition.DelegatedGraph;
 import org.djlplan.delegation.internal.partition.PieceGraph;
 import org.djlplan.delegation.internal.partition.PieceGraph.Piece;
@@ -60,7 +59,6 @@ final class Explorer {
 
     private final Graph graph;
     private final Trials trials;
-    private final TimeBudget budget;
     private final Goal goal;
     private final Consumer<Contender> verified;
     private final Set<Integer> constants;
@@ -77,10 +75,8 @@ final class Explorer {
             List<? extends Set<Integer>> partitions,
             Trials trials,
             Goal goal,
-            TimeBudget budget,
             Consumer<Contender> verified) {
         this.graph = graph;
-        this.budget = budget;
         this.trials = trials;
         this.goal = goal;
         this.verified = verified;
@@ -104,7 +100,7 @@ final class Explorer {
             return List.of();
         }
         double cpuNanos = nanos(cpu.get());
-        budget.inferenceTakes(cpuNanos);
+        trials.budget().inferenceTakes(cpuNanos);
         if (parts.isEmpty()) {
             return List.of();
         }
@@ -125,21 +121,17 @@ final class Explorer {
             return List.of();
         }
         PieceGraph pieces = pieces(parts, 1);
-        List<LatencyModel.Run> runs = runs(pieces, cpuTimes.get(), allTimes.get());
-        pieces = cut(new LatencyModel(pieces.pieces(), runs));
-        runs = runs(pieces, cpuTimes.get(), allTimes.get());
-        MemoryModel memory = new MemoryModel(pieces.pieces(), cpu.get().memoryBytes());
-        memory.measured(pieces.indices(), all.get().kernels(), all.get().memoryBytes());
+        pieces = cut(model(pieces, cpu.get(), cpuTimes.get(), all.get(), allTimes.get()));
+        CostModel model = model(pieces, cpu.get(), cpuTimes.get(), all.get(), allTimes.get());
         boolean many = pieces.pieces().size() >= FEW || pieces.pieces().size() > parts.size();
-        if (many && budget.spent() < PART_OF_BUDGET) {
+        if (many && trials.budget().spent() < PART_OF_BUDGET) {
             Set<Integer> even = Sets.filter(pieces.indices(), piece -> piece % 2 == 0);
             for (Set<Integer> union : List.of(even, Sets.difference(pieces.indices(), even))) {
-                alternating(pieces, union, threads, memory).ifPresent(runs::add);
+                learn(model, pieces, union, threads);
             }
         }
         List<Forecast> forecasts = new ArrayList<>();
-        LatencyModel latency = new LatencyModel(pieces.pieces(), runs);
-        forecasts.add(new Forecast(pieces, threads, false, latency, memory));
+        forecasts.add(new Forecast(pieces, threads, false, model));
         if (transientBuffers) {
             transientForecast(pieces, all.get(), cpu.get(), cpuTimes.get())
                     .ifPresent(forecasts::add);
@@ -159,11 +151,8 @@ final class Explorer {
         if (allTimes.isEmpty()) {
             return Optional.empty();
         }
-        MemoryModel memory = new MemoryModel(pieces.pieces(), cpu.memoryBytes());
-        memory.measured(pieces.indices(), all.get().kernels(), all.get().memoryBytes());
-        LatencyModel latency =
-                new LatencyModel(pieces.pieces(), runs(pieces, cpuTimes, allTimes.get()));
-        return Optional.of(new Forecast(pieces, kept.candidate().threads(), true, latency, memory));
+        CostModel model = model(pieces, cpu, cpuTimes, all.get(), allTimes.get());
+        return Optional.of(new Forecast(pieces, kept.candidate().threads(), true, model));
     }
 
     /** Returns the median time of some inferences; the largest possible value if they failed. */
@@ -173,23 +162,24 @@ final class Explorer {
                 .orElse(Double.MAX_VALUE);
     }
 
-    private Optional<LatencyModel.Run> alternating(
-            PieceGraph pieces, Set<Integer> union, int threads, MemoryModel memory)
+    private void learn(CostModel model, PieceGraph pieces, Set<Integer> union, int threads)
             throws InterruptedException {
         Optional<Contender> proven = trials.prove(new Candidate(pieces.operators(union), threads));
-        if (proven.isEmpty()) {
-            return Optional.empty();
+        if (proven.isPresent()) {
+            model.learn(union, proven.get().kernels(), proven.get().memoryBytes());
+            trials.profile(proven.get()).ifPresent(nodes -> model.learn(union, nodes));
         }
-        memory.measured(union, proven.get().kernels(), proven.get().memoryBytes());
-        return trials.profile(proven.get()).map(nodes -> new LatencyModel.Run(union, nodes));
     }
 
-    private static List<LatencyModel.Run> runs(
-            PieceGraph pieces, List<NodeTime> cpu, List<NodeTime> all) {
-        List<LatencyModel.Run> runs = new ArrayList<>();
-        runs.add(new LatencyModel.Run(Set.of(), cpu));
-        runs.add(new LatencyModel.Run(pieces.indices(), all));
-        return runs;
+    private static CostModel model(
+            PieceGraph pieces,
+            Contender cpu,
+            List<NodeTime> cpuTimes,
+            Contender all,
+            List<NodeTime> allTimes) {
+        CostModel model = new CostModel(pieces.pieces(), cpuTimes, allTimes, cpu.memoryBytes());
+        model.learn(pieces.indices(), all.kernels(), all.memoryBytes());
+        return model;
     }
 
     /** Returns everything delegated, as one contender. */
@@ -242,20 +232,20 @@ final class Explorer {
     }
 
     /** Returns the parts as pieces, cut where that can matter. */
-    private PieceGraph cut(LatencyModel latency) {
+    private PieceGraph cut(CostModel model) {
         if (goal.asksForMemory()) {
             return pieces(parts, Shortlist.ENUMERATED);
         }
         double best = 0;
         for (int part = 0; part < parts.size(); part++) {
-            best += Math.min(latency.cpuNanos(part), latency.delegateNanos(part));
+            best += Math.min(model.cpuNanos(part), model.delegateNanos(part));
         }
         List<SortedSet<Integer>> kept = new ArrayList<>();
         List<SortedSet<Integer>> open = new ArrayList<>();
         for (int part = 0; part < parts.size(); part++) {
-            double nanos = latency.cpuNanos(part);
+            double nanos = model.cpuNanos(part);
             boolean counts = nanos > NEGLIGIBLE * best;
-            boolean clear = latency.delegateNanos(part) < CLEARLY_BETTER * nanos;
+            boolean clear = model.delegateNanos(part) < CLEARLY_BETTER * nanos;
             (counts && !clear ? open : kept).add(parts.get(part));
         }
         if (!open.isEmpty()) {

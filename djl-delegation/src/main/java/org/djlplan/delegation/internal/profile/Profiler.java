@@ -8,12 +8,14 @@ import java.util.Optional;
 import java.util.SortedSet;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
-import org.djlplan.delegation.internal.choice.Goal;
 import org.djlplan.delegation.internal.choice.ProfileTable;
+import org.djlplan.delegation.internal.choice.ProfileTable.Reason;
 import org.djlplan.delegation.internal.choice.Race;
 import org.djlplan.delegation.internal.choice.Race.Contender;
 import org.djlplan.delegation.internal.choice.Request;
+import org.djlplan.delegation.internal.choice.Request.Goal;
 import org.djlplan.delegation.internal.profile.Shortlist.Forecast;
+import org.djlplan.delegation.internal.profile.Trials.TimeBudget;
 import org.djlplan.memplan.internal.table.Entry;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
@@ -99,7 +101,7 @@ public final class Profiler {
         this.verified = verified;
         this.goal = request.goal();
         this.trials = new Trials(runner, request.acceptance(), budget);
-        this.shortlist = new Shortlist(trials, goal, budget);
+        this.shortlist = new Shortlist(trials, goal);
     }
 
     /**
@@ -187,14 +189,13 @@ public final class Profiler {
     private List<Contender> contenders(List<SortedSet<Integer>> partitions, int threads)
             throws InterruptedException {
         if (exhaustive) {
-            return new Exhaustive(trials, goal, budget, request.triesTransientBuffers())
+            return new Exhaustive(trials, goal, request.triesTransientBuffers())
                     .measure(request.graph(), partitions, List.of(threads));
         }
         if (threads != request.threads().get(0)) {
             return tried(threads);
         }
-        Explorer explorer =
-                new Explorer(request.graph(), partitions, trials, goal, budget, this::verified);
+        Explorer explorer = new Explorer(request.graph(), partitions, trials, goal, this::verified);
         explorer.explore(threads, request.triesTransientBuffers()).forEach(forecasts::add);
         double unions =
                 forecasts.stream().mapToDouble(f -> Math.pow(2, f.pieces().pieces().size())).sum();

@@ -7,10 +7,9 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Stream;
-import org.djlplan.delegation.internal.choice.Goal;
-import org.djlplan.delegation.internal.choice.LatencyModel;
-import org.djlplan.delegation.internal.choice.MemoryModel;
+import org.djlplan.delegation.internal.choice.CostModel;
 import org.djlplan.delegation.internal.choice.Race.Contender;
+import org.djlplan.delegation.internal.choice.Request.Goal;
 import org.djlplan.delegation.internal.partition.PieceGraph;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.thirdparty.guava.collect.ImmutableSet;
@@ -51,12 +50,10 @@ final class Shortlist {
 
     private final Trials trials;
     private final Goal goal;
-    private final TimeBudget budget;
 
-    Shortlist(Trials trials, Goal goal, TimeBudget budget) {
+    Shortlist(Trials trials, Goal goal) {
         this.trials = trials;
         this.goal = goal;
-        this.budget = budget;
     }
 
     /**
@@ -68,7 +65,7 @@ final class Shortlist {
         int raced = 0;
         for (int i = 0; i < TRIED && raced < RACED; i++) {
             Optional<Proposal> next = next(hopeful, i == 1);
-            if (next.isEmpty() || budget.spent() >= (i < NEEDED ? 1 : PART_OF_BUDGET)) {
+            if (next.isEmpty() || trials.budget().spent() >= (i < NEEDED ? 1 : PART_OF_BUDGET)) {
                 return;
             }
             Optional<Contender> proven = trials.prove(next.get().candidate());
@@ -195,15 +192,9 @@ final class Shortlist {
      * @param pieces of the graph, at least one
      * @param threads of every candidate
      * @param transientBuffers whether every candidate builds its buffers for each prediction
-     * @param latency of unions
-     * @param memory of unions; updated with measurements
+     * @param model of unions; updated with measurements
      */
-    record Forecast(
-            PieceGraph pieces,
-            int threads,
-            boolean transientBuffers,
-            LatencyModel latency,
-            MemoryModel memory) {
+    record Forecast(PieceGraph pieces, int threads, boolean transientBuffers, CostModel model) {
 
         /** Returns the best candidates by a goal, the best first. */
         private List<Proposal> best(int count, Goal goal) {
@@ -221,8 +212,8 @@ final class Shortlist {
 
         private double cost(Union union, Goal goal) {
             return goal.predicted(
-                    latency.nanos(union.pieces()),
-                    memory.bytes(union.pieces(), union.kernels()),
+                    model.nanos(union.pieces()),
+                    model.bytes(union.pieces(), union.kernels()),
                     union.kernels());
         }
     }
@@ -238,7 +229,7 @@ final class Shortlist {
     private record Proposal(Forecast forecast, Union union, Candidate candidate, double cost) {
 
         void learn(long measuredBytes) {
-            forecast.memory.measured(union.pieces(), union.kernels(), measuredBytes);
+            forecast.model.learn(union.pieces(), union.kernels(), measuredBytes);
         }
     }
 }

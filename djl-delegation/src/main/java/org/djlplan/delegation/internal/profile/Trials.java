@@ -1,5 +1,7 @@
 package org.djlplan.delegation.internal.profile;
 
+import ai.djl.util.Progress;
+import java.time.Duration;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -7,7 +9,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.function.LongSupplier;
 import org.djlplan.delegation.internal.choice.Race.Contender;
+import org.djlplan.delegation.internal.choice.Request;
 import org.djlplan.memplan.internal.table.Entry;
 import org.djlplan.memplan.internal.table.Entry.Latency;
 import org.djlplan.memplan.spi.Candidate;
@@ -55,6 +59,11 @@ final class Trials {
         this.runner = runner;
         this.acceptance = acceptance;
         this.budget = budget;
+    }
+
+    /** Returns the budget from which runs are taken. */
+    TimeBudget budget() {
+        return budget;
     }
 
     /** Prepares and verifies a candidate, if it is not prepared; empty if it cannot be used. */
@@ -233,5 +242,95 @@ final class Trials {
                                 Latency.of(proven.nanos().toArray()),
                                 proven.contender().memoryBytes(),
                                 proven.trial().errors()));
+    }
+
+    /** The remaining time and inferences, shown as progress. */
+    static final class TimeBudget {
+
+        private static final int PERCENT = 100;
+
+        private final LongSupplier clock;
+        private final long startNanos;
+        private boolean grows;
+        private long budgetNanos;
+        private final Optional<Progress> progress;
+        private int inferences;
+        private double mostInferences = Double.POSITIVE_INFINITY;
+
+        /**
+         * @param clock nanoseconds
+         * @param budget from now on; empty if it depends on the model
+         * @param progress receives the spent part
+         */
+        TimeBudget(LongSupplier clock, Optional<Duration> budget, Optional<Progress> progress) {
+            this.clock = clock;
+            this.startNanos = clock.getAsLong();
+            this.grows = budget.isEmpty();
+            this.budgetNanos = budget.orElse(Request.BASE).toNanos();
+            this.progress = progress;
+        }
+
+        void begin(String message) {
+            progress.ifPresent(
+                    p -> {
+                        p.reset(message, PERCENT);
+                        p.start(0);
+                    });
+        }
+
+        void end() {
+            progress.ifPresent(Progress::end);
+        }
+
+        /** Returns the nanoseconds since the beginning. */
+        long elapsedNanos() {
+            return clock.getAsLong() - startNanos;
+        }
+
+        /** Sets the time of an inference in the CPU kernels. */
+        void inferenceTakes(double nanos) {
+            if (grows) {
+                budgetNanos = Request.BASE.toNanos() + Math.round(Request.INFERENCES * nanos);
+                grows = false;
+            }
+        }
+
+        /** Limits the number of inferences, including those that were already run. */
+        void allow(double most) {
+            mostInferences = most;
+        }
+
+        /** Adds a number of inferences. */
+        void ran(int count) {
+            inferences += count;
+        }
+
+        /** Returns the number of inferences so far. */
+        int inferences() {
+            return inferences;
+        }
+
+        /**
+         * Returns the spent fraction of time or inferences, whichever is larger; more than 1 if it
+         * is exceeded.
+         */
+        double spent() {
+            return Math.max((double) elapsedNanos() / budgetNanos, inferences / mostInferences);
+        }
+
+        /** Returns how many runs of a duration fit into a fraction of the budget. */
+        double runs(double part, double nanosEach) {
+            return part * budgetNanos / Math.max(1, nanosEach);
+        }
+
+        /** Updates the progress, and throws if the thread is interrupted. */
+        void step() throws InterruptedException {
+            if (Thread.interrupted()) {
+                throw new InterruptedException("profiling was cancelled");
+            }
+            // The last percent is reserved for the end.
+            long percent = Math.min(PERCENT - 1, (long) (PERCENT * spent()));
+            progress.ifPresent(p -> p.update(percent));
+        }
     }
 }

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.util.List;
 import java.util.function.Function;
+import org.djlplan.delegation.internal.partition.PieceGraph.Flops;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Storage;

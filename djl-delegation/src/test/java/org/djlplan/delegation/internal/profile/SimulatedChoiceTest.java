@@ -7,10 +7,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Random;
-import org.djlplan.delegation.internal.choice.Goal;
-import org.djlplan.delegation.internal.choice.Goal.Objective;
 import org.djlplan.delegation.internal.choice.ProfileTable;
 import org.djlplan.delegation.internal.choice.Request;
+import org.djlplan.delegation.internal.choice.Request.Goal;
+import org.djlplan.delegation.internal.choice.Request.Goal.Objective;
 import org.djlplan.memplan.spi.Tolerance;
 import org.junit.jupiter.api.Test;
 

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.djlplan.delegation.internal.choice.Request;
+import org.djlplan.delegation.internal.profile.Trials.TimeBudget;
 import org.junit.jupiter.api.Test;
 
 class TimeBudgetTest {

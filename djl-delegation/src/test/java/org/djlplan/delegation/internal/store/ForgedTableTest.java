@@ -16,12 +16,12 @@ import java.util.SortedSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.djlplan.delegation.internal.FakeModel;
-import org.djlplan.delegation.internal.choice.Goal;
-import org.djlplan.delegation.internal.choice.Goal.Objective;
 import org.djlplan.delegation.internal.choice.ProfileTable;
 import org.djlplan.delegation.internal.choice.Request;
-import org.djlplan.delegation.internal.store.AttemptStore.PartialResult;
-import org.djlplan.delegation.internal.store.AttemptStore.PartialResult.Known;
+import org.djlplan.delegation.internal.choice.Request.Goal;
+import org.djlplan.delegation.internal.choice.Request.Goal.Objective;
+import org.djlplan.delegation.internal.store.KeptAnswers.PartialResult;
+import org.djlplan.delegation.internal.store.KeptAnswers.PartialResult.Known;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.internal.store.StoreKey;
 import org.djlplan.memplan.internal.table.Entry;
@@ -308,9 +308,9 @@ class ForgedTableTest {
                         ? model.partitions()
                         : Stream.of(partitions).map(ForgedTableTest::integers).toList();
         PartialResult kept = new PartialResult(Optional.of(of), Map.of(candidate, known));
-        AttemptStore.partialResults(model, wanted).save(key, kept);
+        KeptAnswers.store(model, wanted).save(key, kept);
         try (LogCapture log = new LogCapture()) {
-            var store = AttemptStore.partialResults(model, wanted);
+            var store = KeptAnswers.store(model, wanted);
             Optional<PartialResult> loaded = store.load(key);
             assertEquals(loaded, store.load(key));
             assertEquals(loaded.isPresent() ? 0 : 1, log.lines("WARN").size());

@@ -29,12 +29,12 @@ import net.jqwik.api.lifecycle.AfterContainer;
 import net.jqwik.api.lifecycle.BeforeContainer;
 import net.jqwik.api.statistics.Statistics;
 import org.djlplan.delegation.internal.FakeModel;
-import org.djlplan.delegation.internal.choice.Goal;
-import org.djlplan.delegation.internal.choice.Goal.Objective;
 import org.djlplan.delegation.internal.choice.Request;
-import org.djlplan.delegation.internal.store.AttemptStore.PartialResult;
-import org.djlplan.delegation.internal.store.AttemptStore.PartialResult.Failure;
-import org.djlplan.delegation.internal.store.AttemptStore.PartialResult.Known;
+import org.djlplan.delegation.internal.choice.Request.Goal;
+import org.djlplan.delegation.internal.choice.Request.Goal.Objective;
+import org.djlplan.delegation.internal.store.KeptAnswers.PartialResult;
+import org.djlplan.delegation.internal.store.KeptAnswers.PartialResult.Failure;
+import org.djlplan.delegation.internal.store.KeptAnswers.PartialResult.Known;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.internal.store.FolderStore;
 import org.djlplan.memplan.internal.store.StoreKey;
@@ -89,7 +89,7 @@ class PartialFuzzTest {
     }
 
     private static FolderStore<PartialResult> store() {
-        return AttemptStore.partialResults(model, wanted);
+        return KeptAnswers.store(model, wanted);
     }
 
     private static PartialResult small() {

@@ -1,4 +1,4 @@
-package org.djlplan.delegation.internal;
+package org.djlplan.delegation.internal.store;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -14,12 +14,11 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.stream.Stream;
-import org.djlplan.delegation.internal.choice.Goal;
-import org.djlplan.delegation.internal.choice.Goal.Objective;
+import org.djlplan.delegation.internal.FakeModel;
 import org.djlplan.delegation.internal.choice.Request;
-import org.djlplan.delegation.internal.store.AttemptStore;
-import org.djlplan.delegation.internal.store.AttemptStore.PartialResult;
-import org.djlplan.delegation.internal.store.Wanted;
+import org.djlplan.delegation.internal.choice.Request.Goal;
+import org.djlplan.delegation.internal.choice.Request.Goal.Objective;
+import org.djlplan.delegation.internal.store.KeptAnswers.PartialResult;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.internal.store.FolderStore;
 import org.djlplan.memplan.internal.store.StoreKey;
@@ -112,7 +111,7 @@ class KeptAnswersTest {
     private FolderStore<PartialResult> store() {
         FakeModel model = new FakeModel(folder);
         Goal goal = new Goal(Objective.LATENCY, OptionalLong.empty());
-        return AttemptStore.partialResults(
+        return KeptAnswers.store(
                 model,
                 new Wanted(
                         new Request(

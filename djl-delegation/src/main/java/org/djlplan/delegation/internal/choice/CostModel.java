@@ -2,22 +2,23 @@ package org.djlplan.delegation.internal.choice;
 
 import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.djlplan.delegation.internal.partition.PieceGraph.Piece;
 import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
-import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
 /**
- * A model of latency: the time of each piece in the delegate and in the CPU kernels, and thus of
- * any union of pieces.
+ * Predicts the latency and the memory of any union of pieces from those of a few unions.
  *
- * <p>The time of a piece depends on its own side and on the side of the previous piece: whether the
- * input is in the right cache and layout, and whether a delegate kernel starts or continues.
- * Unsupported operators have a time that depends on the side of the previous piece.
+ * <p>Latency: the time of a piece depends on its own side, delegate or CPU kernels, and on the side
+ * of the previous piece: whether the input is in the right cache and layout, and whether a delegate
+ * kernel starts or continues. Unsupported operators have a time that depends on the side of the
+ * previous piece.
  *
  * <pre>
  *   nanos(S) = start + Σ piece(u, u ∈ S, u−1 ∈ S) + after(u, u ∈ S)
@@ -27,21 +28,39 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSet;
  * the same side, which are also used for the others. Two more unions, every other piece and the
  * rest, give all terms. The time of a delegate kernel that covers several pieces is divided in
  * proportion to their operators' times on the CPU.
+ *
+ * <p>Memory: a union takes the memory of the CPU kernels plus an amount for each piece (packed
+ * weights minus the saved part of the arena) and each delegate kernel (a workspace). The amounts
+ * are fitted to measured unions, starting with zero: the difference between measured and predicted
+ * memory is distributed over the pieces and kernels of that union, in proportion to their bytes,
+ * repeatedly for all unions (Kaczmarz 1937). So the model agrees with the measurements, and is a
+ * good estimate for similar unions.
  */
-public final class LatencyModel {
+public final class CostModel {
 
-    /**
-     * The node times of one union.
-     *
-     * @param union indices of its pieces
-     * @param nodes of one inference
-     */
-    public record Run(Set<Integer> union, List<NodeTime> nodes) {
-        public Run {
-            union = ImmutableSet.copyOf(union);
-            nodes = List.copyOf(nodes);
-        }
-    }
+    private static final int SWEEPS = 50;
+
+    private static final int CPU = 0;
+    private static final int DELEGATE = 1;
+
+    private final List<Piece> pieces;
+    private final Map<Integer, Long> operatorNanos = new HashMap<>();
+
+    /** By piece, its side and the side of the previous piece. */
+    private final Mean[][][] inPiece;
+
+    /** By piece and its side. */
+    private final Mean[][] after;
+
+    private final Mean start = new Mean();
+
+    private final long cpuBytes;
+
+    /** Of each piece; the last element is that of a delegate kernel, also in the next array. */
+    private final double[] sizes;
+
+    private final double[] bytes;
+    private final List<Measured> measured = new ArrayList<>();
 
     /** A mean. */
     private static final class Mean {
@@ -62,54 +81,51 @@ public final class LatencyModel {
         }
     }
 
-    private static final int CPU = 0;
-    private static final int DELEGATE = 1;
-
-    private final List<Piece> pieces;
-    private final Map<Integer, Long> operatorNanos = new HashMap<>();
-
-    /** By piece, its side and the side of the previous piece. */
-    private final Mean[][][] inPiece;
-
-    /** By piece and its side. */
-    private final Mean[][] after;
-
-    private final Mean start = new Mean();
+    /** The measured memory of a union. */
+    private record Measured(Set<Integer> union, int kernels, long bytes) {}
 
     /**
      * @param pieces of the graph
-     * @param runs must include one that delegates nothing and one that delegates everything
+     * @param cpu node times of an inference with nothing delegated
+     * @param all node times of an inference with everything delegated
+     * @param cpuBytes memory with nothing delegated
      */
-    public LatencyModel(List<Piece> pieces, List<Run> runs) {
+    public CostModel(List<Piece> pieces, List<NodeTime> cpu, List<NodeTime> all, long cpuBytes) {
+        checkArgument(cpuBytes >= 0, "cpuBytes: %s", cpuBytes);
         this.pieces = pieces;
-        checkArgument(runs.stream().anyMatch(r -> r.union.isEmpty()), "no run on the CPU");
-        checkArgument(
-                runs.stream().anyMatch(r -> r.union.size() == pieces.size()),
-                "no run of everything in the delegate");
+        this.cpuBytes = cpuBytes;
         inPiece = new Mean[pieces.size()][2][2];
         after = new Mean[pieces.size()][2];
+        sizes = new double[pieces.size() + 1];
         for (int piece = 0; piece < pieces.size(); piece++) {
             for (int side : new int[] {CPU, DELEGATE}) {
                 inPiece[piece][side][CPU] = new Mean();
                 inPiece[piece][side][DELEGATE] = new Mean();
                 after[piece][side] = new Mean();
             }
+            sizes[piece] =
+                    1.0 + pieces.get(piece).weightBytes() + pieces.get(piece).crossingBytes();
         }
-        for (Run run : runs) {
-            for (NodeTime node : run.nodes) {
-                if (!node.delegated()) {
-                    operatorNanos.putIfAbsent(node.operators().first(), node.nanos());
-                }
-            }
+        sizes[pieces.size()] = Arrays.stream(sizes).sum() / sizes.length / 2;
+        bytes = new double[sizes.length];
+        for (NodeTime node : cpu) {
+            operatorNanos.put(node.operators().first(), node.nanos());
         }
-        runs.forEach(this::learn);
+        learn(Set.of(), cpu);
+        learn(Set.copyOf(IntStream.range(0, pieces.size()).boxed().toList()), all);
     }
 
-    private void learn(Run run) {
+    /**
+     * Adds the node times of a union.
+     *
+     * @param union indices of its pieces
+     * @param nodes of one inference
+     */
+    public void learn(Set<Integer> union, List<NodeTime> nodes) {
         double[] inPieceNanos = new double[pieces.size()];
         double[] afterNanos = new double[pieces.size()];
         double startNanos = 0;
-        for (NodeTime node : run.nodes) {
+        for (NodeTime node : nodes) {
             double[] shares = shares(node.operators());
             double sum = Arrays.stream(shares).sum();
             if (sum > 0) {
@@ -126,9 +142,8 @@ public final class LatencyModel {
             }
         }
         for (int piece = 0; piece < pieces.size(); piece++) {
-            inPiece[piece][side(run.union, piece)][sideBefore(run.union, piece)].add(
-                    inPieceNanos[piece]);
-            after[piece][side(run.union, piece)].add(afterNanos[piece]);
+            inPiece[piece][side(union, piece)][sideBefore(union, piece)].add(inPieceNanos[piece]);
+            after[piece][side(union, piece)].add(afterNanos[piece]);
         }
         start.add(startNanos);
     }
@@ -189,5 +204,37 @@ public final class LatencyModel {
             }
         }
         return before;
+    }
+
+    /** Adds the memory of a union. */
+    public void learn(Set<Integer> union, int kernels, long unionBytes) {
+        if (union.isEmpty()) {
+            return;
+        }
+        measured.add(new Measured(Set.copyOf(union), kernels, unionBytes));
+        for (int sweep = 0; sweep < SWEEPS; sweep++) {
+            measured.forEach(this::agree);
+        }
+    }
+
+    private void agree(Measured m) {
+        double missing = m.bytes - bytes(m.union, m.kernels);
+        int last = sizes.length - 1;
+        double norm = sizes[last] * m.kernels * m.kernels;
+        norm += m.union.stream().mapToDouble(piece -> sizes[piece]).sum();
+        for (int piece : m.union) {
+            bytes[piece] += missing * sizes[piece] / norm;
+        }
+        bytes[last] += missing * sizes[last] * m.kernels / norm;
+    }
+
+    /** Returns the predicted memory of a union of pieces, at least 0. */
+    public double bytes(Set<Integer> union, int kernels) {
+        double ofPieces =
+                IntStream.range(0, bytes.length - 1)
+                        .filter(union::contains)
+                        .mapToDouble(piece -> bytes[piece])
+                        .sum();
+        return Math.max(0, cpuBytes + ofPieces + kernels * bytes[bytes.length - 1]);
     }
 }
