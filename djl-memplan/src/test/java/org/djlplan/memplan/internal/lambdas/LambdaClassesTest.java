@@ -1,0 +1,129 @@
+package org.djlplan.memplan.internal.lambdas;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.net.URISyntaxException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.util.List;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.djlplan.memplan.PlannedTranslatorFactory;
+import org.djlplan.thirdparty.asm.ClassReader;
+import org.djlplan.thirdparty.asm.tree.ClassNode;
+import org.djlplan.thirdparty.asm.tree.InvokeDynamicInsnNode;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The step of the build that gives each lambda a class in a file. */
+class LambdaClassesTest {
+
+    private static final String TOOL = "src/build/LambdaClasses.java";
+    private static final String FACTORY = "java/lang/invoke/LambdaMetafactory";
+
+    @TempDir Path folder;
+
+    private static Path location(Class<?> type) throws URISyntaxException {
+        return Path.of(type.getProtectionDomain().getCodeSource().getLocation().toURI());
+    }
+
+    /** Copies the classes of the fixture, and has the tool rewrite them. */
+    private void rewrite() throws Exception {
+        Path classes = location(LambdaKinds.class);
+        Path from = classes.resolve(LambdaKinds.class.getPackageName().replace('.', '/'));
+        Path to = Files.createDirectories(folder.resolve(classes.relativize(from)));
+        try (Stream<Path> files = Files.list(from)) {
+            for (Path file : files.toList()) {
+                if (file.getFileName().toString().startsWith("LambdaKinds")) {
+                    Files.copy(file, to.resolve(file.getFileName()));
+                }
+            }
+        }
+        run();
+    }
+
+    private void run() throws Exception {
+        Process process =
+                new ProcessBuilder(
+                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                                "-cp",
+                                location(ClassReader.class).toString(),
+                                TOOL,
+                                folder.toString())
+                        .inheritIO()
+                        .start();
+        assertEquals(0, process.waitFor());
+    }
+
+    private List<Path> files() throws IOException {
+        try (Stream<Path> all = Files.walk(folder)) {
+            return all.filter(Files::isRegularFile).sorted().toList();
+        }
+    }
+
+    @Test
+    void main_lambdasOfAllKinds_doTheSame() throws Exception {
+        List<Object> expected = new LambdaKinds().get();
+        rewrite();
+        assertTrue(
+                files().stream().filter(file -> file.toString().contains("$$Lambda")).count() > 20);
+        URL[] urls = {folder.toUri().toURL()};
+        try (URLClassLoader loader =
+                new URLClassLoader(urls, ClassLoader.getPlatformClassLoader())) {
+            Object rewritten =
+                    loader.loadClass(LambdaKinds.class.getName()).getConstructor().newInstance();
+            assertEquals(expected, ((Supplier<?>) rewritten).get());
+        }
+    }
+
+    @Test
+    void main_secondRun_changesNothing() throws Exception {
+        rewrite();
+        List<Path> before = files();
+        FileTime written = Files.getLastModifiedTime(before.get(0));
+        run();
+        assertEquals(before, files());
+        assertEquals(written, Files.getLastModifiedTime(before.get(0)));
+    }
+
+    @Test
+    void main_sourceIsGone_deletesItsClasses() throws Exception {
+        rewrite();
+        for (Path file : files()) {
+            if (!file.toString().contains("$$Lambda")) {
+                Files.delete(file);
+            }
+        }
+        run();
+        assertEquals(List.of(), files());
+    }
+
+    /** The classes of this module, which the build has rewritten. */
+    @Test
+    void classesOfTheModule_haveNoLambdasToMakeAtRunTime() throws Exception {
+        Path classes = location(PlannedTranslatorFactory.class);
+        try (Stream<Path> all = Files.walk(classes)) {
+            for (Path file : all.filter(each -> each.toString().endsWith(".class")).toList()) {
+                assertFalse(hasLambda(Files.readAllBytes(file)), file.toString());
+            }
+        }
+    }
+
+    private static boolean hasLambda(byte[] bytes) {
+        ClassNode node = new ClassNode();
+        new ClassReader(bytes).accept(node, ClassReader.SKIP_DEBUG);
+        return node.methods.stream()
+                .flatMap(method -> Stream.of(method.instructions.toArray()))
+                .anyMatch(
+                        each ->
+                                each instanceof InvokeDynamicInsnNode call
+                                        && call.bsm.getOwner().equals(FACTORY)
+                                        && call.bsm.getName().equals("metafactory"));
+    }
+}
