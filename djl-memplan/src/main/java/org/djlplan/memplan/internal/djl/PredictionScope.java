@@ -3,6 +3,7 @@ package org.djlplan.memplan.internal.djl;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.NDResource;
+import java.lang.ref.Reference;
 import java.lang.ref.WeakReference;
 import java.util.List;
 import java.util.Optional;
@@ -19,8 +20,11 @@ import org.djlplan.memplan.internal.runtime.torch.TorchPrediction;
  */
 final class PredictionScope implements NDResource {
 
-    /** Weak, because threads outlive applications; a manager keeps its scope until it is closed. */
-    private static final ThreadLocal<WeakReference<PredictionScope>> CURRENT = new ThreadLocal<>();
+    /**
+     * The current scope of a thread, in an array of one. Of the JDK's own types and weak, because
+     * threads outlive applications; a manager keeps its scope until it is closed.
+     */
+    private static final ThreadLocal<Reference<?>[]> CURRENT = new ThreadLocal<>();
 
     private final NDManager manager;
     private final Optional<PredictionScope> outer;
@@ -90,13 +94,29 @@ final class PredictionScope implements NDResource {
                 scope.leaveGate();
                 throw e;
             }
-            CURRENT.set(new WeakReference<>(scope));
+            setCurrent(new WeakReference<>(scope));
         }
     }
 
+    private static Reference<?> reference() {
+        Reference<?>[] current = CURRENT.get();
+        return current == null ? null : current[0];
+    }
+
+    private static void setCurrent(Reference<?> scope) {
+        Reference<?>[] current = CURRENT.get();
+        if (current == null) {
+            current = new Reference<?>[1];
+            CURRENT.set(current);
+        }
+        current[0] = scope;
+    }
+
     private static Optional<PredictionScope> current() {
-        WeakReference<PredictionScope> scope = CURRENT.get();
-        return scope == null ? Optional.empty() : Optional.ofNullable(scope.get());
+        Reference<?> scope = reference();
+        return scope == null
+                ? Optional.empty()
+                : Optional.ofNullable((PredictionScope) scope.get());
     }
 
     private static Optional<PredictionScope> open() {
@@ -111,27 +131,19 @@ final class PredictionScope implements NDResource {
 
     /** Returns a task for another thread that belongs to this thread's current predictor call. */
     static <T> Supplier<T> carried(Supplier<T> task) {
-        WeakReference<PredictionScope> carried = CURRENT.get();
+        Reference<?> carried = reference();
         if (carried == null) {
             return task;
         }
         return () -> {
-            WeakReference<PredictionScope> own = CURRENT.get();
-            CURRENT.set(carried);
+            Reference<?> own = reference();
+            setCurrent(carried);
             try {
                 return task.get();
             } finally {
-                restore(own);
+                setCurrent(own);
             }
         };
-    }
-
-    private static void restore(WeakReference<PredictionScope> scope) {
-        if (scope == null) {
-            CURRENT.remove();
-        } else {
-            CURRENT.set(scope);
-        }
     }
 
     /**
@@ -182,12 +194,10 @@ final class PredictionScope implements NDResource {
     public void close() {
         finish();
         leaveGate();
-        WeakReference<PredictionScope> current = CURRENT.get();
-        if (current != null && current.refersTo(this)) {
-            CURRENT.remove();
-            if (outer.isPresent() && outer.get().manager.isOpen()) {
-                CURRENT.set(new WeakReference<>(outer.get()));
-            }
+        Reference<?> current = reference();
+        if (current != null && current.get() == this) {
+            boolean isNested = outer.isPresent() && outer.get().manager.isOpen();
+            setCurrent(isNested ? new WeakReference<>(outer.get()) : null);
         }
     }
 

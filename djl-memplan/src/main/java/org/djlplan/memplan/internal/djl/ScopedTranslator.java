@@ -90,23 +90,35 @@ public final class ScopedTranslator implements InvocationHandler {
 
     @Override
     public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
-        if (method.getDeclaringClass() == Object.class && method.getName().equals("equals")) {
-            return wrapsSame(arguments[0]);
+        switch (method.getName()) {
+            case "getBatchifier":
+                return inner.getBatchifier();
+            case "processInput", "batchProcessInput":
+                return processInput(method, arguments);
+            case "processOutput", "batchProcessOutput":
+                Object output = call(method, arguments);
+                if (arguments[0] instanceof TranslatorContext context) {
+                    report(context.getMetrics());
+                }
+                return output;
+            case "equals":
+                return method.getDeclaringClass() == Object.class
+                        ? wrapsSame(arguments[0])
+                        : call(method, arguments);
+            default:
+                return call(method, arguments);
         }
-        if (begins(method) && arguments[0] instanceof TranslatorContext context) {
+    }
+
+    private Object processInput(Method method, Object[] arguments) throws Throwable {
+        if (arguments[0] instanceof TranslatorContext context) {
             begin(context.getNDManager());
         }
-        Object result = call(method, arguments);
-        if (begins(method) && result instanceof NDList list && list.isEmpty()) {
+        Object input = call(method, arguments);
+        if (input instanceof NDList list && list.isEmpty()) {
             requireInputs((TranslatorContext) arguments[0], list);
         }
-        boolean predicted =
-                method.getName().equals("processOutput")
-                        || method.getName().equals("batchProcessOutput");
-        if (predicted && arguments[0] instanceof TranslatorContext context) {
-            report(context.getMetrics());
-        }
-        return result;
+        return input;
     }
 
     /**
@@ -180,11 +192,6 @@ public final class ScopedTranslator implements InvocationHandler {
                                                 frame ->
                                                         frame.getMethodName()
                                                                 .equals("streamingPredict")));
-    }
-
-    private static boolean begins(Method method) {
-        return method.getName().equals("processInput")
-                || method.getName().equals("batchProcessInput");
     }
 
     private void report(Metrics metrics) {

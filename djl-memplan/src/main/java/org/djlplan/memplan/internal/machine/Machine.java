@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -27,6 +28,11 @@ public final class Machine {
     /** Larger values mean no limit: version 1 has 2⁶³ rounded down to a page. */
     private static final long NO_LIMIT = 1L << 60;
 
+    private static final Duration CORES_KEPT = Duration.ofSeconds(1);
+
+    private static volatile Cores lastCores =
+            new Cores(Runtime.getRuntime().availableProcessors(), System.nanoTime());
+
     private final Path root;
 
     /** This machine. */
@@ -47,8 +53,17 @@ public final class Machine {
      * Returns the number of processors that the process may use: a container's quota, rounded up.
      */
     public static int cores() {
-        return Runtime.getRuntime().availableProcessors();
+        long now = System.nanoTime();
+        Cores known = lastCores;
+        if (now - known.nanos > CORES_KEPT.toNanos()) {
+            known = new Cores(Runtime.getRuntime().availableProcessors(), now);
+            lastCores = known;
+        }
+        return known.count;
     }
+
+    /** Predictions ask, and in a container the JVM reads two files each time. */
+    private record Cores(int count, long nanos) {}
 
     /**
      * Returns the number of processors that the process can keep busy permanently: a container's

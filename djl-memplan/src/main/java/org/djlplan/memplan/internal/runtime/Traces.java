@@ -30,6 +30,10 @@ final class Traces {
     private static final String JNA = Memory.class.getPackageName();
     private static final long ANY_BYTES = 8;
 
+    /** Whether djl-plan's own class loader is there as long as the JVM. */
+    private static final boolean IS_PERMANENT =
+            Traces.class.getClassLoader() == ClassLoader.getSystemClassLoader();
+
     /** A pool of no threads, or one that is always busy, must not stop us. */
     private static final long PATIENCE_MILLIS = 1000;
 
@@ -38,14 +42,15 @@ final class Traces {
     /**
      * Has JNA start its thread that frees memory, if it is not there, from a stack on which nothing
      * of an application is. A thread keeps the class loaders of the code that started it, and JNA
-     * may be shared by applications, the first of which would never be collected.
+     * may be shared by applications, the first of which would never be collected. If only the JVM's
+     * class path has code, no class loader can be collected.
      *
      * @throws LinkageError if JNA cannot be used
      */
     static void startJna() {
         ClassLoader context = Thread.currentThread().getContextClassLoader();
         try {
-            if (isJnaStarted()) {
+            if (isPermanent(context) || isJnaStarted()) {
                 return;
             }
             MethodHandle allocation =
@@ -76,6 +81,11 @@ final class Traces {
         }
     }
 
+    /** Returns whether the class loaders of this application are there as long as the JVM. */
+    private static boolean isPermanent(ClassLoader context) {
+        return IS_PERMANENT && context == ClassLoader.getSystemClassLoader();
+    }
+
     /** Returns whether the thread is there, as it is if DJL loaded the engine before. */
     private static boolean isJnaStarted() {
         ThreadGroup all = Thread.currentThread().getThreadGroup();
@@ -103,6 +113,10 @@ final class Traces {
      * @throws RuntimeException or an error that the work throws
      */
     static void runInOwnThread(Runnable work) {
+        if (isPermanent(Thread.currentThread().getContextClassLoader())) {
+            work.run();
+            return;
+        }
         FutureTask<?> task = new FutureTask<>(work, null);
         try {
             Thread thread = new Thread(null, task, BINDING_THREAD, 0, false);
@@ -126,6 +140,9 @@ final class Traces {
      * of other class loaders.
      */
     static void forgetRecords() {
+        if (IS_PERMANENT) {
+            return;
+        }
         try (URLClassLoader empty = new URLClassLoader(new URL[0], null)) {
             Class<?>[] types = {Runnable.class};
             linkRecordOf(Proxy.newProxyInstance(empty, types, (p, m, a) -> null).getClass());

@@ -19,10 +19,10 @@ import org.slf4j.LoggerFactory;
  * Plans the allocations of predictions, one plan after another, in a thread that ends when it is
  * idle. Work that finds the thread too busy is dropped; it will be offered again.
  *
- * <p>The thread waits for a second after work was offered, and between two plans for three times
- * the duration of the first, because predictions need the processors, above all in a model's first
- * seconds, when planning would also cause work for Java's compilers. A caller of {@link #await}
- * ends the pauses.
+ * <p>The thread waits for a second after work was offered, and between two plans for many times the
+ * duration of the first, because predictions need the processors, above all in a model's first
+ * seconds, when planning would also cause work for Java's compilers. A caller of {@link #await} and
+ * urgent work end the pauses.
  */
 final class Analysis {
 
@@ -31,12 +31,12 @@ final class Analysis {
     private static final int MOST_WAITING = 64;
 
     /**
-     * Pause after a plan, as a multiple of the time that it took: planning uses a quarter of the
-     * time.
+     * Pause after a plan, as a multiple of the time that it took: planning uses one part in 50 of
+     * the time, as quick plans may use of their predictions.
      */
-    private static final int PAUSE = 3;
+    private static final int PAUSE = ShapePlans.MOST_COST - 1;
 
-    private static final Duration LONGEST_PAUSE = Duration.ofMillis(250);
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
 
     /**
      * Delay after work is submitted, because Java's compilers are busy with the first predictions
@@ -54,7 +54,7 @@ final class Analysis {
 
     private static final Object PAUSES = new Object();
 
-    /** How many callers wait for the work. Guarded by PAUSES. */
+    /** How many callers wait for the work, or how much of it is urgent. Guarded by PAUSES. */
     private static int awaited;
 
     /** When the pause after the last work ends. */
@@ -82,7 +82,18 @@ final class Analysis {
 
     /** Returns whether work will be done, as soon as the work before it is done. */
     static boolean offerAtOnce(Runnable work) {
-        return offer(work, Duration.ZERO);
+        count(1);
+        boolean offered =
+                offer(
+                        () -> {
+                            count(-1);
+                            work.run();
+                        },
+                        Duration.ZERO);
+        if (!offered) {
+            count(-1);
+        }
+        return offered;
     }
 
     private static boolean offer(Runnable work, Duration delay) {
@@ -115,9 +126,11 @@ final class Analysis {
     static final class Deferred {
 
         private final Runnable work;
+        private final boolean isUrgent;
 
-        private Deferred(Runnable work) {
+        private Deferred(Runnable work, boolean isUrgent) {
             this.work = work;
+            this.isUrgent = isUrgent;
         }
 
         /** Returns whether it will be done, or was. */
@@ -126,7 +139,7 @@ final class Analysis {
                 if (!DEFERRED.contains(this)) {
                     return true;
                 }
-                boolean offered = Analysis.offer(work);
+                boolean offered = isUrgent ? offerAtOnce(work) : Analysis.offer(work);
                 if (offered) {
                     DEFERRED.remove(this);
                 }
@@ -141,9 +154,13 @@ final class Analysis {
         }
     }
 
-    /** Keeps work until it is offered. */
-    static Deferred defer(Runnable work) {
-        Deferred deferred = new Deferred(work);
+    /**
+     * Keeps work until it is offered.
+     *
+     * @param isUrgent whether it is then done as soon as the work before it
+     */
+    static Deferred defer(Runnable work, boolean isUrgent) {
+        Deferred deferred = new Deferred(work, isUrgent);
         synchronized (DEFERRED) {
             DEFERRED.add(deferred);
         }

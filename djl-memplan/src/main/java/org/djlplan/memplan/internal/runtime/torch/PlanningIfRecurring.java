@@ -9,9 +9,18 @@ import java.util.Optional;
  */
 final class PlanningIfRecurring implements AllocationSequence.Background {
 
+    private final boolean isUrgent;
+
     private Optional<Analysis.Deferred> deferred = Optional.empty();
     private boolean recurs;
     private boolean closed;
+
+    /**
+     * @param isUrgent whether planning begins as soon as such inputs recur, not a second later
+     */
+    PlanningIfRecurring(boolean isUrgent) {
+        this.isUrgent = isUrgent;
+    }
 
     @Override
     public synchronized boolean offer(Runnable work) {
@@ -19,9 +28,9 @@ final class PlanningIfRecurring implements AllocationSequence.Background {
             return false;
         }
         if (recurs) {
-            return Analysis.offer(work);
+            return isUrgent ? Analysis.offerAtOnce(work) : Analysis.offer(work);
         }
-        deferred = Optional.of(Analysis.defer(work));
+        deferred = Optional.of(Analysis.defer(work, isUrgent));
         return true;
     }
 

@@ -8,8 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.djlplan.memplan.graph.ArrayType;
@@ -61,8 +60,8 @@ final class ShapePlans implements AutoCloseable {
     private final TorchPrediction.Guard guard;
     private final LongSupplier clock;
 
-    /** By the number of threads, and the data type and the dimensions that are 1 of each input. */
-    private final ConcurrentMap<String, OfTypes> known = new ConcurrentHashMap<>();
+    /** Read at each prediction, seldom added to. */
+    private final List<OfTypes> known = new CopyOnWriteArrayList<>();
 
     private volatile boolean closed;
 
@@ -139,19 +138,27 @@ final class ShapePlans implements AutoCloseable {
     }
 
     private Optional<OfTypes> types(List<ArrayType> inputs, int threads) {
-        StringBuilder key = new StringBuilder().append(threads);
-        for (ArrayType input : inputs) {
-            key.append(' ').append(input.dataType());
-            for (long dimension : input.shape()) {
-                key.append(dimension == 1 ? '1' : 'n');
+        Optional<OfTypes> found = find(inputs, threads);
+        return found.isPresent() ? found : add(inputs, threads);
+    }
+
+    private Optional<OfTypes> find(List<ArrayType> inputs, int threads) {
+        for (OfTypes types : known) {
+            if (types.include(inputs, threads)) {
+                return Optional.of(types);
             }
         }
-        String types = key.toString();
-        OfTypes found = known.get(types);
-        if (found == null && !closed && known.size() < MOST_TYPES) {
-            found = known.computeIfAbsent(types, unused -> new OfTypes(inputs, threads));
+        return Optional.empty();
+    }
+
+    private synchronized Optional<OfTypes> add(List<ArrayType> inputs, int threads) {
+        Optional<OfTypes> found = find(inputs, threads);
+        if (found.isPresent() || closed || known.size() >= MOST_TYPES) {
+            return found;
         }
-        return Optional.ofNullable(found);
+        OfTypes types = new OfTypes(inputs, threads);
+        known.add(types);
+        return Optional.of(types);
     }
 
     /**
@@ -160,6 +167,10 @@ final class ShapePlans implements AutoCloseable {
      */
     private final class OfTypes {
 
+        /** Inputs of these types. */
+        private final List<ArrayType> example;
+
+        private final int threads;
         private final AllocationPlans.OfShapes shapes;
 
         /** Plans, least recently used first. */
@@ -198,7 +209,34 @@ final class ShapePlans implements AutoCloseable {
         }
 
         OfTypes(List<ArrayType> inputs, int threads) {
+            example = inputs;
+            this.threads = threads;
             shapes = plans.get().ofShapes(inputs, threads);
+        }
+
+        boolean include(List<ArrayType> inputs, int otherThreads) {
+            if (otherThreads != threads || inputs.size() != example.size()) {
+                return false;
+            }
+            for (int i = 0; i < inputs.size(); i++) {
+                if (!isLike(example.get(i), inputs.get(i))) {
+                    return false;
+                }
+            }
+            return true;
+        }
+
+        private static boolean isLike(ArrayType one, ArrayType other) {
+            int rank = one.shape().size();
+            if (rank != other.shape().size() || !one.dataType().equals(other.dataType())) {
+                return false;
+            }
+            for (int i = 0; i < rank; i++) {
+                if ((one.shape().get(i) == 1) != (other.shape().get(i) == 1)) {
+                    return false;
+                }
+            }
+            return true;
         }
 
         Optional<TorchPrediction> begin(ImmutableLongArray shape, Duration wait) {
@@ -461,6 +499,6 @@ final class ShapePlans implements AutoCloseable {
     @Override
     public void close() {
         closed = true;
-        known.values().forEach(OfTypes::dropAll);
+        known.forEach(OfTypes::dropAll);
     }
 }

@@ -40,9 +40,6 @@ public final class TorchMemory implements AutoCloseable {
 
     private final int mostArenas;
 
-    /** One recorded, one while the plan is made, one placed. */
-    private static final int REHEARSED = 3;
-
     /** How long closing waits for recordings to be planned and stored. */
     private static final Duration LONGEST_ANALYSIS = Duration.ofSeconds(5);
 
@@ -153,8 +150,8 @@ public final class TorchMemory implements AutoCloseable {
     }
 
     /**
-     * Loads the classes of a first prediction by beginning and ending empty ones. Needs no engine.
-     * Problems are not logged.
+     * Loads the classes of a first prediction by beginning and ending an empty one, which is not
+     * planned. Needs no engine. Problems are not logged.
      *
      * @param plans a plan of any model
      */
@@ -162,11 +159,9 @@ public final class TorchMemory implements AutoCloseable {
         WorkerCount workers = new WorkerCount(WorkerCount.AUTO);
         try (TorchMemory memory =
                 new TorchMemory("rehearsal", true, workers, () -> plans, Optional.empty())) {
-            for (int i = 0; i < REHEARSED; i++) {
-                TorchPrediction prediction = memory.begin(List.of(), false);
-                prediction.pause();
-                prediction.finish();
-            }
+            TorchPrediction prediction = memory.begin(List.of(), false);
+            prediction.pause();
+            prediction.finish();
         }
     }
 
@@ -444,15 +439,12 @@ public final class TorchMemory implements AutoCloseable {
     }
 
     /**
-     * The first kind of inputs is planned at once: most models have no other. Of the next ones
-     * those that recur soon are planned. Others have recurred often.
+     * Of the first kinds of inputs, those that recur soon are planned, the very first at once: most
+     * models have no other. Later kinds have recurred often.
      */
     private AllocationSequence.Background background() {
         int others = made.getAndIncrement();
-        if (others == 0) {
-            return Analysis::offerAtOnce;
-        }
-        return others < Recurrence.FIRST ? new PlanningIfRecurring() : Analysis::offer;
+        return others < Recurrence.FIRST ? new PlanningIfRecurring(others == 0) : Analysis::offer;
     }
 
     private AllocationSequence newSequence(Kind kind) {
@@ -524,7 +516,9 @@ public final class TorchMemory implements AutoCloseable {
 
     @Override
     public void close() {
-        settleOwn();
+        if (!isRehearsal) {
+            settleOwn();
+        }
         closed = true;
         settling.close();
         dropSequences();

@@ -14,16 +14,20 @@ import org.junit.jupiter.api.Test;
 class AnalysisTest {
 
     private static final Duration LONG = Duration.ofMinutes(1);
-    private static final int PAUSE = 3;
+    private static final int PAUSE = 49;
+    private static final long WORK_NANOS = 5_000_000;
+
+    /** Followed by a pause of almost five seconds. */
+    private static final long LONG_WORK_NANOS = 100_000_000;
 
     private record Span(long begin, long end) {}
 
     @Test
-    void offer_work_pausesThreeTimesAsLongAsTheWorkBeforeTook() throws Exception {
+    void offer_work_pausesManyTimesAsLongAsTheWorkBeforeTook() throws Exception {
         Analysis.await(LONG);
         BlockingQueue<Span> spans = new LinkedBlockingQueue<>();
         for (int i = 0; i < 2; i++) {
-            assertTrue(Analysis.offer(() -> spans.add(work())));
+            assertTrue(Analysis.offer(() -> spans.add(work(WORK_NANOS))));
         }
         Span first = spans.poll(1, TimeUnit.MINUTES);
         Span second = spans.poll(1, TimeUnit.MINUTES);
@@ -40,7 +44,7 @@ class AnalysisTest {
             assertTrue(
                     Analysis.offer(
                             () -> {
-                                Span unused = work();
+                                Span unused = work(WORK_NANOS);
                                 done.add(number);
                             }));
         }
@@ -49,9 +53,21 @@ class AnalysisTest {
         assertEquals(done.stream().sorted().toList(), done);
     }
 
-    private static Span work() {
+    @Test
+    void offerAtOnce_otherWorkPauses_followsItWithoutThePause() throws Exception {
+        Analysis.await(LONG);
+        BlockingQueue<Span> spans = new LinkedBlockingQueue<>();
+        assertTrue(Analysis.offer(() -> spans.add(work(LONG_WORK_NANOS))));
+        Span first = spans.poll(1, TimeUnit.MINUTES);
+        assertTrue(Analysis.offerAtOnce(() -> spans.add(work(0))));
+        Span urgent = spans.poll(1, TimeUnit.MINUTES);
+        assertTrue(urgent.begin() >= first.end(), first + " " + urgent);
+        assertTrue(urgent.begin() - first.end() < PAUSE * LONG_WORK_NANOS, first + " " + urgent);
+    }
+
+    private static Span work(long nanos) {
         long begin = System.nanoTime();
-        while (System.nanoTime() - begin < TimeUnit.MILLISECONDS.toNanos(5)) {
+        while (System.nanoTime() - begin < nanos) {
             Thread.onSpinWait();
         }
         return new Span(begin, System.nanoTime());

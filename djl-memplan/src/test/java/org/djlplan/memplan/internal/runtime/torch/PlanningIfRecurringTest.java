@@ -15,7 +15,7 @@ class PlanningIfRecurringTest {
     private static final Duration LONG = Duration.ofSeconds(60);
 
     private final AtomicInteger done = new AtomicInteger();
-    private final PlanningIfRecurring planning = new PlanningIfRecurring();
+    private final PlanningIfRecurring planning = new PlanningIfRecurring(false);
 
     private void runAllThatIsOffered() throws InterruptedException {
         CountDownLatch last = new CountDownLatch(1);
