@@ -6,6 +6,7 @@ import java.io.File;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.Optional;
@@ -110,14 +111,23 @@ public final class NativeLoader {
             }
         }
 
-        /** No thread is in a native method then, because each call happens during a use. */
+        /**
+         * No thread is in a native method then, because each call happens during a use. An
+         * application that has ended may have closed its class loader: nothing here needs a class
+         * that was not loaded before, such as a lambda's.
+         */
         private static synchronized void unbind() {
             pending = false;
             if (uses == 0) {
                 for (Class<?> binding : BOUND) {
                     Native.unregister(binding);
                     // A weak map of JNA, which maps the class to values that reference the class.
-                    Native.getLibraryOptions(binding).values().removeIf(binding::equals);
+                    Iterator<?> options = Native.getLibraryOptions(binding).values().iterator();
+                    while (options.hasNext()) {
+                        if (binding.equals(options.next())) {
+                            options.remove();
+                        }
+                    }
                 }
                 BOUND.clear();
                 Traces.forgetRecords();
