@@ -34,7 +34,7 @@ static inline bool djlplan_place_within(struct place place, int64_t arena_bytes)
            place.offset <= arena_bytes - place.bytes;
 }
 
-struct djlplan_torch_run;
+struct djlplan_run;
 struct djlplan_weights;
 
 /* The content and size of an arena. Its lock guards all fields that are not marked otherwise. */
@@ -46,7 +46,7 @@ struct djlplan_arena {
     size_t bytes;         /* accessible, in whole pages */
     size_t touched_bytes; /* the highest end of a block since memory was last returned */
     struct djlplan_blocks blocks;
-    struct djlplan_torch_run *runs;  /* runs with blocks here, the latest one first */
+    struct djlplan_run *runs;        /* runs with blocks here, the latest one first */
     bool given_up;                   /* it is freed when its last block and keeper are gone */
     int keepers;                     /* callers that may place blocks here without a run */
     struct djlplan_weights *weights; /* weights in this arena, or NULL; set before the first block */

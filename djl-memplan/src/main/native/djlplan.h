@@ -422,6 +422,79 @@ DJLPLAN_API int djlplan_pages_create(void);
 DJLPLAN_API int djlplan_pages_resize(int pages, int64_t old_bytes, int64_t bytes);
 DJLPLAN_API void djlplan_pages_close(int pages);
 
+/* ---- run.c, plan.c, escapes.c: predictions of libtorch and of ONNX Runtime ------------------- */
+
+/*
+ * The plan of one prediction's allocations: sizes in bytes and offsets in an arena. Offset −1 means
+ * that the allocation gets no planned place, for instance because it outlives the prediction.
+ * Returns NULL if an offset is misaligned or otherwise negative, an allocation is empty or ends
+ * beyond `arena_bytes`, or there is no memory. A plan may be deleted before its runs end, because
+ * they hold it.
+ */
+struct djlplan_plan;
+DJLPLAN_API struct djlplan_plan *djlplan_plan_create(const int64_t *bytes, const int64_t *offsets,
+                                                     int count, int64_t arena_bytes);
+DJLPLAN_API void djlplan_plan_delete(struct djlplan_plan *plan);
+
+/*
+ * The allocations of a model that outlive its predictions, identified by the allocations and frees
+ * before them. Large ones get places in `arena`, in which no run may begin; the engine allocates
+ * the others, and all of them if `arena` is NULL. Returns NULL if there is no memory. Thread-safe.
+ * The arena and the escapes may be deleted before their runs end, because these hold them.
+ */
+struct djlplan_escapes;
+DJLPLAN_API struct djlplan_escapes *djlplan_escapes_create(void *arena);
+DJLPLAN_API void djlplan_escapes_delete(struct djlplan_escapes *escapes);
+
+/*
+ * A run is one prediction, which the functions of its engine begin and pause. While it is current
+ * on a thread, that thread's allocations get places in its arena: planned places as long as sizes
+ * match the plan, and otherwise the lowest free places. The engine's allocator serves allocations
+ * that find no room. Frees of the run's blocks are seen on every thread.
+ */
+struct djlplan_run;
+/*
+ * Writes the record of each allocation: bytes, time of allocation, and time of free, which is −1 if
+ * the block was not freed, was freed on another thread before the pause, or is the engine's. Writes
+ * whole records only. Returns −1 if there were too many allocations, or too little memory to record
+ * them.
+ */
+enum { DJLPLAN_EVENT_VALUES = 3, DJLPLAN_MOST_EVENTS = 1 << 18 };
+DJLPLAN_AS_IN_JAVA(DJLPLAN_EVENT_VALUES == 3, "RunEvents.VALUES_PER_EVENT");
+DJLPLAN_API int64_t djlplan_run_events(const struct djlplan_run *run, int64_t *out,
+                                       int64_t capacity);
+/*
+ * Returns when the run was paused, on the clock of its events; −1 before the pause, or if nothing
+ * is recorded.
+ */
+DJLPLAN_API int64_t djlplan_run_paused_at(const struct djlplan_run *run);
+
+enum djlplan_counter {
+    DJLPLAN_PLACED = 0,   /* allocations that got their planned place */
+    DJLPLAN_REFUSED = 1,  /* planned ones whose place was still in use; they got another one */
+    DJLPLAN_DIVERGED = 2, /* allocations from the first one on whose size was not planned */
+    DJLPLAN_MISSING = 3,  /* planned allocations that were not made */
+    DJLPLAN_ALIVE = 4,    /* blocks still in use */
+    DJLPLAN_FITTED = 5,   /* allocations that got a place without a plan */
+    DJLPLAN_OUTSIDE = 6,  /* allocations without room, which the engine served */
+    DJLPLAN_REACHED = 7,  /* the end of the run's highest block */
+    DJLPLAN_MOST_BYTES = 8, /* peak bytes of the run's blocks, aligned */
+    DJLPLAN_KEPT_REACHED = 9, /* the end of the run's highest block in the arena of escapes */
+    DJLPLAN_COUNTERS = 10
+};
+DJLPLAN_AS_IN_JAVA(DJLPLAN_PLACED == 0 && DJLPLAN_REFUSED == 1 && DJLPLAN_DIVERGED == 2 &&
+                       DJLPLAN_MISSING == 3 && DJLPLAN_ALIVE == 4 && DJLPLAN_FITTED == 5 &&
+                       DJLPLAN_OUTSIDE == 6 && DJLPLAN_REACHED == 7 && DJLPLAN_MOST_BYTES == 8 &&
+                       DJLPLAN_KEPT_REACHED == 9 && DJLPLAN_COUNTERS == 10,
+                   "RunCounters");
+
+/*
+ * Ends a paused run, on any thread. Writes the counters, and the numbers of at most `capacity`
+ * allocations that are still in use. Their places stay reserved until they are freed.
+ */
+DJLPLAN_API void djlplan_run_finish(struct djlplan_run *run, int64_t *counters, int32_t *alive,
+                                    int capacity);
+
 /* ---- torch*.c: the CPU allocator of libtorch ------------------------------------------------- */
 
 /*
@@ -448,46 +521,14 @@ DJLPLAN_API int64_t djlplan_torch_settings(void);
 DJLPLAN_API void djlplan_torch_set_settings(int64_t wanted);
 
 /*
- * The plan of one prediction's allocations: sizes in bytes and offsets in an arena. Offset −1 means
- * that the allocation gets no planned place, for instance because it outlives the prediction.
- * Returns NULL if an offset is misaligned or otherwise negative, an allocation is empty or ends
- * beyond `arena_bytes`, or there is no memory. A plan may be deleted before its runs end, because
- * they hold it.
- */
-struct djlplan_torch_plan;
-DJLPLAN_API struct djlplan_torch_plan *djlplan_torch_plan_create(const int64_t *bytes,
-                                                                 const int64_t *offsets, int count,
-                                                                 int64_t arena_bytes);
-DJLPLAN_API void djlplan_torch_plan_delete(struct djlplan_torch_plan *plan);
-
-/*
- * The allocations of a model that outlive its predictions, identified by the allocations and frees
- * before them. Large ones get places in `arena`, in which no run may begin; the engine allocates
- * the others, and all of them if `arena` is NULL. Returns NULL if there is no memory. Thread-safe.
- * The arena and the escapes may be deleted before their runs end, because these hold them.
- */
-struct djlplan_torch_escapes;
-DJLPLAN_API struct djlplan_torch_escapes *djlplan_torch_escapes_create(void *arena);
-DJLPLAN_API void djlplan_torch_escapes_delete(struct djlplan_torch_escapes *escapes);
-
-/*
- * A run is one prediction. While it is current on a thread, that thread's allocations get places in
- * its arena: planned places as long as sizes match the plan, and otherwise the lowest free places.
- * The engine's allocator serves allocations that find no room. Frees of the run's blocks are seen
- * on every thread.
- */
-struct djlplan_torch_run;
-/*
  * Begins a run on this thread. `arena` must be an arena of this library that no other run uses
  * until this one is finished; blocks of earlier runs may lie in it. `plan` and `escapes` may be
  * NULL. With `logged` 1, allocations and frees are recorded. Returns NULL if this thread already
  * has a run, there is no memory, the arena is too small for the plan, or the arena has a run or is
  * not of this library.
  */
-DJLPLAN_API struct djlplan_torch_run *djlplan_torch_begin(struct djlplan_torch_plan *plan,
-                                                          void *arena,
-                                                          struct djlplan_torch_escapes *escapes,
-                                                          int logged);
+DJLPLAN_API struct djlplan_run *djlplan_torch_begin(struct djlplan_plan *plan, void *arena,
+                                                    struct djlplan_escapes *escapes, int logged);
 /*
  * Ends the current run's allocations; only on its own thread. Returns 1 if none of its blocks is in
  * use and nothing is recorded; then the run may be finished at once.
@@ -510,48 +551,6 @@ DJLPLAN_API int djlplan_torch_passes(void);
  * as those of a library's lazily created objects, still run before. Thread-safe.
  */
 DJLPLAN_API int djlplan_torch_guard_exit(void);
-
-/*
- * Writes the record of each allocation: bytes, time of allocation, and time of free, which is −1 if
- * the block was not freed, was freed on another thread before the pause, or is the engine's. Writes
- * whole records only. Returns −1 if there were too many allocations, or too little memory to record
- * them.
- */
-enum { DJLPLAN_EVENT_VALUES = 3, DJLPLAN_MOST_EVENTS = 1 << 18 };
-DJLPLAN_AS_IN_JAVA(DJLPLAN_EVENT_VALUES == 3, "RunEvents.VALUES_PER_EVENT");
-DJLPLAN_API int64_t djlplan_torch_events(const struct djlplan_torch_run *run, int64_t *out,
-                                         int64_t capacity);
-/*
- * Returns when the run was paused, on the clock of its events; −1 before the pause, or if nothing
- * is recorded.
- */
-DJLPLAN_API int64_t djlplan_torch_paused_at(const struct djlplan_torch_run *run);
-
-enum djlplan_counter {
-    DJLPLAN_PLACED = 0,   /* allocations that got their planned place */
-    DJLPLAN_REFUSED = 1,  /* planned ones whose place was still in use; they got another one */
-    DJLPLAN_DIVERGED = 2, /* allocations from the first one on whose size was not planned */
-    DJLPLAN_MISSING = 3,  /* planned allocations that were not made */
-    DJLPLAN_ALIVE = 4,    /* blocks still in use */
-    DJLPLAN_FITTED = 5,   /* allocations that got a place without a plan */
-    DJLPLAN_OUTSIDE = 6,  /* allocations without room, which the engine served */
-    DJLPLAN_REACHED = 7,  /* the end of the run's highest block */
-    DJLPLAN_MOST_BYTES = 8, /* peak bytes of the run's blocks, aligned */
-    DJLPLAN_KEPT_REACHED = 9, /* the end of the run's highest block in the arena of escapes */
-    DJLPLAN_COUNTERS = 10
-};
-DJLPLAN_AS_IN_JAVA(DJLPLAN_PLACED == 0 && DJLPLAN_REFUSED == 1 && DJLPLAN_DIVERGED == 2 &&
-                       DJLPLAN_MISSING == 3 && DJLPLAN_ALIVE == 4 && DJLPLAN_FITTED == 5 &&
-                       DJLPLAN_OUTSIDE == 6 && DJLPLAN_REACHED == 7 && DJLPLAN_MOST_BYTES == 8 &&
-                       DJLPLAN_KEPT_REACHED == 9 && DJLPLAN_COUNTERS == 10,
-                   "RunCounters");
-
-/*
- * Ends a paused run, on any thread. Writes the counters, and the numbers of at most `capacity`
- * allocations that are still in use. Their places stay reserved until they are freed.
- */
-DJLPLAN_API void djlplan_torch_finish(struct djlplan_torch_run *run, int64_t *counters,
-                                      int32_t *alive, int capacity);
 
 /*
  * Starts to observe operators and to record which operator makes each allocation of any run, and
@@ -699,15 +698,14 @@ DJLPLAN_API void *djlplan_ort_arrived(int64_t *weights_bytes);
 
 /*
  * Begins a run on this thread: until it is paused, the thread's allocations get the lowest free
- * places in the arena. It is finished by djlplan_torch_finish. `escapes` may be NULL; with
- * `recorded`, djlplan_torch_events returns its events. An allocation that would end beyond
+ * places in the arena. It is finished by djlplan_run_finish. `escapes` may be NULL; with
+ * `recorded`, djlplan_run_events returns its events. An allocation that would end beyond
  * `limit_bytes` in the arena fails like one of the engine's. Returns NULL if this thread already
  * has a run of this engine, there is no memory, the arena is not of this library, or the arena has
  * a run with a plan.
  */
-DJLPLAN_API struct djlplan_torch_run *djlplan_ort_begin(void *arena,
-                                                        struct djlplan_torch_escapes *escapes,
-                                                        int recorded, int64_t limit_bytes);
+DJLPLAN_API struct djlplan_run *djlplan_ort_begin(void *arena, struct djlplan_escapes *escapes,
+                                                  int recorded, int64_t limit_bytes);
 /*
  * Returns the end in the arena of the first allocation that this thread's last run was refused, or
  * 0.

@@ -1,13 +1,13 @@
 /*
  * An allocator for ONNX Runtime. Sessions use it if they ask for their environment's allocators.
  *
- * Allocations of a run get places in its arena, like libtorch's (torch_run.h). All others come from
+ * Allocations of a run get places in its arena, like libtorch's (run.h). All others come from
  * the engine's default allocator: weights, outputs, and allocations of the application's other
  * sessions. A header in front of these blocks has their size, for the figures.
  */
 #define _GNU_SOURCE
 #include "ort_abi.h"
-#include "torch_run.h"
+#include "run.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -47,7 +47,7 @@ static bool copied;
 
 static _Atomic int64_t figures[DJLPLAN_ORT_FIGURES];
 
-static _Thread_local struct djlplan_torch_run *current;
+static _Thread_local struct djlplan_run *current;
 static _Thread_local int64_t run_bytes; /* requested by the current run */
 static _Thread_local int64_t run_limit; /* the end of the arena's part that it may use */
 static _Thread_local int64_t refused;   /* the end of the first refused allocation; 0: none */
@@ -286,8 +286,8 @@ void *djlplan_ort_arrived(int64_t *weights_bytes) {
     return session;
 }
 
-struct djlplan_torch_run *djlplan_ort_begin(void *arena, struct djlplan_torch_escapes *escapes,
-                                            int recorded, int64_t limit_bytes) {
+struct djlplan_run *djlplan_ort_begin(void *arena, struct djlplan_escapes *escapes, int recorded,
+                                      int64_t limit_bytes) {
     if (current != NULL) return NULL;
     current = djlplan_run_begin(NULL, arena, escapes, recorded);
     run_bytes = 0;
@@ -297,7 +297,7 @@ struct djlplan_torch_run *djlplan_ort_begin(void *arena, struct djlplan_torch_es
 }
 
 int64_t djlplan_ort_pause(void) {
-    struct djlplan_torch_run *run = current;
+    struct djlplan_run *run = current;
     if (run == NULL) return -1;
     current = NULL;
     (void)djlplan_run_pause(run);

@@ -1,9 +1,12 @@
 /* Intercepts libtorch's CPU allocator, and passes allocations to the current run. */
 #define _GNU_SOURCE
+#include "run.h"
 #include "torch_engine.h"
-#include "torch_run.h"
+#include "torch_names.h"
+#include "torch_weights.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 
@@ -19,7 +22,16 @@ static bool attached;
 static void *vtable[TORCH_BEFORE + TORCH_ENTRIES_NEW];
 static torch_allocator ours = {vtable + TORCH_BEFORE};
 
-static _Thread_local struct djlplan_torch_run *current;
+static _Thread_local struct djlplan_run *current;
+
+/* Frees a block of the engine's allocator or of an arena, on any thread. */
+static void free_block(void *block) {
+    if (block != NULL && !djlplan_run_free(block)) djlplan_torch_engine_free(block);
+}
+
+static torch_data_ptr block_at(void *address) {
+    return (torch_data_ptr){address, free_block, address, TORCH_DEVICE_CPU, TORCH_NO_INDEX};
+}
 
 /* Returns the place of an allocation among this thread's weights, NULL if it is not a weight. */
 static void *place_among_weights(size_t bytes) {
@@ -32,10 +44,11 @@ static torch_data_ptr allocate(const torch_allocator *self, size_t bytes) {
     (void)self;
     atomic_thread_fence(memory_order_acquire); /* pairs with the release fence of attach() */
     void *weight = place_among_weights(bytes);
-    if (weight != NULL) return djlplan_torch_block(weight);
-    struct djlplan_torch_run *run = current;
+    if (weight != NULL) return block_at(weight);
+    struct djlplan_run *run = current;
     if (run == NULL) return djlplan_torch_engine_allocate(bytes);
-    torch_data_ptr block = djlplan_run_allocate(run, bytes);
+    void *place = djlplan_run_place(run, bytes);
+    torch_data_ptr block = place == NULL ? djlplan_torch_engine_allocate(bytes) : block_at(place);
     if (atomic_load_explicit(&djlplan_names_kept, memory_order_relaxed)) {
         djlplan_names_note(bytes, block.data);
     }
@@ -46,7 +59,7 @@ static torch_data_ptr allocate(const torch_allocator *self, size_t bytes) {
 static torch_deleter raw_deleter(const torch_allocator *self) {
     (void)self;
     atomic_thread_fence(memory_order_acquire);
-    return djlplan_torch_free;
+    return free_block;
 }
 
 static const char *attach_to(void *library) {
@@ -87,8 +100,8 @@ int djlplan_torch_attach(char *message, int64_t message_bytes) {
     return problem == NULL ? DJLPLAN_OK : DJLPLAN_ENGINE_ERROR;
 }
 
-struct djlplan_torch_run *djlplan_torch_begin(struct djlplan_torch_plan *plan, void *arena,
-                                              struct djlplan_torch_escapes *escapes, int logged) {
+struct djlplan_run *djlplan_torch_begin(struct djlplan_plan *plan, void *arena,
+                                        struct djlplan_escapes *escapes, int logged) {
     if (current != NULL) return NULL;
     current = djlplan_run_begin(plan, arena, escapes, logged);
     if (current != NULL) djlplan_torch_pass_begin();
@@ -96,7 +109,7 @@ struct djlplan_torch_run *djlplan_torch_begin(struct djlplan_torch_plan *plan, v
 }
 
 int djlplan_torch_pause(void) {
-    struct djlplan_torch_run *run = current;
+    struct djlplan_run *run = current;
     if (run == NULL) return 0;
     current = NULL;
     djlplan_torch_pass_end();

@@ -3,8 +3,10 @@
  * during a pass.
  */
 #define _GNU_SOURCE /* on_exit */
-#include "torch_run.h"
+#include "djlplan.h"
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

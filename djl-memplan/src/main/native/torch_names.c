@@ -3,9 +3,10 @@
  * observers of operators. For reports; operators are observed only on request.
  */
 #define _GNU_SOURCE
-#include "torch_run.h"
+#include "torch_names.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * offsets of torch_abi.h, and only after a tensor made here has confirmed them.
  */
 #define _GNU_SOURCE
-#include "torch_run.h"
+#include "torch_names.h"
 
 #include <dlfcn.h>
 #include <string.h>

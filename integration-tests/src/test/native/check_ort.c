@@ -58,9 +58,9 @@ static int64_t figure(enum djlplan_ort_figure which) {
     return figures[which];
 }
 
-static int64_t finish(struct djlplan_torch_run *run, enum djlplan_counter which) {
+static int64_t finish(struct djlplan_run *run, enum djlplan_counter which) {
     int64_t counters[DJLPLAN_COUNTERS];
-    djlplan_torch_finish(run, counters, NULL, 0);
+    djlplan_run_finish(run, counters, NULL, 0);
     return counters[which];
 }
 
@@ -159,8 +159,8 @@ static void check_expected(const void *table, void (*refuse)(int), int (*asked)(
 }
 
 /* Allocates an intermediate and an output; returns the output, which is in use. */
-static void *predict(struct djlplan_torch_escapes *escapes, int64_t bytes) {
-    struct djlplan_torch_run *run = djlplan_ort_begin(arena, escapes, 0, INT64_MAX);
+static void *predict(struct djlplan_escapes *escapes, int64_t bytes) {
+    struct djlplan_run *run = djlplan_ort_begin(arena, escapes, 0, INT64_MAX);
     CHECK(run != NULL && djlplan_ort_begin(arena, escapes, 0, INT64_MAX) == NULL);
     void *intermediate = allocate((size_t)bytes), *output = allocate((size_t)bytes);
     CHECK(in_arena(intermediate));
@@ -172,19 +172,19 @@ static void *predict(struct djlplan_torch_escapes *escapes, int64_t bytes) {
 }
 
 static void check_runs(void) {
-    struct djlplan_torch_escapes *escapes = djlplan_torch_escapes_create(NULL);
+    struct djlplan_escapes *escapes = djlplan_escapes_create(NULL);
     void *first = predict(escapes, LARGE), *second = predict(escapes, 2 * LARGE);
     CHECK(in_arena(first) && !in_arena(second));
     release_elsewhere(first);
     release(second);
     CHECK(djlplan_arena_in_use(arena) == 0);
     CHECK(djlplan_ort_begin(&environment, escapes, 0, INT64_MAX) == NULL);
-    djlplan_torch_escapes_delete(escapes);
+    djlplan_escapes_delete(escapes);
 }
 
 /* Checks a run of which nothing fits, so the engine allocates everything. */
 static void check_no_room(void) {
-    struct djlplan_torch_run *run = djlplan_ort_begin(arena, NULL, 0, INT64_MAX);
+    struct djlplan_run *run = djlplan_ort_begin(arena, NULL, 0, INT64_MAX);
     void *block = allocate((size_t)64 * MEBI);
     CHECK(!in_arena(block));
     release(block);
@@ -194,7 +194,7 @@ static void check_no_room(void) {
 
 /* Checks that an allocation beyond the limit fails, and occupies nothing. */
 static void check_limit(void) {
-    struct djlplan_torch_run *run = djlplan_ort_begin(arena, NULL, 1, 2 * LARGE);
+    struct djlplan_run *run = djlplan_ort_begin(arena, NULL, 1, 2 * LARGE);
     void *block = allocate(LARGE);
     CHECK(in_arena(block) && djlplan_ort_refused() == 0);
     CHECK(allocate((size_t)2 * LARGE) == NULL);
@@ -202,13 +202,13 @@ static void check_limit(void) {
     release(block);
     CHECK(djlplan_arena_in_use(arena) == 0);
     djlplan_ort_pause();
-    CHECK(djlplan_torch_events(run, NULL, 0) == (int64_t)2 * DJLPLAN_EVENT_VALUES);
+    CHECK(djlplan_run_events(run, NULL, 0) == (int64_t)2 * DJLPLAN_EVENT_VALUES);
     (void)finish(run, DJLPLAN_OUTSIDE);
     CHECK(djlplan_ort_refused() >= (int64_t)3 * LARGE);
 }
 
 static void *predict_often(void *seed) {
-    struct djlplan_torch_escapes *escapes = djlplan_torch_escapes_create(NULL);
+    struct djlplan_escapes *escapes = djlplan_escapes_create(NULL);
     size_t bytes = (size_t)(uintptr_t)seed * 1000;
     for (int i = 0; i < ROUNDS; i++) {
         char *output = predict(escapes, (int64_t)bytes);
@@ -216,7 +216,7 @@ static void *predict_often(void *seed) {
         release(output);
         if (i % 100 == 0) djlplan_arena_trim(arena, 0, INT64_MAX);
     }
-    djlplan_torch_escapes_delete(escapes);
+    djlplan_escapes_delete(escapes);
     return NULL;
 }
 

@@ -58,17 +58,17 @@ void release_elsewhere(torch_data_ptr *block) {
 }
 
 struct finish {
-    struct djlplan_torch_run *run;
+    struct djlplan_run *run;
     int64_t *counters;
 };
 
 static void *finish_there(void *arguments) {
     struct finish *finish = arguments;
-    djlplan_torch_finish(finish->run, finish->counters, NULL, 0);
+    djlplan_run_finish(finish->run, finish->counters, NULL, 0);
     return NULL;
 }
 
-void finish_elsewhere(struct djlplan_torch_run *run, int64_t *counters) {
+void finish_elsewhere(struct djlplan_run *run, int64_t *counters) {
     struct finish finish = {run, counters};
     pthread_t thread;
     CHECK(pthread_create(&thread, NULL, finish_there, &finish) == 0);

@@ -23,7 +23,7 @@ void *raw_allocate(size_t bytes);
 void raw_deallocate(void *block);
 /* Frees a block, or finishes a run, on another thread. */
 void release_elsewhere(torch_data_ptr *block);
-void finish_elsewhere(struct djlplan_torch_run *run, int64_t *counters);
+void finish_elsewhere(struct djlplan_run *run, int64_t *counters);
 
 /* Returns the bytes of address space that this process has mapped. */
 size_t mapped_bytes(void);

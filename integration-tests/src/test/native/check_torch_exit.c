@@ -23,9 +23,7 @@ static void destroy(void) {
     CHECK(write(STDOUT_FILENO, "destroyed, ", 11) == 11);
 }
 
-static struct djlplan_torch_run *begin(void *arena) {
-    return djlplan_torch_begin(NULL, arena, NULL, 0);
-}
+static struct djlplan_run *begin(void *arena) { return djlplan_torch_begin(NULL, arena, NULL, 0); }
 
 /* Checks counts for runs, nested and rejected runs, and passes without a run. */
 static void check_counts(void) {
@@ -33,7 +31,7 @@ static void check_counts(void) {
     int64_t counters[DJLPLAN_COUNTERS];
     CHECK(djlplan_torch_passes() == 0);
     CHECK(begin(NULL) == NULL && djlplan_torch_passes() == 0);
-    struct djlplan_torch_run *run = begin(arena);
+    struct djlplan_run *run = begin(arena);
     CHECK(run != NULL && djlplan_torch_passes() == 1);
     CHECK(begin(arena) == NULL && djlplan_torch_passes() == 1);
     djlplan_torch_pass_begin();
@@ -42,7 +40,7 @@ static void check_counts(void) {
     djlplan_torch_pause();
     CHECK(djlplan_torch_passes() == 0);
     djlplan_torch_pause();
-    djlplan_torch_finish(run, counters, NULL, 0);
+    djlplan_run_finish(run, counters, NULL, 0);
     CHECK(djlplan_torch_passes() == 0);
     djlplan_arena_free(arena);
 }

@@ -1,7 +1,8 @@
 /* Checks predictions without a plan: places, records, and blocks that outlive them. */
 #define _DEFAULT_SOURCE
 #include "check_torch.h"
-#include "torch_run.h"
+#include "run.h"
+#include "torch_names.h"
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -11,9 +12,7 @@ enum { MANY = 3000, EVENT = 3, MEBI = 1 << 20, SMALL = 100, LARGE = 200 << 10 };
 
 static char *arena;
 
-static struct djlplan_torch_run *begin(void) {
-    return djlplan_torch_begin(NULL, arena, NULL, 1);
-}
+static struct djlplan_run *begin(void) { return djlplan_torch_begin(NULL, arena, NULL, 1); }
 
 static void check_event(const int64_t *event, int64_t bytes, int64_t allocated, int64_t freed) {
     CHECK(event[0] == bytes && event[1] == allocated && event[2] == freed);
@@ -25,10 +24,10 @@ static void trim(void *trimmed, int64_t keep) {
     while (below >= 0) below = djlplan_arena_trim(trimmed, keep, below);
 }
 
-static void finish(struct djlplan_torch_run *run) {
+static void finish(struct djlplan_run *run) {
     int64_t counters[DJLPLAN_COUNTERS + 1];
     memset(counters, -1, sizeof counters);
-    djlplan_torch_finish(run, counters, NULL, 0);
+    djlplan_run_finish(run, counters, NULL, 0);
     for (int i = 0; i < DJLPLAN_ALIVE; i++) CHECK(counters[i] == 0);
     CHECK(counters[DJLPLAN_COUNTERS] == -1);
 }
@@ -53,9 +52,9 @@ static void allocate_unrecorded(torch_data_ptr *from_before) {
 static void check_events(void) {
     reuse_blocks(1);
     torch_data_ptr from_before = allocate(7);
-    struct djlplan_torch_run *run = begin();
+    struct djlplan_run *run = begin();
     CHECK(run != NULL && begin() == NULL);
-    CHECK(djlplan_torch_events(run, NULL, 0) == 0);
+    CHECK(djlplan_run_events(run, NULL, 0) == 0);
     torch_data_ptr a = allocate(100), empty = allocate(0), b = allocate(200);
     allocate_unrecorded(&from_before);
     void *address = a.data;
@@ -65,18 +64,18 @@ static void check_events(void) {
     release_elsewhere(&b);
     void *raw = raw_allocate(400);
     raw_deallocate(raw);
-    CHECK(djlplan_torch_paused_at(run) == -1);
+    CHECK(djlplan_run_paused_at(run) == -1);
     CHECK(djlplan_torch_pause() == 0);
-    CHECK(djlplan_torch_paused_at(run) == 9);
+    CHECK(djlplan_run_paused_at(run) == 9);
     torch_data_ptr later = allocate(500);
     release_elsewhere(&again); /* recorded, because it is after the pause */
     release(&empty);
     release(&later);
     int64_t events[6 * EVENT + 1];
     memset(events, -1, sizeof events);
-    CHECK(djlplan_torch_events(run, events, 2 * EVENT + 2) == 6 * EVENT);
+    CHECK(djlplan_run_events(run, events, 2 * EVENT + 2) == 6 * EVENT);
     CHECK(events[2 * EVENT] == -1);
-    CHECK(djlplan_torch_events(run, events, 6 * EVENT + 1) == 6 * EVENT);
+    CHECK(djlplan_run_events(run, events, 6 * EVENT + 1) == 6 * EVENT);
     CHECK(events[6 * EVENT] == -1);
     check_event(events, 100, 0, 3);
     check_event(events + EVENT, 0, 1, -1);
@@ -96,11 +95,11 @@ static void check_events(void) {
 static void check_many(void) {
     static torch_data_ptr blocks[MANY];
     static int64_t events[MANY * EVENT];
-    struct djlplan_torch_run *run = begin();
+    struct djlplan_run *run = begin();
     for (int i = 0; i < MANY; i++) blocks[i] = allocate((size_t)i + 1);
     for (int i = MANY - 2; i >= 0; i -= 2) release(&blocks[i]);
     djlplan_torch_pause();
-    CHECK(djlplan_torch_events(run, events, MANY * EVENT) == MANY * EVENT);
+    CHECK(djlplan_run_events(run, events, MANY * EVENT) == MANY * EVENT);
     int64_t time = MANY;
     for (int i = MANY - 1; i >= 0; i--) {
         check_event(events + i * EVENT, i + 1, i, i % 2 == 0 ? time++ : -1);
@@ -111,13 +110,13 @@ static void check_many(void) {
 
 /* Checks more allocations than are recorded: then there is no record to plan. */
 static void check_too_many(void) {
-    struct djlplan_torch_run *run = begin();
+    struct djlplan_run *run = begin();
     run->next = DJLPLAN_MOST_EVENTS;
     torch_data_ptr block = allocate(1);
     CHECK(djlplan_arena_of(block.data) != NULL);
     release(&block);
     djlplan_torch_pause();
-    CHECK(djlplan_torch_events(run, NULL, 0) == -1);
+    CHECK(djlplan_run_events(run, NULL, 0) == -1);
     finish(run);
 }
 
@@ -125,7 +124,7 @@ static int64_t offset_of(torch_data_ptr block) { return (char *)block.data - are
 
 /* Checks that a block gets the lowest place with room, and that freed neighbours merge. */
 static void check_first_fit(void) {
-    struct djlplan_torch_run *run = djlplan_torch_begin(NULL, arena, NULL, 0);
+    struct djlplan_run *run = djlplan_torch_begin(NULL, arena, NULL, 0);
     torch_data_ptr a = allocate(64), b = allocate(100), c = allocate(200), d = allocate(64);
     CHECK(offset_of(a) == 0 && offset_of(b) == 64 && offset_of(c) == 192 && offset_of(d) == 448);
     release(&b);
@@ -141,7 +140,7 @@ static void check_first_fit(void) {
     release(&f);
     CHECK(djlplan_torch_pause() == 1);
     int64_t counters[DJLPLAN_COUNTERS];
-    djlplan_torch_finish(run, counters, NULL, 0);
+    djlplan_run_finish(run, counters, NULL, 0);
     CHECK(counters[DJLPLAN_FITTED] == 7 && counters[DJLPLAN_OUTSIDE] == 0);
     CHECK(counters[DJLPLAN_REACHED] == 512 + 192 && counters[DJLPLAN_ALIVE] == 0);
     CHECK(counters[DJLPLAN_MOST_BYTES] == 512 + 192);
@@ -152,11 +151,11 @@ static void check_first_fit(void) {
  * in later runs.
  */
 static void check_escapes(void) {
-    struct djlplan_torch_escapes *escapes = djlplan_torch_escapes_create(NULL);
+    struct djlplan_escapes *escapes = djlplan_escapes_create(NULL);
     char *kept[3] = {0};
     torch_data_ptr blocks[3];
     for (int round = 0; round < 3; round++) {
-        struct djlplan_torch_run *run = djlplan_torch_begin(NULL, arena, escapes, 0);
+        struct djlplan_run *run = djlplan_torch_begin(NULL, arena, escapes, 0);
         torch_data_ptr inner = allocate(LARGE);
         memset(inner.data, 0xEE, LARGE);
         /* The last round has another structure. */
@@ -168,11 +167,11 @@ static void check_escapes(void) {
         if (round == 2) release(&more);
         CHECK(djlplan_torch_pause() == (round == 1));
         int64_t counters[DJLPLAN_COUNTERS];
-        djlplan_torch_finish(run, counters, NULL, 0);
+        djlplan_run_finish(run, counters, NULL, 0);
         CHECK(counters[DJLPLAN_ALIVE] == (round != 1));
         CHECK((djlplan_arena_of(kept[round]) == NULL) == (round == 1));
     }
-    djlplan_torch_escapes_delete(escapes);
+    djlplan_escapes_delete(escapes);
     CHECK(djlplan_arena_in_use(arena));
     trim(arena, 0);
     for (int round = 0; round < 3; round++) {
@@ -183,15 +182,14 @@ static void check_escapes(void) {
 }
 
 /* Allocates a block that outlives the run, in the engine's memory or in the arena for outputs. */
-static torch_data_ptr predict(struct djlplan_torch_plan *plan,
-                              struct djlplan_torch_escapes *escapes, size_t bytes,
-                              int64_t *counters) {
-    struct djlplan_torch_run *run = djlplan_torch_begin(plan, arena, escapes, 0);
+static torch_data_ptr predict(struct djlplan_plan *plan, struct djlplan_escapes *escapes,
+                              size_t bytes, int64_t *counters) {
+    struct djlplan_run *run = djlplan_torch_begin(plan, arena, escapes, 0);
     CHECK(run != NULL);
     torch_data_ptr output = allocate(bytes);
     memset(output.data, 0x11, bytes);
     djlplan_torch_pause();
-    djlplan_torch_finish(run, counters, NULL, 0);
+    djlplan_run_finish(run, counters, NULL, 0);
     return output;
 }
 
@@ -201,7 +199,7 @@ static torch_data_ptr predict(struct djlplan_torch_plan *plan,
  */
 static void check_outputs(void) {
     char *outputs = djlplan_arena_create(DJLPLAN_SPARE_BYTES, 8 * MEBI);
-    struct djlplan_torch_escapes *escapes = djlplan_torch_escapes_create(outputs);
+    struct djlplan_escapes *escapes = djlplan_escapes_create(outputs);
     int64_t counters[DJLPLAN_COUNTERS];
     torch_data_ptr first = predict(NULL, escapes, LARGE, counters);
     CHECK(djlplan_arena_of(first.data) == djlplan_arena_of(arena));
@@ -215,16 +213,16 @@ static void check_outputs(void) {
     release(&few);
     release(&much);
     const int64_t bytes = LARGE, offset = -1;
-    struct djlplan_torch_plan *plan = djlplan_torch_plan_create(&bytes, &offset, 1, LARGE);
+    struct djlplan_plan *plan = djlplan_plan_create(&bytes, &offset, 1, LARGE);
     torch_data_ptr third = predict(plan, escapes, LARGE, counters);
     CHECK(third.data == outputs + LARGE && counters[DJLPLAN_ALIVE] == 0);
     release_elsewhere(&second);
     torch_data_ptr fourth = predict(plan, escapes, LARGE, counters);
     CHECK(fourth.data == outputs && counters[DJLPLAN_KEPT_REACHED] == LARGE);
-    djlplan_torch_plan_delete(plan);
+    djlplan_plan_delete(plan);
     release(&fourth);
-    struct djlplan_torch_run *run = djlplan_torch_begin(NULL, arena, escapes, 0);
-    djlplan_torch_escapes_delete(escapes);
+    struct djlplan_run *run = djlplan_torch_begin(NULL, arena, escapes, 0);
+    djlplan_escapes_delete(escapes);
     djlplan_arena_free(outputs);
     for (int i = 0; i < LARGE; i++) CHECK(((char *)third.data)[i] == 0x11);
     release(&third);
@@ -232,7 +230,7 @@ static void check_outputs(void) {
     torch_data_ptr last = allocate(LARGE);
     CHECK(last.data == outputs);
     djlplan_torch_pause();
-    djlplan_torch_finish(run, counters, NULL, 0);
+    djlplan_run_finish(run, counters, NULL, 0);
     CHECK(djlplan_arena_of(outputs) != NULL);
     release_elsewhere(&last);
     CHECK(djlplan_arena_of(outputs) == NULL);
@@ -242,17 +240,17 @@ static void check_outputs(void) {
 
 /* Checks that the engine allocates small outputs that outlive the pass but not the prediction. */
 static void check_few_bytes(void) {
-    struct djlplan_torch_escapes *escapes = djlplan_torch_escapes_create(NULL);
+    struct djlplan_escapes *escapes = djlplan_escapes_create(NULL);
     for (int round = 0; round < 2; round++) {
-        struct djlplan_torch_run *run = djlplan_torch_begin(NULL, arena, escapes, 0);
+        struct djlplan_run *run = djlplan_torch_begin(NULL, arena, escapes, 0);
         torch_data_ptr output = allocate(SMALL);
         CHECK(djlplan_torch_pause() == round);
         release(&output);
         int64_t counters[DJLPLAN_COUNTERS];
-        djlplan_torch_finish(run, counters, NULL, 0);
+        djlplan_run_finish(run, counters, NULL, 0);
         CHECK(counters[DJLPLAN_ALIVE] == 0 && counters[DJLPLAN_FITTED] == 1 - round);
     }
-    djlplan_torch_escapes_delete(escapes);
+    djlplan_escapes_delete(escapes);
 }
 
 static int pages_in_memory(const char *from, int64_t bytes) {
@@ -271,7 +269,7 @@ static int pages_in_memory(const char *from, int64_t bytes) {
 static void check_growth(void) {
     char *growing = djlplan_arena_create(DJLPLAN_SPARE_BYTES, 8 * MEBI);
     CHECK(growing != NULL && djlplan_arena_of(growing + 4 * MEBI) == NULL);
-    struct djlplan_torch_run *run = djlplan_torch_begin(NULL, growing, NULL, 0);
+    struct djlplan_run *run = djlplan_torch_begin(NULL, growing, NULL, 0);
     torch_data_ptr low = allocate(SMALL), middle = allocate(5 * MEBI), high = allocate(MEBI);
     CHECK((char *)high.data > growing + 5 * MEBI && (char *)high.data < growing + 8 * MEBI);
     memset(low.data, 1, SMALL);
@@ -283,7 +281,7 @@ static void check_growth(void) {
     release(&middle);
     djlplan_torch_pause();
     int64_t counters[DJLPLAN_COUNTERS];
-    djlplan_torch_finish(run, counters, NULL, 0);
+    djlplan_run_finish(run, counters, NULL, 0);
     CHECK(counters[DJLPLAN_OUTSIDE] == 1 && counters[DJLPLAN_ALIVE] == 2);
     CHECK(pages_in_memory(growing, 8 * MEBI) >= 6 * MEBI / DJLPLAN_SPARE_BYTES);
     trim(growing, 2 * MEBI);
@@ -333,7 +331,7 @@ static void check_names(void) {
     CHECK(djlplan_torch_names(lines, sizeof lines) == 0);
     atomic_store(&djlplan_names_kept, true);
     torch_data_ptr outside = allocate(50); /* outside any run */
-    struct djlplan_torch_run *run = begin();
+    struct djlplan_run *run = begin();
     torch_data_ptr a = allocate(100), empty = allocate(0);
     djlplan_torch_names_end();
     torch_data_ptr b = allocate(300);

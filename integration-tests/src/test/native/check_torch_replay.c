@@ -1,7 +1,7 @@
 /* Checks which allocations get their planned place, and arenas whose blocks are kept. */
 #define _GNU_SOURCE
 #include "check_torch.h"
-#include "torch_run.h"
+#include "run.h"
 
 #include <limits.h>
 
@@ -14,19 +14,19 @@ struct counts {
     int64_t placed, refused, diverged, missing, alive;
 };
 
-static struct djlplan_torch_plan *plan_of(const int64_t (*bytes_and_offsets)[2], int count) {
+static struct djlplan_plan *plan_of(const int64_t (*bytes_and_offsets)[2], int count) {
     int64_t bytes[NUMBERS], offsets[NUMBERS];
     for (int i = 0; i < count; i++) {
         bytes[i] = bytes_and_offsets[i][0];
         offsets[i] = bytes_and_offsets[i][1];
     }
-    return djlplan_torch_plan_create(bytes, offsets, count, ARENA);
+    return djlplan_plan_create(bytes, offsets, count, ARENA);
 }
 
-static void check_finish(struct djlplan_torch_run *run, struct counts expected) {
+static void check_finish(struct djlplan_run *run, struct counts expected) {
     int64_t counters[DJLPLAN_COUNTERS];
     int32_t alive[NUMBERS];
-    djlplan_torch_finish(run, counters, alive, NUMBERS);
+    djlplan_run_finish(run, counters, alive, NUMBERS);
     CHECK(counters[DJLPLAN_PLACED] == expected.placed);
     CHECK(counters[DJLPLAN_REFUSED] == expected.refused);
     CHECK(counters[DJLPLAN_DIVERGED] == expected.diverged);
@@ -51,9 +51,9 @@ static torch_data_ptr expect(size_t bytes, const char *arena, int64_t offset) {
 
 static void check_places(char *arena) {
     const int64_t numbers[][2] = {{100, 0}, {0, -1}, {5000, 128}, {100, 0}, {70, -1}, {64, 8192}};
-    struct djlplan_torch_plan *plan = plan_of(numbers, 6);
+    struct djlplan_plan *plan = plan_of(numbers, 6);
     for (int round = 0; round < 3; round++) {
-        struct djlplan_torch_run *run = djlplan_torch_begin(plan, arena, NULL, 0);
+        struct djlplan_run *run = djlplan_torch_begin(plan, arena, NULL, 0);
         CHECK(run != NULL && djlplan_torch_begin(plan, arena, NULL, 0) == NULL);
         CHECK(djlplan_torch_begin(NULL, arena, NULL, 0) == NULL);
         torch_data_ptr a = expect(100, arena, 0), empty = allocate(0);
@@ -75,7 +75,7 @@ static void check_places(char *arena) {
         check_finish(run,
                      round == 1 ? (struct counts){2, 1, 0, 1, 0} : (struct counts){3, 0, 0, 1, 0});
     }
-    djlplan_torch_plan_delete(plan);
+    djlplan_plan_delete(plan);
 }
 
 /*
@@ -84,9 +84,9 @@ static void check_places(char *arena) {
 static void check_overlaps(char *arena) {
     const int64_t numbers[][2] = {{4160, 4032}, {1, 8128}, {1, 8191 / 64 * 64 + 64}, {64, 3968},
                                   {4096, 0},    {64, 0},   {ARENA - 8256, 8256}};
-    struct djlplan_torch_plan *plan = plan_of(numbers, 7);
-    struct djlplan_torch_run *run = djlplan_torch_begin(plan, arena, NULL, 0);
-    djlplan_torch_plan_delete(plan);
+    struct djlplan_plan *plan = plan_of(numbers, 7);
+    struct djlplan_run *run = djlplan_torch_begin(plan, arena, NULL, 0);
+    djlplan_plan_delete(plan);
     torch_data_ptr blocks[] = {expect(4160, arena, 4032),        expect(1, arena, 0),
                                expect(1, arena, 8192),           expect(64, arena, 3968),
                                expect(4096, arena, 8256),        expect(64, arena, 64),
@@ -98,8 +98,8 @@ static void check_overlaps(char *arena) {
 
 static void check_divergence(char *arena) {
     const int64_t numbers[][2] = {{100, 0}, {200, 128}, {300, 512}, {400, -1}, {500, 1024}};
-    struct djlplan_torch_plan *plan = plan_of(numbers, 5);
-    struct djlplan_torch_run *run = djlplan_torch_begin(plan, arena, NULL, 0);
+    struct djlplan_plan *plan = plan_of(numbers, 5);
+    struct djlplan_run *run = djlplan_torch_begin(plan, arena, NULL, 0);
     torch_data_ptr a = expect(100, arena, 0), b = expect(201, arena, 128);
     torch_data_ptr c = expect(300, arena, 384);
     CHECK(djlplan_torch_pause() == 0);
@@ -107,22 +107,22 @@ static void check_divergence(char *arena) {
     release(&b);
     release(&a);
     check_finish(run, (struct counts){1, 0, 2, 1, 0});
-    djlplan_torch_plan_delete(plan);
-    struct djlplan_torch_plan *empty = plan_of(numbers, 0);
+    djlplan_plan_delete(plan);
+    struct djlplan_plan *empty = plan_of(numbers, 0);
     run = djlplan_torch_begin(empty, arena, NULL, 0);
     a = expect(100, arena, 0);
     CHECK(djlplan_torch_pause() == 0);
     release(&a);
     CHECK(djlplan_torch_pause() == 0); /* no run is current */
     finish_elsewhere(run, (int64_t[DJLPLAN_COUNTERS]){0});
-    djlplan_torch_plan_delete(empty);
+    djlplan_plan_delete(empty);
 }
 
 /* Checks more allocations than an int can count, after the planned ones. */
 static void check_endless(char *arena) {
     const int64_t numbers[][2] = {{100, 0}};
-    struct djlplan_torch_plan *plan = plan_of(numbers, 1);
-    struct djlplan_torch_run *run = djlplan_torch_begin(plan, arena, NULL, 0);
+    struct djlplan_plan *plan = plan_of(numbers, 1);
+    struct djlplan_run *run = djlplan_torch_begin(plan, arena, NULL, 0);
     torch_data_ptr a = expect(100, arena, 0), b = expect(100, arena, 128);
     run->next = INT_MAX;
     torch_data_ptr c = expect(100, arena, 256), d = expect(100, arena, 384);
@@ -130,7 +130,7 @@ static void check_endless(char *arena) {
     torch_data_ptr *blocks[] = {&a, &b, &c, &d};
     for (int i = 0; i < 4; i++) release(blocks[i]);
     check_finish(run, (struct counts){1, 0, 3, 0, 0});
-    djlplan_torch_plan_delete(plan);
+    djlplan_plan_delete(plan);
 }
 
 static int all_bytes(const char *from, size_t bytes, int value) {
@@ -147,8 +147,8 @@ static int all_bytes(const char *from, size_t bytes, int value) {
 static void check_abandoned(int elsewhere, int raw) {
     const int64_t numbers[][2] = {{100, 64}, {6 * PAGE, PAGE}, {200, 8 * PAGE - 64}, {PAGE, 0}};
     char *arena = djlplan_arena_create(ARENA, 0);
-    struct djlplan_torch_plan *plan = plan_of(numbers, 4);
-    struct djlplan_torch_run *run = djlplan_torch_begin(plan, arena, NULL, 0);
+    struct djlplan_plan *plan = plan_of(numbers, 4);
+    struct djlplan_run *run = djlplan_torch_begin(plan, arena, NULL, 0);
     void *before = raw ? raw_allocate(100) : NULL;
     torch_data_ptr a = raw ? (torch_data_ptr){0} : expect(100, arena, 64);
     torch_data_ptr b = expect(6 * PAGE, arena, PAGE), c = expect(200, arena, 8 * PAGE - 64);
@@ -156,10 +156,10 @@ static void check_abandoned(int elsewhere, int raw) {
     release(&b);
     int64_t counters[DJLPLAN_COUNTERS];
     int32_t alive[] = {-1, -1, -1};
-    djlplan_torch_finish(run, counters, alive, raw ? 1 : 3);
+    djlplan_run_finish(run, counters, alive, raw ? 1 : 3);
     CHECK(counters[DJLPLAN_ALIVE] == 2 && counters[DJLPLAN_MISSING] == 1);
     CHECK(alive[0] == 0 && alive[1] == (raw ? -1 : 2) && alive[2] == -1);
-    djlplan_torch_plan_delete(plan);
+    djlplan_plan_delete(plan);
     djlplan_arena_free(arena); /* only with its last block */
     CHECK(all_bytes(arena + PAGE, 6 * PAGE, 0));
     CHECK(raw || all_bytes(a.data, 100, 0xAB));
@@ -178,9 +178,9 @@ static void check_abandoned(int elsewhere, int raw) {
 /* Checks raw blocks: allocated before attaching, freed in a run and after it, and placed ones. */
 static void check_raw(char *arena) {
     const int64_t numbers[][2] = {{100, 0}, {200, 128}};
-    struct djlplan_torch_plan *plan = plan_of(numbers, 2);
+    struct djlplan_plan *plan = plan_of(numbers, 2);
     void *early = raw_allocate(50), *late = raw_allocate(60);
-    struct djlplan_torch_run *run = djlplan_torch_begin(plan, arena, NULL, 0);
+    struct djlplan_run *run = djlplan_torch_begin(plan, arena, NULL, 0);
     void *placed = raw_allocate(100);
     CHECK(placed == arena);
     raw_deallocate(early);
@@ -192,12 +192,12 @@ static void check_raw(char *arena) {
     check_finish(run, (struct counts){2, 0, 0, 0, 0});
     raw_deallocate(late);
     raw_deallocate(arena + 128); /* freed twice; the engine has no block there */
-    djlplan_torch_plan_delete(plan);
+    djlplan_plan_delete(plan);
 }
 
 static void refused(int64_t bytes, int64_t offset, int64_t arena_bytes) {
-    CHECK(djlplan_torch_plan_create((int64_t[]){64, bytes}, (int64_t[]){0, offset}, 2,
-                                    arena_bytes) == NULL);
+    CHECK(djlplan_plan_create((int64_t[]){64, bytes}, (int64_t[]){0, offset}, 2, arena_bytes) ==
+          NULL);
 }
 
 static void check_refusals(char *arena) {
@@ -213,9 +213,9 @@ static void check_refusals(char *arena) {
     refused(-64, 64, ARENA);
     refused(64, 0, 0);
     refused(64, 0, -ARENA);
-    CHECK(djlplan_torch_plan_create(NULL, NULL, -1, ARENA) == NULL);
+    CHECK(djlplan_plan_create(NULL, NULL, -1, ARENA) == NULL);
     const int64_t numbers[][2] = {{64, 0}};
-    struct djlplan_torch_plan *plan = plan_of(numbers, 1);
+    struct djlplan_plan *plan = plan_of(numbers, 1);
     char *small = djlplan_arena_create(ARENA - PAGE, 0), *other = malloc(ARENA);
     CHECK(djlplan_torch_begin(plan, small, NULL, 0) == NULL);
     CHECK(djlplan_torch_begin(plan, other, NULL, 0) == NULL);
@@ -225,17 +225,17 @@ static void check_refusals(char *arena) {
     djlplan_arena_free(small);
     torch_data_ptr block = expect(64, arena, OWN); /* no run has begun */
     release(&block);
-    struct djlplan_torch_run *run = djlplan_torch_begin(NULL, arena, NULL, 0);
+    struct djlplan_run *run = djlplan_torch_begin(NULL, arena, NULL, 0);
     CHECK(run != NULL && djlplan_torch_begin(plan, arena, NULL, 0) == NULL);
     djlplan_torch_pause();
     CHECK(djlplan_torch_begin(plan, arena, NULL, 0) == NULL); /* the arena is in use */
-    struct djlplan_torch_run *second = djlplan_torch_begin(NULL, arena, NULL, 0);
+    struct djlplan_run *second = djlplan_torch_begin(NULL, arena, NULL, 0);
     CHECK(second != NULL); /* without plans they share it */
     djlplan_torch_pause();
     check_finish(run, (struct counts){0, 0, 0, 0, 0});
     CHECK(djlplan_torch_begin(plan, arena, NULL, 0) == NULL);
     check_finish(second, (struct counts){0, 0, 0, 0, 0});
-    djlplan_torch_plan_delete(plan);
+    djlplan_plan_delete(plan);
 }
 
 /* Returns the bytes of address space that this process has mapped. */

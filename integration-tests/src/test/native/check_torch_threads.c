@@ -37,9 +37,9 @@ struct worker {
     uint64_t random;
     size_t bytes[BLOCKS]; /* the model: sizes, and the earlier block that each allocation frees */
     int frees[BLOCKS];
-    struct djlplan_torch_plan *plan;
+    struct djlplan_plan *plan;
     char *arena;
-    struct djlplan_torch_escapes *escapes; /* shared by all workers */
+    struct djlplan_escapes *escapes; /* shared by all workers */
     int64_t arena_bytes;
 };
 
@@ -118,12 +118,12 @@ static void make_plan(struct worker *worker, const int64_t *events) {
         int64_t end = bytes[i] > 0 ? offsets[i] + (bytes[i] + 63) / 64 * 64 : 0;
         if (end > worker->arena_bytes) worker->arena_bytes = end;
     }
-    worker->plan = djlplan_torch_plan_create(bytes, offsets, BLOCKS, worker->arena_bytes);
+    worker->plan = djlplan_plan_create(bytes, offsets, BLOCKS, worker->arena_bytes);
     CHECK(worker->plan != NULL);
 }
 
 static void drop_plan(struct worker *worker) {
-    if (worker->plan != NULL) djlplan_torch_plan_delete(worker->plan);
+    if (worker->plan != NULL) djlplan_plan_delete(worker->plan);
     if (worker->arena != NULL) djlplan_arena_free(worker->arena);
     worker->plan = NULL;
     worker->arena = NULL;
@@ -134,7 +134,7 @@ static void record(struct worker *worker) {
     draw_model(worker);
     int shares = draw(worker, 2) == 0;
     if (!shares) worker->arena = djlplan_arena_create(64, INT64_C(1) << 24);
-    struct djlplan_torch_run *run =
+    struct djlplan_run *run =
         djlplan_torch_begin(NULL, shares ? common : worker->arena, worker->escapes, 1);
     CHECK(run != NULL);
     if (shares && atomic_fetch_add(&now_in_common, 1) > 0) atomic_fetch_add(&in_common, 1);
@@ -146,8 +146,8 @@ static void record(struct worker *worker) {
         if (blocks[i] != NULL) give_up(worker, blocks[i]);
     }
     int64_t events[BLOCKS * EVENT], counters[DJLPLAN_COUNTERS];
-    CHECK(djlplan_torch_events(run, events, BLOCKS * EVENT) == BLOCKS * EVENT);
-    djlplan_torch_finish(run, counters, NULL, 0);
+    CHECK(djlplan_run_events(run, events, BLOCKS * EVENT) == BLOCKS * EVENT);
+    djlplan_run_finish(run, counters, NULL, 0);
     atomic_fetch_add(&in_outputs, counters[DJLPLAN_KEPT_REACHED] > 0);
     if (draw(worker, 8) == 0) djlplan_arena_trim(outputs, draw(worker, 1 << 16), INT64_MAX);
     if (shares) {
@@ -164,12 +164,11 @@ static void record(struct worker *worker) {
 static void replay(struct worker *worker) {
     if (worker->arena == NULL)
         worker->arena = djlplan_arena_create(worker->arena_bytes, INT64_C(1) << 24);
-    struct djlplan_torch_run *run =
-        djlplan_torch_begin(worker->plan, worker->arena, worker->escapes, 0);
+    struct djlplan_run *run = djlplan_torch_begin(worker->plan, worker->arena, worker->escapes, 0);
     CHECK(run != NULL);
     int ends = draw(worker, 10) == 0;
     if (ends) {
-        djlplan_torch_plan_delete(worker->plan);
+        djlplan_plan_delete(worker->plan);
         worker->plan = NULL;
     }
     struct block *blocks[BLOCKS];
@@ -184,7 +183,7 @@ static void replay(struct worker *worker) {
     }
     int64_t counters[DJLPLAN_COUNTERS];
     int32_t alive[BLOCKS];
-    djlplan_torch_finish(run, counters, alive, BLOCKS);
+    djlplan_run_finish(run, counters, alive, BLOCKS);
     CHECK(counters[DJLPLAN_OUTSIDE] == 0);
     atomic_fetch_add(&refused, counters[DJLPLAN_REFUSED] > 0);
     atomic_fetch_add(&placed, (int)counters[DJLPLAN_PLACED]);
@@ -198,7 +197,7 @@ static void replay(struct worker *worker) {
     if (kept < BLOCKS && blocks[kept] != NULL) give_up(worker, blocks[kept]);
 }
 
-static struct djlplan_torch_escapes *all_escapes;
+static struct djlplan_escapes *all_escapes;
 
 static void *work(void *seed) {
     struct worker worker = {.random = (uint64_t)(uintptr_t)seed, .escapes = all_escapes};
@@ -218,12 +217,12 @@ void check_threads(void) {
     pthread_t threads[THREADS];
     common = djlplan_arena_create(64, INT64_C(1) << 24);
     outputs = djlplan_arena_create(64, INT64_C(1) << 24);
-    all_escapes = djlplan_torch_escapes_create(outputs);
+    all_escapes = djlplan_escapes_create(outputs);
     for (int i = 0; i < THREADS; i++) {
         CHECK(pthread_create(&threads[i], NULL, work, (void *)(uintptr_t)(i + 1)) == 0);
     }
     for (int i = 0; i < THREADS; i++) CHECK(pthread_join(threads[i], NULL) == 0);
-    djlplan_torch_escapes_delete(all_escapes);
+    djlplan_escapes_delete(all_escapes);
     djlplan_arena_free(outputs);
     for (int i = 0; i < EXCHANGE; i++) drop(atomic_exchange(&exchange[i], NULL));
     CHECK(placed > 0 && refused > 0 && diverged > 0 && kept_arenas > 0 && in_common > 0);

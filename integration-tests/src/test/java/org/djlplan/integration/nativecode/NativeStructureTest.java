@@ -54,7 +54,7 @@ class NativeStructureTest {
                     uses.put(file, used);
                 });
         assertTrue(uses.get("tflite_session.c").contains("tflite_prepare.c"), uses.toString());
-        assertTrue(uses.get("torch.c").contains("torch_run.c"), uses.toString());
+        assertTrue(uses.get("torch.c").contains("run.c"), uses.toString());
         List<String> circles = new ArrayList<>();
         for (String file : uses.keySet()) {
             Set<String> reached = new TreeSet<>();

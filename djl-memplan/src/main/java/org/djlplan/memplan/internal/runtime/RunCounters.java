@@ -1,8 +1,8 @@
 package org.djlplan.memplan.internal.runtime;
 
 /**
- * Positions of the counters that {@code djlplan_torch_finish} writes for a run of any engine;
- * {@code djlplan.h} is their documentation.
+ * Positions of the counters that {@code djlplan_run_finish} writes for a run of any engine; {@code
+ * djlplan.h} is their documentation.
  */
 public final class RunCounters {
 

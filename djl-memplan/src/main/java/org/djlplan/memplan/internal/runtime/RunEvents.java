@@ -7,14 +7,14 @@ import org.djlplan.memplan.internal.source.trace.AllocationTrace;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.primitives.Ints;
 
-/** Reads the events of a recorded run, as {@code djlplan_torch_events} writes them. */
+/** Reads the events of a recorded run, as {@code djlplan_run_events} writes them. */
 public final class RunEvents {
 
     private static final int VALUES_PER_EVENT = 3;
 
     private RunEvents() {}
 
-    /** {@code djlplan_torch_events} of one run. */
+    /** {@code djlplan_run_events} of one run. */
     @FunctionalInterface
     public interface Source {
 

@@ -100,7 +100,7 @@ public final class OrtMemory implements AutoCloseable {
                         ? Optional.empty()
                         : Optional.of(OutputArena.shared().use(Keeping.SHORT));
         escapes =
-                OrtNative.djlplan_torch_escapes_create(
+                OrtNative.djlplan_escapes_create(
                         outputs.map(OutputArena.Use::address).orElse(null));
         need = pool.announceAny(Keeping.SHORT);
     }
@@ -253,9 +253,9 @@ public final class OrtMemory implements AutoCloseable {
                 note(
                         RunEvents.trace(
                                 (out, capacity) ->
-                                        OrtNative.djlplan_torch_events(run.run(), out, capacity)));
+                                        OrtNative.djlplan_run_events(run.run(), out, capacity)));
             }
-            OrtNative.djlplan_torch_finish(run.run(), counters, new int[0], 0);
+            OrtNative.djlplan_run_finish(run.run(), counters, new int[0], 0);
             count(counters, bytes);
         } finally {
             outputs.ifPresent(use -> use.note(counters[RunCounters.KEPT_REACHED]));
@@ -355,7 +355,7 @@ public final class OrtMemory implements AutoCloseable {
 
     private void free() {
         if (escapes != null) {
-            OrtNative.djlplan_torch_escapes_delete(escapes);
+            OrtNative.djlplan_escapes_delete(escapes);
         }
         outputs.ifPresent(OutputArena.Use::close);
         use.close();

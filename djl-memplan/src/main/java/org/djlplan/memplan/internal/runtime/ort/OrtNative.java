@@ -5,8 +5,8 @@ import org.djlplan.memplan.internal.runtime.NativeLoader;
 import org.djlplan.memplan.internal.runtime.UnsupportedPlatformException;
 
 /**
- * The functions of {@code ort.c}, and those of {@code torch*.c} for runs of either engine; {@code
- * djlplan.h} is their documentation.
+ * The functions of {@code ort.c}, and of {@code run.c} and {@code escapes.c}, which are for runs of
+ * either engine; {@code djlplan.h} is their documentation.
  */
 final class OrtNative {
 
@@ -46,12 +46,11 @@ final class OrtNative {
 
     static native void djlplan_ort_figures(long[] out);
 
-    static native Pointer djlplan_torch_escapes_create(Pointer arena);
+    static native Pointer djlplan_escapes_create(Pointer arena);
 
-    static native void djlplan_torch_escapes_delete(Pointer escapes);
+    static native void djlplan_escapes_delete(Pointer escapes);
 
-    static native long djlplan_torch_events(Pointer run, long[] out, long capacity);
+    static native long djlplan_run_events(Pointer run, long[] out, long capacity);
 
-    static native void djlplan_torch_finish(
-            Pointer run, long[] counters, int[] alive, int capacity);
+    static native void djlplan_run_finish(Pointer run, long[] counters, int[] alive, int capacity);
 }

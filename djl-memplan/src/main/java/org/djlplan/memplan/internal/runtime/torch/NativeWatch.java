@@ -30,7 +30,7 @@ final class NativeWatch implements AllocationWatch {
     NativeWatch(Optional<OutputArena.Use> outputs) {
         this.outputs = outputs;
         escapes =
-                TorchNative.djlplan_torch_escapes_create(
+                TorchNative.djlplan_escapes_create(
                         outputs.map(OutputArena.Use::address).orElse(null));
     }
 
@@ -62,7 +62,7 @@ final class NativeWatch implements AllocationWatch {
     @Override
     public synchronized void close() {
         if (!closed && escapes != null) {
-            TorchNative.djlplan_torch_escapes_delete(escapes);
+            TorchNative.djlplan_escapes_delete(escapes);
         }
         outputs.ifPresent(OutputArena.Use::close);
         closed = true;
@@ -90,8 +90,7 @@ final class NativeWatch implements AllocationWatch {
     }
 
     private NativePlan newPlan(long[] bytes, long[] offsets, long arenaBytes) {
-        Pointer plan =
-                TorchNative.djlplan_torch_plan_create(bytes, offsets, bytes.length, arenaBytes);
+        Pointer plan = TorchNative.djlplan_plan_create(bytes, offsets, bytes.length, arenaBytes);
         if (plan == null) {
             throw new IllegalArgumentException(
                     "the native library refuses a plan of " + bytes.length + " allocations");
@@ -116,7 +115,7 @@ final class NativeWatch implements AllocationWatch {
 
         @Override
         public void close() {
-            TorchNative.djlplan_torch_plan_delete(plan);
+            TorchNative.djlplan_plan_delete(plan);
         }
     }
 
@@ -144,12 +143,12 @@ final class NativeWatch implements AllocationWatch {
         @Override
         public Optional<AllocationTrace> recorded() {
             return RunEvents.trace(
-                            (out, capacity) -> TorchNative.djlplan_torch_events(run, out, capacity))
+                            (out, capacity) -> TorchNative.djlplan_run_events(run, out, capacity))
                     .map(
                             trace ->
                                     trace.withFewBytesEscaped(
                                             Ints.checkedCast(
-                                                    TorchNative.djlplan_torch_paused_at(run)),
+                                                    TorchNative.djlplan_run_paused_at(run)),
                                             MOST_BYTES_LEFT));
         }
 
@@ -158,7 +157,7 @@ final class NativeWatch implements AllocationWatch {
             long[] counters = new long[RunCounters.COUNT];
             int[] alive = new int[allocations];
             Arrays.fill(alive, -1);
-            TorchNative.djlplan_torch_finish(run, counters, alive, alive.length);
+            TorchNative.djlplan_run_finish(run, counters, alive, alive.length);
             if (outputs.isPresent()) {
                 outputs.get().note(counters[RunCounters.KEPT_REACHED]);
             }

@@ -4,7 +4,10 @@ import com.sun.jna.Pointer;
 import org.djlplan.memplan.internal.runtime.NativeLoader;
 import org.djlplan.memplan.internal.runtime.UnsupportedPlatformException;
 
-/** The functions of {@code torch*.c}; {@code djlplan.h} is their documentation. */
+/**
+ * The functions of {@code torch*.c}, and of {@code run.c}, {@code plan.c} and {@code escapes.c},
+ * which are for runs of either engine; {@code djlplan.h} is their documentation.
+ */
 final class TorchNative {
 
     private TorchNative() {}
@@ -20,14 +23,14 @@ final class TorchNative {
 
     static native void djlplan_torch_set_settings(long wanted);
 
-    static native Pointer djlplan_torch_plan_create(
+    static native Pointer djlplan_plan_create(
             long[] bytes, long[] offsets, int count, long arenaBytes);
 
-    static native void djlplan_torch_plan_delete(Pointer plan);
+    static native void djlplan_plan_delete(Pointer plan);
 
-    static native Pointer djlplan_torch_escapes_create(Pointer arena);
+    static native Pointer djlplan_escapes_create(Pointer arena);
 
-    static native void djlplan_torch_escapes_delete(Pointer escapes);
+    static native void djlplan_escapes_delete(Pointer escapes);
 
     static native Pointer djlplan_torch_begin(
             Pointer plan, Pointer arena, Pointer escapes, int logged);
@@ -42,12 +45,11 @@ final class TorchNative {
 
     static native int djlplan_torch_guard_exit();
 
-    static native long djlplan_torch_paused_at(Pointer run);
+    static native long djlplan_run_paused_at(Pointer run);
 
-    static native long djlplan_torch_events(Pointer run, long[] out, long capacity);
+    static native long djlplan_run_events(Pointer run, long[] out, long capacity);
 
-    static native void djlplan_torch_finish(
-            Pointer run, long[] counters, int[] alive, int capacity);
+    static native void djlplan_run_finish(Pointer run, long[] counters, int[] alive, int capacity);
 
     static native int djlplan_torch_names_begin(byte[] message, long messageBytes);
 

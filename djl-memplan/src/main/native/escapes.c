@@ -6,7 +6,7 @@
  * Large ones get an arena of their own. The C library would return the pages of such a block to the
  * system when it is freed, because no block of a prediction lies behind it.
  */
-#include "torch_run.h"
+#include "run.h"
 
 #include <stdlib.h>
 
@@ -15,7 +15,7 @@ enum { ENTRIES = 1024, MOST = 512 };
 /* The C library keeps smaller blocks for reuse. */
 enum { MANY_BYTES = 64 << 10 };
 
-struct djlplan_torch_escapes {
+struct djlplan_escapes {
     atomic_int holders; /* the caller and every run */
     struct djlplan_arena *arena; /* NULL for none; does not change */
     pthread_mutex_t lock;
@@ -30,8 +30,8 @@ static void keep(struct djlplan_arena *arena, int more) {
     djlplan_arena_leave(arena);
 }
 
-struct djlplan_torch_escapes *djlplan_torch_escapes_create(void *arena) {
-    struct djlplan_torch_escapes *escapes = calloc(1, sizeof *escapes);
+struct djlplan_escapes *djlplan_escapes_create(void *arena) {
+    struct djlplan_escapes *escapes = calloc(1, sizeof *escapes);
     if (escapes == NULL) return NULL;
     atomic_store(&escapes->holders, 1);
     pthread_mutex_init(&escapes->lock, NULL);
@@ -40,19 +40,19 @@ struct djlplan_torch_escapes *djlplan_torch_escapes_create(void *arena) {
     return escapes;
 }
 
-void djlplan_torch_escapes_delete(struct djlplan_torch_escapes *escapes) {
+void djlplan_escapes_delete(struct djlplan_escapes *escapes) {
     if (atomic_fetch_sub(&escapes->holders, 1) > 1) return;
     keep(escapes->arena, -1);
     pthread_mutex_destroy(&escapes->lock);
     free(escapes);
 }
 
-void djlplan_escapes_hold(struct djlplan_torch_escapes *escapes) {
+void djlplan_escapes_hold(struct djlplan_escapes *escapes) {
     atomic_fetch_add(&escapes->holders, 1);
 }
 
 /* Returns the structure's index, or the free one where it would be. */
-static int find(const struct djlplan_torch_escapes *escapes, uint32_t structure) {
+static int find(const struct djlplan_escapes *escapes, uint32_t structure) {
     int index = (int)(structure % ENTRIES);
     for (;;) {
         uint32_t there = atomic_load_explicit(&escapes->table[index], memory_order_relaxed);
@@ -61,12 +61,12 @@ static int find(const struct djlplan_torch_escapes *escapes, uint32_t structure)
     }
 }
 
-bool djlplan_escapes_has(const struct djlplan_torch_escapes *escapes, uint32_t structure) {
+bool djlplan_escapes_has(const struct djlplan_escapes *escapes, uint32_t structure) {
     int index = find(escapes, structure);
     return atomic_load_explicit(&escapes->table[index], memory_order_relaxed) == structure;
 }
 
-void djlplan_escapes_add(struct djlplan_torch_escapes *escapes, uint32_t structure) {
+void djlplan_escapes_add(struct djlplan_escapes *escapes, uint32_t structure) {
     pthread_mutex_lock(&escapes->lock);
     int index = find(escapes, structure);
     if (escapes->table[index] == 0 && escapes->count < MOST) {
@@ -76,7 +76,7 @@ void djlplan_escapes_add(struct djlplan_torch_escapes *escapes, uint32_t structu
     pthread_mutex_unlock(&escapes->lock);
 }
 
-char *djlplan_escapes_place(struct djlplan_torch_escapes *escapes, size_t bytes,
+char *djlplan_escapes_place(struct djlplan_escapes *escapes, size_t bytes,
                             struct djlplan_block *block) {
     struct djlplan_arena *arena = escapes->arena;
     if (arena == NULL || bytes < MANY_BYTES || bytes > INT64_MAX / 2) return NULL;

@@ -4,8 +4,8 @@
  * A planned place is used only if the allocation has the planned size and no block in use overlaps
  * the place; the arena's record of blocks decides. All other allocations get the lowest free place.
  */
-#include "torch_engine.h"
-#include "torch_run.h"
+#include "run.h"
+#include "torch_weights.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -22,29 +22,29 @@ enum { STEP_ALLOCATION = 1, STEP_EMPTY = 2, STEP_FREE = 3 };
 
 static atomic_uint runs;
 
-static void step(struct djlplan_torch_run *run, uint32_t what) {
+static void step(struct djlplan_run *run, uint32_t what) {
     uint32_t hash = (run->structure ^ (what + UINT32_C(0x85EBCA6B))) * UINT32_C(0x9E3779B1);
     hash ^= hash >> 15;
     run->structure = hash == 0 ? 1 : hash;
 }
 
 /* Frees a run that the arena no longer lists. */
-static void free_run(struct djlplan_torch_run *run) {
-    if (run->plan != NULL) djlplan_torch_plan_delete(run->plan);
-    if (run->escapes != NULL) djlplan_torch_escapes_delete(run->escapes);
+static void free_run(struct djlplan_run *run) {
+    if (run->plan != NULL) djlplan_plan_delete(run->plan);
+    if (run->escapes != NULL) djlplan_escapes_delete(run->escapes);
     free(run->events);
     free(run);
 }
 
 /* Runs without plans may share an arena; one with a plan needs its places, and is alone. */
-static bool may_enter(const struct djlplan_torch_run *run) {
+static bool may_enter(const struct djlplan_run *run) {
     const struct djlplan_arena *arena = run->arena;
     if (arena->weights != NULL) return false;
     return arena->runs == NULL || (run->plan == NULL && arena->runs->plan == NULL);
 }
 
 /* Adds a run to its arena, if the arena is free for it and has room for its plan. */
-static bool enter(struct djlplan_torch_run *run) {
+static bool enter(struct djlplan_run *run) {
     struct djlplan_arena *arena = run->arena;
     pthread_mutex_lock(&arena->lock);
     bool enters = may_enter(run) && (run->plan == NULL ||
@@ -57,10 +57,10 @@ static bool enter(struct djlplan_torch_run *run) {
     return enters;
 }
 
-struct djlplan_torch_run *djlplan_run_begin(struct djlplan_torch_plan *plan, void *address,
-                                            struct djlplan_torch_escapes *escapes, int logged) {
+struct djlplan_run *djlplan_run_begin(struct djlplan_plan *plan, void *address,
+                                      struct djlplan_escapes *escapes, int logged) {
     struct djlplan_arena *arena = djlplan_arena_of(address);
-    struct djlplan_torch_run *run = arena == NULL ? NULL : calloc(1, sizeof *run);
+    struct djlplan_run *run = arena == NULL ? NULL : calloc(1, sizeof *run);
     if (run == NULL) return NULL;
     if (plan != NULL) djlplan_plan_hold(plan);
     if (escapes != NULL) djlplan_escapes_hold(escapes);
@@ -77,7 +77,7 @@ struct djlplan_torch_run *djlplan_run_begin(struct djlplan_torch_plan *plan, voi
     return NULL;
 }
 
-static bool ensure_event(struct djlplan_torch_run *run, int number) {
+static bool ensure_event(struct djlplan_run *run, int number) {
     if (number < run->event_capacity) return true;
     if (number >= DJLPLAN_MOST_EVENTS) return false;
     int capacity = run->event_capacity == 0 ? FIRST_EVENTS : 2 * run->event_capacity;
@@ -88,7 +88,7 @@ static bool ensure_event(struct djlplan_torch_run *run, int number) {
     return true;
 }
 
-static void note_allocation(struct djlplan_torch_run *run, int number, size_t bytes) {
+static void note_allocation(struct djlplan_run *run, int number, size_t bytes) {
     if (!run->logged || run->incomplete) return;
     if (ensure_event(run, number)) {
         run->events[number] = (struct event){(int64_t)bytes, run->clock++, -1};
@@ -98,13 +98,13 @@ static void note_allocation(struct djlplan_torch_run *run, int number, size_t by
 }
 
 /* An empty block has no place, whatever was planned. */
-static bool is_as_planned(const struct djlplan_torch_run *run, int number, size_t bytes) {
+static bool is_as_planned(const struct djlplan_run *run, int number, size_t bytes) {
     if (number >= run->plan->count) return false;
     return bytes == (size_t)run->plan->allocations[number].bytes;
 }
 
 /* Returns the lowest free place, NULL if there is none or the allocation outlives predictions. */
-static char *fit(struct djlplan_torch_run *run, struct djlplan_block *block, size_t bytes) {
+static char *fit(struct djlplan_run *run, struct djlplan_block *block, size_t bytes) {
     if (bytes == 0) return NULL;
     if (bytes > INT64_MAX / 2 || !djlplan_arena_fit(run->arena, (int64_t)bytes, block)) {
         run->counters[DJLPLAN_OUTSIDE]++;
@@ -122,7 +122,7 @@ static void raise_to(int64_t *most, int64_t value) {
  * Returns whether an allocation is known to outlive predictions, by its plan or by the structure
  * before it.
  */
-static bool escapes(const struct djlplan_torch_run *run, const struct djlplan_block *block,
+static bool escapes(const struct djlplan_run *run, const struct djlplan_block *block,
                     bool planned) {
     if (run->escapes == NULL) return false;
     return planned ? run->plan->allocations[block->number].offset < 0
@@ -133,7 +133,7 @@ static bool escapes(const struct djlplan_torch_run *run, const struct djlplan_bl
  * Returns the place of the next allocation, NULL if the engine must allocate it. The caller holds
  * the lock.
  */
-static char *take_place(struct djlplan_torch_run *run, size_t bytes) {
+static char *take_place(struct djlplan_run *run, size_t bytes) {
     struct djlplan_block block = {.number = run->next, .run = run->id};
     if (run->next < INT_MAX) run->next++;
     step(run, bytes == 0 ? STEP_EMPTY : STEP_ALLOCATION);
@@ -175,20 +175,15 @@ static char *take_place(struct djlplan_torch_run *run, size_t bytes) {
     return place;
 }
 
-void *djlplan_run_place(struct djlplan_torch_run *run, size_t bytes) {
+void *djlplan_run_place(struct djlplan_run *run, size_t bytes) {
     pthread_mutex_lock(&run->arena->lock);
     char *place = take_place(run, bytes);
     pthread_mutex_unlock(&run->arena->lock);
     return place;
 }
 
-torch_data_ptr djlplan_run_allocate(struct djlplan_torch_run *run, size_t bytes) {
-    void *place = djlplan_run_place(run, bytes);
-    return place == NULL ? djlplan_torch_engine_allocate(bytes) : djlplan_torch_block(place);
-}
-
 /* The caller holds the lock. */
-static void note_free(struct djlplan_torch_run *run, const struct djlplan_block *block) {
+static void note_free(struct djlplan_run *run, const struct djlplan_block *block) {
     run->counters[DJLPLAN_ALIVE]--;
     run->bytes -= block->end - block->offset;
     bool own = pthread_equal(pthread_self(), run->thread);
@@ -203,9 +198,9 @@ static void note_free(struct djlplan_torch_run *run, const struct djlplan_block 
 }
 
 /* Returns the run of a block in an arena, NULL if the run has ended. The caller holds the lock. */
-static struct djlplan_torch_run *run_of(const struct djlplan_arena *arena,
-                                        const struct djlplan_block *block) {
-    struct djlplan_torch_run *run = arena->runs;
+static struct djlplan_run *run_of(const struct djlplan_arena *arena,
+                                  const struct djlplan_block *block) {
+    struct djlplan_run *run = arena->runs;
     while (run != NULL && run->id != block->run) run = run->earlier;
     return run;
 }
@@ -220,21 +215,17 @@ bool djlplan_run_free(void *address) {
     struct djlplan_block block;
     pthread_mutex_lock(&arena->lock);
     bool known = djlplan_blocks_remove(&arena->blocks, (char *)address - arena->base, &block);
-    struct djlplan_torch_run *run = known ? run_of(arena, &block) : NULL;
+    struct djlplan_run *run = known ? run_of(arena, &block) : NULL;
     if (run != NULL) note_free(run, &block);
     djlplan_arena_leave(arena);
     return true;
-}
-
-void djlplan_torch_free(void *block) {
-    if (block != NULL && !djlplan_run_free(block)) djlplan_torch_engine_free(block);
 }
 
 /*
  * Marks the run's blocks in use as escaping, so that later predictions do not place them in an
  * arena of a run.
  */
-static void add_escapes(struct djlplan_torch_run *run) {
+static void add_escapes(struct djlplan_run *run) {
     struct djlplan_block block = {0};
     if (run->escapes == NULL || run->plan != NULL) return;
     while (djlplan_blocks_after(&run->arena->blocks, block.end, &block)) {
@@ -242,7 +233,7 @@ static void add_escapes(struct djlplan_torch_run *run) {
     }
 }
 
-static bool has_few_bytes(const struct djlplan_torch_run *run) {
+static bool has_few_bytes(const struct djlplan_run *run) {
     struct djlplan_block block = {0};
     int64_t bytes = 0;
     while (bytes <= FEW_BYTES && djlplan_blocks_after(&run->arena->blocks, block.end, &block)) {
@@ -251,7 +242,7 @@ static bool has_few_bytes(const struct djlplan_torch_run *run) {
     return bytes <= FEW_BYTES;
 }
 
-bool djlplan_run_pause(struct djlplan_torch_run *run) {
+bool djlplan_run_pause(struct djlplan_run *run) {
     pthread_mutex_lock(&run->arena->lock);
     run->paused = true;
     if (run->logged) run->paused_at = run->clock;
@@ -261,7 +252,7 @@ bool djlplan_run_pause(struct djlplan_torch_run *run) {
     return idle && !run->logged;
 }
 
-int64_t djlplan_torch_events(const struct djlplan_torch_run *run, int64_t *out, int64_t capacity) {
+int64_t djlplan_run_events(const struct djlplan_run *run, int64_t *out, int64_t capacity) {
     if (!run->logged) return 0;
     pthread_mutex_lock(&run->arena->lock);
     int64_t written = 0;
@@ -276,10 +267,10 @@ int64_t djlplan_torch_events(const struct djlplan_torch_run *run, int64_t *out, 
     return total;
 }
 
-int64_t djlplan_torch_paused_at(const struct djlplan_torch_run *run) { return run->paused_at; }
+int64_t djlplan_run_paused_at(const struct djlplan_run *run) { return run->paused_at; }
 
 /* The caller holds the lock. */
-static void write_alive(const struct djlplan_torch_run *run, int32_t *alive, int capacity) {
+static void write_alive(const struct djlplan_run *run, int32_t *alive, int capacity) {
     struct djlplan_block block = {0};
     int written = 0;
     while (written < capacity && djlplan_blocks_after(&run->arena->blocks, block.end, &block)) {
@@ -288,14 +279,13 @@ static void write_alive(const struct djlplan_torch_run *run, int32_t *alive, int
 }
 
 /* The caller holds the lock. */
-static void leave(struct djlplan_torch_run *run) {
-    struct djlplan_torch_run **link = &run->arena->runs;
+static void leave(struct djlplan_run *run) {
+    struct djlplan_run **link = &run->arena->runs;
     while (*link != NULL && *link != run) link = &(*link)->earlier;
     if (*link == run) *link = run->earlier;
 }
 
-void djlplan_torch_finish(struct djlplan_torch_run *run, int64_t *counters, int32_t *alive,
-                          int capacity) {
+void djlplan_run_finish(struct djlplan_run *run, int64_t *counters, int32_t *alive, int capacity) {
     struct djlplan_arena *arena = run->arena;
     pthread_mutex_lock(&arena->lock);
     for (int i = run->next; run->plan != NULL && i < run->plan->count; i++) {

@@ -1,5 +1,5 @@
 /* Plans: the places of a prediction's allocations. */
-#include "torch_run.h"
+#include "run.h"
 
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@ static bool is_valid(struct place place, int64_t arena_bytes) {
                                   djlplan_place_within(place, arena_bytes));
 }
 
-void djlplan_torch_plan_delete(struct djlplan_torch_plan *plan) {
+void djlplan_plan_delete(struct djlplan_plan *plan) {
     pthread_mutex_lock(&plans_lock);
     int holders = --plan->holders;
     pthread_mutex_unlock(&plans_lock);
@@ -19,16 +19,16 @@ void djlplan_torch_plan_delete(struct djlplan_torch_plan *plan) {
     free(plan);
 }
 
-void djlplan_plan_hold(struct djlplan_torch_plan *plan) {
+void djlplan_plan_hold(struct djlplan_plan *plan) {
     pthread_mutex_lock(&plans_lock);
     plan->holders++;
     pthread_mutex_unlock(&plans_lock);
 }
 
-struct djlplan_torch_plan *djlplan_torch_plan_create(const int64_t *bytes, const int64_t *offsets,
-                                                     int count, int64_t arena_bytes) {
+struct djlplan_plan *djlplan_plan_create(const int64_t *bytes, const int64_t *offsets, int count,
+                                         int64_t arena_bytes) {
     if (count < 0) return NULL;
-    struct djlplan_torch_plan *plan = calloc(1, sizeof *plan);
+    struct djlplan_plan *plan = calloc(1, sizeof *plan);
     if (plan == NULL) return NULL;
     plan->holders = 1;
     plan->count = count;
@@ -40,6 +40,6 @@ struct djlplan_torch_plan *djlplan_torch_plan_create(const int64_t *bytes, const
         valid = is_valid(plan->allocations[i], arena_bytes);
     }
     if (valid) return plan;
-    djlplan_torch_plan_delete(plan);
+    djlplan_plan_delete(plan);
     return NULL;
 }
