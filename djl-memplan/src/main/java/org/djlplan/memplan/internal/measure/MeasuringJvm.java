@@ -47,6 +47,8 @@ record MeasuringJvm(Path java, String mainClass, List<String> arguments, List<Pa
 
     private static final ImmutableList<String> FLAGS =
             ImmutableList.of(
+                    // JNA loads libraries, about which newer JVMs warn.
+                    "--enable-native-access=ALL-UNNAMED",
                     // The heap is touched at the start, so that it does not affect memory figures;
                     // it grows only for models whose inputs and outputs do not fit.
                     "-Xms" + MemoryNeed.LEAST_HEAP_BYTES,

@@ -1,11 +1,13 @@
 package org.djlplan.memplan.internal.measure;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.sun.jna.Native;
 import java.io.IOException;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
@@ -15,6 +17,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.djlplan.memplan.internal.child.JavaCommand;
 import org.djlplan.memplan.internal.measure.MeasuringChild.Limits;
 import org.djlplan.memplan.internal.measure.MeasuringProcess.DelegateClasses;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
@@ -61,6 +64,31 @@ class MeasuringJvmTest {
                                                         + "|OMP_.*|OPENBLAS_.*|LD_.*"))
                         .toList();
         assertEquals(List.of(), others);
+    }
+
+    /** JDK 24 and later would say of JNA that it loads a library. */
+    @Test
+    void command_programThatUsesJna_printsNoWarnings() throws Exception {
+        MeasuringJvm jvm =
+                new MeasuringJvm(
+                        JavaCommand.ofThisJvm(),
+                        UsesJna.class.getName(),
+                        List.of(),
+                        List.of(place(UsesJna.class)));
+        Process process = jvm.command(folder, 64 << 20, false).redirectErrorStream(true).start();
+        String printed = new String(process.getInputStream().readAllBytes(), UTF_8);
+        assertEquals(0, process.waitFor(), printed);
+        assertEquals(List.of("JNA is there"), printed.lines().toList());
+    }
+
+    /** The program. */
+    static final class UsesJna {
+
+        private UsesJna() {}
+
+        public static void main(String[] arguments) {
+            System.out.println(Native.POINTER_SIZE > 0 ? "JNA is there" : "no pointers");
+        }
     }
 
     @Test
