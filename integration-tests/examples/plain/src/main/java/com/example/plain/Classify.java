@@ -15,12 +15,18 @@ import ai.djl.translate.Translator;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.report.PlanReport;
 
-/** Classifies images with a MobileNet in a file, and prints what djl-plan did. */
+/**
+ * Classifies images with a MobileNet in a file, and prints what djl-plan did. {@code -Dtop=5}: of
+ * each image the five most probable classes.
+ */
 public final class Classify {
+
+    private static final int TOP = Integer.getInteger("top", 1);
 
     private Classify() {}
 
@@ -43,10 +49,17 @@ public final class Classify {
                 Predictor<Image, Classifications> predictor = model.newPredictor()) {
             for (String file : images) {
                 Image image = ImageFactory.getInstance().fromFile(Path.of(file));
-                System.out.println(file + ": " + predictor.predict(image).best().getClassName());
+                List<Classifications.Classification> best = predictor.predict(image).topK(TOP);
+                System.out.println(file + ": " + printed(best));
             }
             System.out.println(PlanReport.of(model).map(PlanReport::toString).orElse("stock"));
         }
+    }
+
+    private static String printed(List<Classifications.Classification> classes) {
+        return classes.stream()
+                .map(each -> each.getClassName() + " (" + each.getProbability() + ")")
+                .collect(Collectors.joining(", "));
     }
 
     /** MobileNets take 224 × 224 pixels from -1 to 1, and know 1001 classes. */

@@ -8,10 +8,13 @@ import ai.djl.repository.zoo.ZooModel;
 import ai.djl.translate.TranslateException;
 import java.io.IOException;
 import java.io.InputStream;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
-/** Classifies the image that a request brings. */
+/** Classifies the image that a request brings: the most probable classes, and how probable. */
 @RestController
 public class ClassifierController {
 
@@ -22,10 +25,17 @@ public class ClassifierController {
     }
 
     @PostMapping("/classify")
-    String classify(InputStream body) throws IOException, TranslateException {
+    Map<String, Double> classify(
+            InputStream body, @RequestParam(name = "top", defaultValue = "1") int top)
+            throws IOException, TranslateException {
         Image image = ImageFactory.getInstance().fromInputStream(body);
         try (Predictor<Image, Classifications> predictor = model.newPredictor()) {
-            return predictor.predict(image).best().getClassName();
+            Map<String, Double> probabilities = new LinkedHashMap<>();
+            predictor
+                    .predict(image)
+                    .topK(top)
+                    .forEach(c -> probabilities.put(c.getClassName(), c.getProbability()));
+            return probabilities;
         }
     }
 }

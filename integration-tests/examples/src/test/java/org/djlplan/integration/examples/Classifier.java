@@ -6,7 +6,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import org.djlplan.cli.demo.MobileNetV2;
@@ -21,7 +24,15 @@ import org.djlplan.memplan.testing.TestImage;
 record Classifier(Path model, List<Path> images) {
 
     private static final int IMAGES = 8;
-    private static final Pattern ANSWER = Pattern.compile("(?m)^.*\\.png: (class \\d+)$");
+
+    /** All classes of a MobileNet. */
+    static final int CLASSES = 1001;
+
+    /** What a delegate's outputs may differ by in any case, of the largest. */
+    private static final double TOLERANCE = 1e-4;
+
+    private static final Pattern ANSWER = Pattern.compile("(?m)^.*\\.png: (class .*)$");
+    private static final Pattern CLASS = Pattern.compile("(class \\d+) \\(([^)]+)\\)");
 
     /** Writes them into a folder. */
     static Classifier in(Path folder) throws IOException {
@@ -34,23 +45,41 @@ record Classifier(Path model, List<Path> images) {
         return new Classifier(model, images);
     }
 
-    /** Returns what the example without a framework prints. */
+    /** Returns what the example without a framework prints, with all classes of each image. */
     String runPlain(String... options) throws Exception {
+        List<String> all = new ArrayList<>(List.of("-Dtop=" + CLASSES));
+        all.addAll(List.of(options));
         List<String> arguments = new ArrayList<>(List.of(model.toString()));
         images.forEach(image -> arguments.add(image.toString()));
-        try (ExampleProcess example = new ExampleProcess("plain", List.of(options), arguments)) {
+        try (ExampleProcess example = new ExampleProcess("plain", all, arguments)) {
             assertEquals(0, example.exitValue(), example::printed);
             return example.printed();
         }
     }
 
-    /** Returns the classes of the images by the stock engine. */
-    List<String> stockClasses() throws Exception {
-        return classes(runPlain("-Ddjlplan.memplan.enabled=false"));
+    /** Returns the probabilities of each image by the stock engine. */
+    List<Map<String, Double>> stock() throws Exception {
+        return probabilities(runPlain("-Ddjlplan.memplan.enabled=false"));
     }
 
-    /** Returns the classes in what was printed. */
-    static List<String> classes(String printed) {
-        return ANSWER.matcher(printed).results().map((MatchResult r) -> r.group(1)).toList();
+    /** Returns the probabilities of each image in what was printed, by class. */
+    static List<Map<String, Double>> probabilities(String printed) {
+        return ANSWER.matcher(printed).results().map(Classifier::probabilities).toList();
+    }
+
+    private static Map<String, Double> probabilities(MatchResult answer) {
+        Map<String, Double> probabilities = new TreeMap<>();
+        CLASS.matcher(answer.group(1))
+                .results()
+                .forEach(c -> probabilities.put(c.group(1), Double.valueOf(c.group(2))));
+        assertEquals(CLASSES, probabilities.size());
+        return probabilities;
+    }
+
+    /** Asserts that a delegate's probabilities of an image are close enough to the stock ones. */
+    static void assertClose(Map<String, Double> expected, Map<String, Double> actual) {
+        assertEquals(expected.keySet(), actual.keySet());
+        double limit = TOLERANCE * Collections.max(expected.values());
+        expected.forEach((name, value) -> assertEquals(value, actual.get(name), limit, name));
     }
 }

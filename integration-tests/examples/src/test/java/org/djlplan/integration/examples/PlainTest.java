@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -16,17 +17,25 @@ class PlainTest {
     @TempDir Path folder;
 
     @Test
-    void jar_imagesAndModel_classesOfStockByAPlan() throws Exception {
+    void jar_imagesAndModel_stockOutputsByAPlanAndCloseOnesByADelegate() throws Exception {
         Classifier classifier = Classifier.in(folder);
         String stock = classifier.runPlain("-Ddjlplan.memplan.enabled=false");
-        List<String> expected = Classifier.classes(stock);
+        List<Map<String, Double>> expected = Classifier.probabilities(stock);
         assertEquals(classifier.images().size(), expected.size(), stock);
         assertTrue(stock.endsWith("stock"), stock);
 
-        String planned = classifier.runPlain("-Ddjlplan.delegation.profile=blocking");
+        String planned = classifier.runPlain("-Ddjlplan.delegation.enabled=false");
 
-        assertEquals(expected, Classifier.classes(planned), planned);
+        assertEquals(expected, Classifier.probabilities(planned));
         assertTrue(planned.contains("arena"), planned);
-        assertTrue(planned.contains("MEASURED"), planned);
+
+        String delegated = classifier.runPlain("-Ddjlplan.delegation.profile=blocking");
+
+        List<Map<String, Double>> close = Classifier.probabilities(delegated);
+        assertEquals(expected.size(), close.size(), delegated);
+        for (int i = 0; i < expected.size(); i++) {
+            Classifier.assertClose(expected.get(i), close.get(i));
+        }
+        assertTrue(delegated.contains("MEASURED"), delegated);
     }
 }

@@ -4,7 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.gson.Gson;
 import com.google.gson.JsonObject;
+import com.google.gson.reflect.TypeToken;
 import java.io.IOException;
 import java.io.PipedInputStream;
 import java.io.PipedOutputStream;
@@ -16,6 +18,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -38,12 +41,12 @@ class SpringBootTest {
     @TempDir static Path folder;
 
     private static Classifier classifier;
-    private static List<String> expected;
+    private static List<Map<String, Double>> expected;
 
     @BeforeAll
     static void make() throws Exception {
         classifier = Classifier.in(folder);
-        expected = classifier.stockClasses();
+        expected = classifier.stock();
     }
 
     private static ExampleProcess start(String... properties) throws IOException {
@@ -56,7 +59,11 @@ class SpringBootTest {
     private static CompletableFuture<HttpResponse<String>> classify(
             ExampleProcess application, HttpRequest.BodyPublisher image) throws Exception {
         HttpRequest request =
-                HttpRequest.newBuilder(URI.create(application.address() + "/classify"))
+                HttpRequest.newBuilder(
+                                URI.create(
+                                        application.address()
+                                                + "/classify?top="
+                                                + Classifier.CLASSES))
                         .header("Content-Type", "application/octet-stream")
                         .POST(image)
                         .build();
@@ -71,6 +78,10 @@ class SpringBootTest {
         } catch (ExecutionException | TimeoutException e) {
             throw new AssertionError(application.printed(), e);
         }
+    }
+
+    private static Map<String, Double> probabilities(HttpResponse<String> response) {
+        return new Gson().fromJson(response.body(), new TypeToken<Map<String, Double>>() {});
     }
 
     private static void await(ExampleProcess application, String words) throws Exception {
@@ -89,11 +100,10 @@ class SpringBootTest {
                 answers.add(classify(application, HttpRequest.BodyPublishers.ofFile(image)));
             }
 
-            List<String> classes = new ArrayList<>();
-            for (CompletableFuture<HttpResponse<String>> answer : answers) {
-                classes.add(get(answer, application).body());
+            for (int i = 0; i < answers.size(); i++) {
+                Classifier.assertClose(
+                        expected.get(i), probabilities(get(answers.get(i), application)));
             }
-            assertEquals(expected, classes, application::printed);
             Actuator actuator = new Actuator(CLIENT, application.address());
             int images = expected.size();
             JsonObject health = actuator.health("model");
@@ -134,7 +144,7 @@ class SpringBootTest {
                     classify(application, HttpRequest.BodyPublishers.ofInputStream(() -> body));
             upload.write(image, 0, image.length / 2);
             upload.flush();
-            await(application, "POST \"/classify\"");
+            await(application, "POST \"/classify");
 
             application.terminate();
             await(application, "Commencing graceful shutdown");
@@ -144,7 +154,7 @@ class SpringBootTest {
 
             HttpResponse<String> response = get(answer, application);
             assertEquals(200, response.statusCode(), application::printed);
-            assertEquals(expected.get(1), response.body());
+            assertEquals(expected.get(1), probabilities(response));
             // As every JVM that a signal ends.
             assertEquals(143, application.exitValue());
             assertTrue(
