@@ -5,15 +5,18 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaCodeUnit;
+import com.tngtech.archunit.core.domain.JavaField;
 import com.tngtech.archunit.core.domain.JavaMember;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.domain.JavaType;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import java.io.IOException;
+import java.lang.reflect.RecordComponent;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -30,6 +33,17 @@ class PublicApiTest {
     private static final Path LIST = Path.of("../docs/api.txt");
     private static final Pattern OWN = Pattern.compile("|(java|ai[.]djl|org[.]djlplan)([.].*)?");
     private static final Path MADE = Path.of("target/api.txt");
+
+    /** Those on which callers and subclasses depend. */
+    private static final List<JavaModifier> MODIFIERS =
+            List.of(
+                    JavaModifier.PROTECTED,
+                    JavaModifier.STATIC,
+                    JavaModifier.ABSTRACT,
+                    JavaModifier.FINAL);
+
+    private static final Set<String> IMPLIED =
+            Set.of(Object.class.getName(), Record.class.getName(), Enum.class.getName());
 
     private static List<JavaClass> api() {
         return new ClassFileImporter()
@@ -48,7 +62,7 @@ class PublicApiTest {
         List<JavaClass> api = api();
         StringBuilder text = new StringBuilder();
         for (JavaClass type : api) {
-            text.append(type.getName()).append('\n');
+            text.append(declaration(type)).append('\n');
             signatures(type).forEach(line -> text.append("    ").append(line).append('\n'));
         }
         Files.createDirectories(MADE.getParent());
@@ -96,6 +110,26 @@ class PublicApiTest {
                 .map(JavaClass::getBaseComponentType);
     }
 
+    /** Says the order of components, too, which constructors of equal types do not show. */
+    private static String declaration(JavaClass type) {
+        String components =
+                type.isRecord()
+                        ? Stream.of(type.reflect().getRecordComponents())
+                                .map(RecordComponent::getName)
+                                .collect(Collectors.joining(", ", "(", ")"))
+                        : "";
+        String supertypes =
+                Stream.concat(type.getSuperclass().stream(), type.getInterfaces().stream())
+                        .filter(each -> !IMPLIED.contains(each.toErasure().getName()))
+                        .map(JavaType::getName)
+                        .sorted()
+                        .collect(Collectors.joining(", "));
+        return modifiers(type.getModifiers())
+                + type.getName()
+                + components
+                + (supertypes.isEmpty() ? "" : " extends " + supertypes);
+    }
+
     private static Set<String> signatures(JavaClass type) {
         Set<String> lines = new TreeSet<>();
         for (JavaMember member : type.getMembers()) {
@@ -105,17 +139,32 @@ class PublicApiTest {
             }
             if (member instanceof JavaCodeUnit unit) {
                 lines.add(
-                        unit.getName()
+                        modifiers(unit.getModifiers())
+                                + unit.getName()
                                 + unit.getParameterTypes().stream()
                                         .map(JavaType::getName)
                                         .collect(Collectors.joining(", ", "(", ")"))
                                 + ": "
-                                + unit.getReturnType().getName());
-            } else {
-                lines.add(member.getName());
+                                + unit.getReturnType().getName()
+                                + unit.getExceptionTypes().stream()
+                                        .map(each -> " throws " + each.getName())
+                                        .collect(Collectors.joining()));
+            } else if (member instanceof JavaField field) {
+                lines.add(
+                        modifiers(field.getModifiers())
+                                + field.getName()
+                                + ": "
+                                + field.getType().getName());
             }
         }
         return lines;
+    }
+
+    private static String modifiers(Set<JavaModifier> modifiers) {
+        return MODIFIERS.stream()
+                .filter(modifiers::contains)
+                .map(each -> each.name().toLowerCase(Locale.ROOT) + " ")
+                .collect(Collectors.joining());
     }
 
     private static boolean isVisible(JavaClass type) {
