@@ -10,8 +10,8 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
  * A network without weights.
  *
  * @param graph its operators and the tensors that inference writes; constants are left out
- * @param parameters numbers in all constants that training would set: weights and one bias per
- *     output channel, batch normalisation folded into them as TFLite's converter does
+ * @param parameters number of trained values: weights, and one bias per output channel, because
+ *     TensorFlow Lite's converter folds batch normalization into them
  * @param multiplyAdds multiplications with a weight in one inference
  */
 public record NetworkSketch(Graph graph, long parameters, long multiplyAdds) {

@@ -19,7 +19,7 @@ import org.djlplan.thirdparty.guava.base.CharMatcher;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
- * The reason for each operator of a model why it is delegated or not, as text and as JSON.
+ * Says why each operator of a model is delegated or not, as text and as JSON.
  *
  * @param graph the model
  * @param lines the operators, in the order of the file

@@ -30,10 +30,10 @@ import org.djlplan.thirdparty.guava.primitives.Ints;
  *
  * <p>It ends when the bound of {@link Unfragmented} is reached, or after a number of layouts.
  * FlexNN ({@link FlexNnStrategy}) chooses addresses in one pass, without knowing which of them
- * matter. FlashMem (2026, arXiv 2602.15379) schedules loads by constraint programming, in terms of
- * bytes. Here a sweep answers the same question exactly, because loads go through one thread in the
- * order of use; so the search can be spent on addresses, pins and slack, and is fast enough for
- * each change of the budget.
+ * matter. FlashMem (2026, arXiv 2602.15379) schedules loads by constraint programming, and counts
+ * bytes without addresses. Here one thread loads in the order of use, so one pass over the steps
+ * gives the best times exactly. The search is only for addresses, pins and slack, and is fast
+ * enough for each change of the budget.
  */
 public final class LookAheadStrategy implements StreamingStrategy {
 

@@ -24,7 +24,7 @@ public record ResidentWeights(
         long nanos, long pinnedBytes, List<Change> changes, List<Stall> stalls, String binding) {
 
     /**
-     * A piece comes or goes.
+     * A piece of the weights is loaded or dropped.
      *
      * @param nanos since the inference began
      * @param bytes change of the bytes in memory
@@ -33,7 +33,7 @@ public record ResidentWeights(
     public record Change(long nanos, long bytes, String operator) {}
 
     /**
-     * A step waits for weights.
+     * The wait of a step for its weights.
      *
      * @param nanos start of the wait
      * @param waitNanos duration of the wait

@@ -36,7 +36,7 @@ final class OrtAdapter {
     /**
      * Reads the engine's fields of a model.
      *
-     * @throws ReflectiveOperationException if the engine is not as we know it
+     * @throws ReflectiveOperationException if the engine's fields are others than expected
      */
     static OrtAdapter of(Model model) throws ReflectiveOperationException {
         return new OrtAdapter(

@@ -34,7 +34,7 @@ final class OrtBinding {
     /**
      * Returns the binding that a model or DJL's engine uses.
      *
-     * @throws ReflectiveOperationException if the engine is not as we know it
+     * @throws ReflectiveOperationException if the binding's fields are others than expected
      */
     static OrtBinding of(Object modelOrEngine) throws ReflectiveOperationException {
         return new OrtBinding(field(modelOrEngine, "env"));
