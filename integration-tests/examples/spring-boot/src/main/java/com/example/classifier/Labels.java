@@ -10,7 +10,7 @@ import ai.djl.translate.Pipeline;
 import ai.djl.translate.Translator;
 import java.util.stream.IntStream;
 
-/** From images of any size to 1001 classes. */
+/** From images of any size to 1001 classes; a MobileNet's outputs are their probabilities. */
 final class Labels {
 
     private Labels() {}
@@ -25,7 +25,6 @@ final class Labels {
                                         new float[] {.5f, .5f, .5f}, new float[] {.5f, .5f, .5f}),
                                 array -> array.transpose(1, 2, 0)))
                 .optSynset(IntStream.range(0, 1001).mapToObj(i -> "class " + i).toList())
-                .optApplySoftmax(true)
                 .build();
     }
 }

@@ -76,6 +76,12 @@ record Classifier(Path model, List<Path> images) {
         return probabilities;
     }
 
+    /** Asserts that probabilities of an image are the stock ones, bit by bit. */
+    static void assertSame(Map<String, Double> expected, Map<String, Double> actual) {
+        assertEquals(expected.keySet(), actual.keySet());
+        expected.forEach((name, value) -> assertEquals(value, actual.get(name), name));
+    }
+
     /** Asserts that a delegate's probabilities of an image are close enough to the stock ones. */
     static void assertClose(Map<String, Double> expected, Map<String, Double> actual) {
         assertEquals(expected.keySet(), actual.keySet());
