@@ -13,6 +13,8 @@
 #define _GNU_SOURCE
 #include "arena.h"
 
+#include "pages.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,6 +144,10 @@ void *djlplan_arena_create(int64_t bytes, int64_t most) {
         destroy(arena);
         return NULL;
     }
+    if (arena->most_bytes > needed) {
+        arena->touched_bytes = needed;
+        djlplan_pages_map(arena->base, needed);
+    }
     return arena->base;
 }
 
@@ -163,8 +169,12 @@ int64_t djlplan_arena_grow(void *address, int64_t bytes) {
     if (arena == NULL || bytes < 0) return -1;
     pthread_mutex_lock(&arena->lock);
     int64_t grown = djlplan_arena_ensure(arena, bytes) ? (int64_t)arena->bytes : -1;
-    if (grown >= 0 && arena->touched_bytes < (size_t)bytes) arena->touched_bytes = (size_t)bytes;
+    size_t from = round_up(arena->touched_bytes, page_bytes());
+    size_t to = round_up((size_t)bytes, page_bytes());
+    bool untouched = grown >= 0 && from < to;
+    if (untouched) arena->touched_bytes = to;
     pthread_mutex_unlock(&arena->lock);
+    if (untouched) djlplan_pages_map(arena->base + from, to - from);
     return grown;
 }
 

@@ -62,11 +62,12 @@ DJLPLAN_AS_IN_JAVA(DJLPLAN_ALIGNMENT == 64, "UsageRecords.ALIGNMENT_BYTES");
 /*
  * Returns zeroed memory, aligned to 2 MiB, or NULL. The arena reserves as many addresses as it
  * needs, rounded up to 2 MiB; if `most` is larger and that many addresses are available, it
- * reserves `most`, so that it can grow.
+ * reserves `most`, so that it can grow, and its first `bytes` are in memory at once.
  */
 DJLPLAN_API void *djlplan_arena_create(int64_t bytes, int64_t most);
 /*
- * Grows the arena to this size if possible, for callers that use it outside runs. Returns its size.
+ * Grows the arena to this size if possible, for callers that use it outside runs, and has what is
+ * new of it in memory at once. Returns its size.
  */
 DJLPLAN_API int64_t djlplan_arena_grow(void *arena, int64_t bytes);
 /* Returns whether the arena holds a block of any run, ended or current. */

@@ -18,6 +18,7 @@
 #define _GNU_SOURCE
 #include "xnnpack_workspace.h"
 
+#include "pages.h"
 #include "tflite_session.h"
 
 #include <fcntl.h>
@@ -106,6 +107,7 @@ static void *make_region(size_t size) {
     *region = (struct region){address, size, bytes, false, regions};
     regions = region;
     pthread_mutex_unlock(&regions_lock);
+    djlplan_pages_map(address, bytes); /* XNNPACK writes all of it at once. */
     return address;
 }
 
@@ -212,8 +214,10 @@ int djlplan_workspace_move(const struct djlplan_delegate *delegate, int pages) {
     struct region *region = region_of(delegate);
     if (region == NULL) return DJLPLAN_MISMATCH;
     void *mapped = mmap(region->address, region->bytes, PROT_READ | PROT_WRITE,
-                        MAP_SHARED | MAP_FIXED | MAP_POPULATE, pages, 0);
+                        MAP_SHARED | MAP_FIXED, pages, 0);
     if (mapped != MAP_FAILED) {
+        /* Not MAP_POPULATE, after which each page has a fault at its first write. */
+        djlplan_pages_map(mapped, region->bytes);
         /* A forked process would write into the inferences of this one. */
         madvise(mapped, region->bytes, MADV_DONTFORK);
         region->shared = true;

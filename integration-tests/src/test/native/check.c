@@ -6,9 +6,13 @@
 #define _GNU_SOURCE
 #include "check.h"
 #include "djlplan.h"
+#include "pages.h"
 
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 enum { NUMBERS = 4096, ALIGNMENT = DJLPLAN_ALIGNMENT, ENGINE_CUSTOM = 6 };
 
@@ -378,6 +382,42 @@ static void check_mappings(const char *no_file) {
     djlplan_arena_free(NULL);
 }
 
+static size_t pages_in_memory(char *from, size_t pages, size_t page_bytes) {
+    unsigned char in_memory[64];
+    size_t count = 0;
+    CHECK(pages <= sizeof in_memory);
+    CHECK(mincore(from, pages * page_bytes, in_memory) == 0);
+    for (size_t i = 0; i < pages; i++) count += in_memory[i] & 1;
+    return count;
+}
+
+/* An older system has the pages in memory when they are written. */
+static bool maps_at_once(size_t page_bytes) {
+    void *page = mmap(NULL, page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(page != MAP_FAILED);
+    bool able = madvise(page, page_bytes, MADV_POPULATE_WRITE) == 0;
+    munmap(page, page_bytes);
+    return able;
+}
+
+/* What an arena grows by is in memory before it is used, also after it was returned. */
+static void check_growth(void) {
+    enum { FEW = 4, MANY = 48 };
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t few = maps_at_once(page) ? FEW : 0, many = maps_at_once(page) ? MANY : 0;
+    char *arena = djlplan_arena_create((int64_t)(FEW * page), 64 << 20);
+    CHECK(arena != NULL);
+    CHECK(pages_in_memory(arena, MANY, page) == few);
+    for (int i = 0; i < 2; i++) {
+        CHECK(djlplan_arena_grow(arena, (int64_t)(MANY * page)) >= (int64_t)(MANY * page));
+        CHECK(pages_in_memory(arena, MANY + 1, page) == many);
+        int64_t below = INT64_MAX;
+        while (below >= 0) below = djlplan_arena_trim(arena, (int64_t)(FEW * page), below);
+        CHECK(pages_in_memory(arena, MANY, page) == few);
+    }
+    djlplan_arena_free(arena);
+}
+
 int main(int count, char **arguments) {
     CHECK(count == 3);
     CHECK(djlplan_tflite_attach(message, sizeof message) != DJLPLAN_OK);
@@ -387,6 +427,7 @@ int main(int count, char **arguments) {
     CHECK(djlplan_tflite_attach(message, sizeof message) == DJLPLAN_OK);
     CHECK(djlplan_tflite_attach(NULL, 0) == DJLPLAN_OK);
     check_mappings("/nowhere/at/all");
+    check_growth();
     struct djlplan_mapping mapping;
     CHECK(djlplan_map(arguments[2], &mapping) == 0);
     CHECK(djlplan_mapping_intact(&mapping) == 1);

@@ -51,6 +51,7 @@ public final class Arena {
     private long lastReachedBytes;
     private boolean joinable;
     private boolean abandoned;
+    private boolean outdated;
     private boolean freed;
 
     /** The memory of growing arenas: the native library's, or a fake in tests. */
@@ -192,6 +193,16 @@ public final class Arena {
     /** Marks the arena to be freed after its last use. */
     void abandon() {
         abandoned = true;
+    }
+
+    /** Says whether its memory is to be returned after its present use, whatever that needed. */
+    void setOutdated(boolean returned) {
+        outdated = returned;
+    }
+
+    /** Returns whether that is so. */
+    boolean outdated() {
+        return outdated;
     }
 
     /** Makes it large enough, if it can. */

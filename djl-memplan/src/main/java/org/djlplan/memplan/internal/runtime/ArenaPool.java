@@ -337,11 +337,16 @@ public final class ArenaPool {
             }
             leased.remove(arena);
             OptionalLong keep = arena.note(need.grows ? reachedBytes : bytes, need.keeping);
+            boolean last = !leased.contains(arena);
+            if (arena.outdated() && last) {
+                arena.setOutdated(false);
+                keep = OptionalLong.of(neededBytes());
+            }
             if (arena.abandoned() || isTooLarge(arena)) {
                 arena.abandon();
                 freeUnlessLeased(arena);
                 keep = OptionalLong.empty();
-            } else if (!leased.contains(arena)) {
+            } else if (last) {
                 // The last used one comes first, so that one of equals is used and others are not.
                 idle.add(0, arena);
             }
@@ -521,13 +526,33 @@ public final class ArenaPool {
     }
 
     /**
+     * Does the same, and with arenas in use as soon as they come back: later inferences will need
+     * much less.
+     */
+    public void trimAll() {
+        lock.lock();
+        try {
+            for (Arena arena : leased) {
+                arena.setOutdated(arena.grows());
+            }
+        } finally {
+            lock.unlock();
+        }
+        trimIdle();
+    }
+
+    private long neededBytes() {
+        return needs.isEmpty() ? 0 : needs.lastKey();
+    }
+
+    /**
      * @param keepLast whether to keep what the last inference used
      */
     private void trimIdle(boolean keepLast) {
         List<Arena> shrunk = new ArrayList<>();
         lock.lock();
         try {
-            long needed = needs.isEmpty() ? 0 : needs.lastKey();
+            long needed = neededBytes();
             for (Arena arena : idle) {
                 long keep = keepLast ? Math.max(needed, arena.lastReachedBytes()) : needed;
                 if (arena.grows() && arena.bytes() > Arena.roundedBytes(keep)) {

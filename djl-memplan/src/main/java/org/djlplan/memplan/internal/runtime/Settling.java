@@ -53,6 +53,12 @@ public final class Settling implements AutoCloseable {
         }
     }
 
+    /** Does so at once, because much of what predictions used until now is not used any more. */
+    public void settleNow() {
+        releasePages.run();
+        trim();
+    }
+
     private void settle() {
         if (done == 0) {
             releasePages.run();

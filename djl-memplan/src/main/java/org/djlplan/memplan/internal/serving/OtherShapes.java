@@ -2,6 +2,7 @@ package org.djlplan.memplan.internal.serving;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -77,7 +78,11 @@ final class OtherShapes {
         if (now.isEmpty() || !now.get().mix().encloses(shapes) || refused.contains(shapes)) {
             return Candidate.cpu(usual.threads());
         }
-        DelegationChoice choice = now.get().choice();
+        return candidate(now.get().choice(), usual);
+    }
+
+    /** Returns the candidate of a choice with the usual number of threads if possible. */
+    static Candidate candidate(DelegationChoice choice, Candidate usual) {
         for (Candidate each : choice.candidates()) {
             if (each.threads() == usual.threads()) {
                 return each;
@@ -193,6 +198,16 @@ final class OtherShapes {
             }
         }
         return best;
+    }
+
+    /** Returns the largest shapes at which the present choice was verified; empty without one. */
+    Optional<List<List<Integer>>> largest() {
+        return verified.map(v -> largest(v.mix()));
+    }
+
+    /** Returns those of the shapes of a mix that have most elements. */
+    static List<List<Integer>> largest(ShapeMix mix) {
+        return Collections.max(mix.shapes(), Comparator.comparingDouble(OtherShapes::elements));
     }
 
     private static double elements(List<List<Integer>> shapes) {

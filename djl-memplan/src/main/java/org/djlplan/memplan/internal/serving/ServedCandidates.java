@@ -1,6 +1,7 @@
 package org.djlplan.memplan.internal.serving;
 
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Storage;
@@ -98,7 +99,8 @@ final class ServedCandidates implements InterpreterPool.Supply {
         return otherShapes.at(shapes, now.lightest());
     }
 
-    private boolean isInFile(List<List<Integer>> shapes) {
+    @Override
+    public boolean isInFile(List<List<Integer>> shapes) {
         // Nearly always the same object.
         return shapes == factory.shapesInFile() || shapes.equals(factory.shapesInFile());
     }
@@ -144,15 +146,38 @@ final class ServedCandidates implements InterpreterPool.Supply {
         return factory.reshapes(interpreter, shapes);
     }
 
-    @Override
-    public boolean hasSeen(List<List<Integer>> shapes) {
-        return factory.hasSeen(shapes);
-    }
-
     private ModelInterpreter buildNow(List<List<Integer>> shapes, Candidate candidate)
             throws UnplannableException {
-        if (!isInFile(shapes)) {
-            otherShapes.noteChange();
+        if (isInFile(shapes)) {
+            return factory.build(shapes, candidate, false);
+        }
+        otherShapes.noteChange();
+        Optional<List<List<Integer>>> largest =
+                candidate.delegates() ? otherShapes.largest() : Optional.empty();
+        return largest.isPresent() && !shapes.equals(largest.get())
+                ? buildFor(largest.get(), shapes, candidate)
+                : factory.build(shapes, candidate, false);
+    }
+
+    /**
+     * Builds an interpreter whose delegate has had the largest of the shapes that it will have, so
+     * that none of these makes it replace its workspace later.
+     */
+    private ModelInterpreter buildFor(
+            List<List<Integer>> largest, List<List<Integer>> shapes, Candidate candidate)
+            throws UnplannableException {
+        ModelInterpreter built = factory.build(largest, candidate, false);
+        boolean fits = false;
+        try {
+            if (factory.reshapes(built, shapes)) {
+                factory.reshape(built, shapes);
+                fits = true;
+                return built;
+            }
+        } finally {
+            if (!fits) {
+                built.close();
+            }
         }
         return factory.build(shapes, candidate, false);
     }

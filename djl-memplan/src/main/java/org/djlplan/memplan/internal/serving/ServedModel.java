@@ -311,7 +311,9 @@ public final class ServedModel implements TfLiteModel {
                                                     && i.hasShapes(factory.shapesInFile()));
             boolean deferred = defers && !usesShapesInFile;
             Optional<ModelInterpreter> first =
-                    serves || deferred ? Optional.empty() : Optional.of(ready(lightest));
+                    serves || deferred
+                            ? Optional.empty()
+                            : Optional.of(ready(factory.shapesInFile(), lightest));
             pool.switchTo(() -> candidates.choose(choice), first);
             first.ifPresent(built -> described = built.description());
             releaseWhatWasPacked();
@@ -339,9 +341,39 @@ public final class ServedModel implements TfLiteModel {
         }
     }
 
-    /** Uses a choice for all shapes that a mix encloses, from the next predictions on. */
+    /**
+     * Uses a choice for all shapes that a mix encloses, from the next predictions on. An
+     * interpreter that delegates is built and run once before that, at the largest of the shapes:
+     * XNNPACK keeps memory for the largest that it had, and replaces all of it for a larger one. If
+     * that fails, the next prediction tries it.
+     */
     public void useAt(ShapeMix mix, DelegationChoice choice) {
-        pool.switchTo(() -> otherShapes.use(mix, choice), Optional.empty());
+        try {
+            pool.enter();
+        } catch (IllegalStateException e) {
+            return;
+        }
+        try {
+            Candidate serves = OtherShapes.candidate(choice, candidates.choice().lightest());
+            pool.switchTo(
+                    () -> otherShapes.use(mix, choice),
+                    serves.delegates()
+                            ? readyAt(OtherShapes.largest(mix), serves)
+                            : Optional.empty());
+            factory.trimArenas();
+            settling.settleNow();
+        } finally {
+            pool.leave();
+        }
+    }
+
+    private Optional<ModelInterpreter> readyAt(List<List<Integer>> shapes, Candidate candidate) {
+        try {
+            return Optional.of(ready(shapes, candidate));
+        } catch (UnplannableException | RuntimeException e) {
+            logger.debug("{} delegates nothing at {} yet", model.graph().name(), shapes, e);
+            return Optional.empty();
+        }
     }
 
     /** Keeps the present choice for other shapes. */
@@ -377,11 +409,12 @@ public final class ServedModel implements TfLiteModel {
     }
 
     /** Returns an interpreter that ran once. */
-    private ModelInterpreter ready(Candidate candidate) throws UnplannableException {
-        ModelInterpreter built = factory.build(factory.shapesInFile(), candidate, false);
+    private ModelInterpreter ready(List<List<Integer>> shapes, Candidate candidate)
+            throws UnplannableException {
+        ModelInterpreter built = factory.build(shapes, candidate, false);
         try {
             // Nobody's prediction: it is not counted.
-            if (predict(built, zeros(), () -> {}).isEmpty()) {
+            if (predict(built, zeros(built.description()), () -> {}).isEmpty()) {
                 throw new UnplannableException("the engine's tensors changed after planning");
             }
             return built;
@@ -391,8 +424,8 @@ public final class ServedModel implements TfLiteModel {
         }
     }
 
-    private List<ByteBuffer> zeros() {
-        return described.inputs().stream()
+    private static List<ByteBuffer> zeros(ModelInterpreter.Description description) {
+        return description.inputs().stream()
                 .map(input -> ByteBuffer.allocate((int) input.bytes()))
                 .toList();
     }

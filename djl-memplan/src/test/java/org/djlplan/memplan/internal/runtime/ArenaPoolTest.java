@@ -377,6 +377,24 @@ class ArenaPoolTest {
         }
     }
 
+    @Test
+    void trimAll_arenaInUse_trimsWhenItIsReturned() throws Exception {
+        try (Need any = pool.announceAny()) {
+            Lease lease = any.lease(LARGE, 2, Duration.ZERO);
+            Lease idle = any.lease(MIDDLE, 2, Duration.ZERO);
+            idle.close();
+            pool.trimAll();
+            assertEquals(List.of(Arena.roundedBytes(1)), memory.trims());
+            assertEquals(
+                    Arena.roundedBytes(LARGE) + Arena.roundedBytes(1), pool.metric().arenaBytes());
+            lease.close();
+            Await.until(() -> memory.trims().size() == 2);
+            assertEquals(2 * Arena.roundedBytes(1), pool.metric().arenaBytes());
+            Arena again = place(any, LARGE);
+            assertTrue(again.bytes() >= LARGE, "only once");
+        }
+    }
+
     private Lease leased(Need need) {
         return need.tryLease(4, Duration.ZERO).orElseThrow();
     }

@@ -300,6 +300,15 @@ public record EngineView(Graph graph, long arenaBytes, Map<Integer, Long> arenaO
         return end == 0 ? 0 : end - arenaStart(tensors);
     }
 
+    /** Returns the bytes of what kernels keep in the engine's memory from one run to the next. */
+    static long persistentBytes(List<LiveTensor> tensors) {
+        long bytes = 0;
+        for (LiveTensor tensor : tensors) {
+            bytes += tensor.allocation() == Allocation.ARENA_RW_PERSISTENT ? tensor.bytes() : 0;
+        }
+        return bytes;
+    }
+
     private static Map<Integer, Long> arenaOffsets(List<LiveTensor> tensors) {
         long start = arenaStart(tensors);
         ImmutableMap.Builder<Integer, Long> offsets = ImmutableMap.builder();

@@ -390,9 +390,9 @@ public final class InterpreterFactory {
         }
     }
 
-    /** Returns whether there were inputs of these shapes before. */
-    public boolean hasSeen(List<List<Integer>> shapes) {
-        return shapes.equals(shapesInFile) || seen.containsKey(shapes);
+    /** Returns memory of arenas that interpreters needed which serve no longer. */
+    public void trimArenas() {
+        arenas.trimAll();
     }
 
     /**

@@ -51,8 +51,8 @@ public final class InterpreterPool implements AutoCloseable {
         /** Returns whether an interpreter can be allocated for other shapes. */
         boolean reshapes(ModelInterpreter interpreter, List<List<Integer>> shapes);
 
-        /** Returns whether inputs of these shapes were there before. */
-        boolean hasSeen(List<List<Integer>> shapes);
+        /** Returns whether these are the shapes in the model's file. */
+        boolean isInFile(List<List<Integer>> shapes);
 
         /**
          * Allocates an interpreter for other shapes. If that fails, it is closed by the caller.
@@ -69,6 +69,9 @@ public final class InterpreterPool implements AutoCloseable {
      */
     static final long MOST_IDLE_BYTES = 64L << 20;
 
+    /** How many shapes other than the file's are remembered. */
+    static final int RECENT_SHAPES = 8;
+
     private final int limit;
     private final long idleNanos;
     private final Supply supply;
@@ -77,6 +80,9 @@ public final class InterpreterPool implements AutoCloseable {
     private final Condition changed = lock.newCondition();
     private final Deque<Idle> idle = new ArrayDeque<>();
     private final Set<ModelInterpreter> busy = new HashSet<>();
+
+    /** The last {@link #RECENT_SHAPES} shapes other than the file's, the latest one first. */
+    private final Deque<List<List<Integer>>> recent = new ArrayDeque<>();
 
     /** Interpreters that borrowers are building, or allocate for other shapes. */
     private int building;
@@ -121,14 +127,17 @@ public final class InterpreterPool implements AutoCloseable {
             while (true) {
                 checkState(!closed, "the model is closed");
                 if (busy.size() + building < limit) {
-                    ModelInterpreter found = takeIdle(shapes, supply.serving(shapes, wanted));
+                    Candidate candidate = supply.serving(shapes, wanted);
+                    ModelInterpreter found = takeIdle(shapes, candidate);
                     if (found != null) {
                         busy.add(found);
                         countWait(since);
+                        note(shapes, found.hasShapesInFile());
                         return found;
                     }
-                    reshaped = takeOther(shapes, supply.serving(shapes, wanted));
-                    if (reshaped != null || hasRoom()) {
+                    boolean room = hasRoom();
+                    reshaped = takeOther(shapes, candidate, room);
+                    if (reshaped != null || room) {
                         break;
                     }
                     if (!idle.isEmpty()) {
@@ -142,6 +151,7 @@ public final class InterpreterPool implements AutoCloseable {
             }
             building++;
             countWait(since);
+            note(shapes, supply.isInFile(shapes));
         } finally {
             lock.unlock();
         }
@@ -154,15 +164,13 @@ public final class InterpreterPool implements AutoCloseable {
 
     /**
      * Takes an idle interpreter to allocate it for these shapes: as the engine does by itself, the
-     * one that was not used for longest. If there is room for one more, shapes that were there
-     * before get it, and an interpreter for the shapes in the file is let be. The caller holds the
-     * lock.
+     * one that was not used for longest. If there is room for one more, recent shapes get it, and
+     * an interpreter for the shapes in the file is let be. The caller holds the lock.
      *
      * @return null if there is none
      */
-    private ModelInterpreter takeOther(List<List<Integer>> shapes, Candidate wanted) {
-        boolean room = hasRoom();
-        if (room && supply.hasSeen(shapes)) {
+    private ModelInterpreter takeOther(List<List<Integer>> shapes, Candidate wanted, boolean room) {
+        if (room && (supply.isInFile(shapes) || recent.contains(shapes))) {
             return null;
         }
         for (Iterator<Idle> i = idle.descendingIterator(); i.hasNext(); ) {
@@ -175,6 +183,17 @@ public final class InterpreterPool implements AutoCloseable {
             }
         }
         return null;
+    }
+
+    /** Remembers shapes other than the file's. The caller holds the lock. */
+    private void note(List<List<Integer>> shapes, boolean inFile) {
+        if (inFile || shapes.equals(recent.peekFirst())) {
+            return;
+        }
+        if (!recent.remove(shapes) && recent.size() == RECENT_SHAPES) {
+            recent.removeLast();
+        }
+        recent.addFirst(shapes);
     }
 
     private ModelInterpreter reshape(ModelInterpreter interpreter, List<List<Integer>> shapes)

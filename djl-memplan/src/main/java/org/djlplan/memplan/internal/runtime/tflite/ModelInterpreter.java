@@ -48,7 +48,7 @@ public final class ModelInterpreter implements AutoCloseable {
      * @param need the right to lease arenas for the plan; empty if no tensor needs a place
      * @param grows whether these are other shapes than in the file, and the arena is one for inputs
      *     of any shape
-     * @param workspaceBytes of the delegate, if it has one of its own
+     * @param heldBytes of the engine's own arenas and the delegate's own workspace
      */
     private record Allocated(
             List<List<Integer>> shapes,
@@ -57,7 +57,7 @@ public final class ModelInterpreter implements AutoCloseable {
             Description description,
             Optional<ArenaPool.Need> need,
             boolean grows,
-            long workspaceBytes) {}
+            long heldBytes) {}
 
     /**
      * Where tensors lie.
@@ -194,7 +194,9 @@ public final class ModelInterpreter implements AutoCloseable {
                         description,
                         need,
                         grows,
-                        workspaceBytes);
+                        description.ownBytes()
+                                + EngineView.persistentBytes(tensors)
+                                + workspaceBytes);
         if (kept.isPresent()) {
             kept.get().close();
         }
@@ -219,10 +221,9 @@ public final class ModelInterpreter implements AutoCloseable {
         return allocated.description();
     }
 
-    /** Returns the bytes of the engine's own arena and of a delegate's own workspace. */
+    /** Returns the bytes of the engine's own arenas and of a delegate's own workspace. */
     public long heldBytes() {
-        Allocated now = allocated;
-        return now.description().ownBytes() + now.workspaceBytes();
+        return allocated.heldBytes();
     }
 
     /** Returns the shapes of the inputs. */

@@ -136,8 +136,8 @@ public final class FakeEngine implements EngineSession.Source {
         }
 
         @Override
-        public boolean hasSeen(List<List<Integer>> shapes) {
-            return factory.hasSeen(shapes);
+        public boolean isInFile(List<List<Integer>> shapes) {
+            return shapes.equals(factory.shapesInFile());
         }
 
         @Override

@@ -200,6 +200,18 @@ class InterpreterPoolTest {
     }
 
     @Test
+    void borrow_moreShapesThanAreRemembered_shareAnInterpreter() throws Exception {
+        try (InterpreterPool pool = pool(3)) {
+            for (int i = 0; i < 4 * InterpreterPool.RECENT_SHAPES; i++) {
+                int length = 10 + i % (InterpreterPool.RECENT_SHAPES + 1);
+                pool.giveBack(borrow(pool, length(length)));
+            }
+            assertEquals(1, engine.mostOpen.get());
+        }
+        assertEnded();
+    }
+
+    @Test
     void borrow_shapesThatTheEngineRefuses_closeTheInterpreterThatWasToTakeThem() throws Exception {
         try (InterpreterPool pool = pool(2)) {
             pool.giveBack(borrow(pool));

@@ -1,0 +1,31 @@
+/* Pages of memory that is about to be written. */
+#ifndef DJLPLAN_PAGES_H
+#define DJLPLAN_PAGES_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* from Linux 5.14 on */
+#endif
+
+/* Of x86-64, and of 64-bit ARM with pages of 4 KiB. */
+#define DJLPLAN_HUGE_PAGE ((uintptr_t)2 << 20)
+
+/*
+ * Has the system map a range at once, where possible with huge pages, as both the faults and, in
+ * virtual machines, the first access to each page take long. Only huge pages that lie within the
+ * range are asked for, so that it takes no more memory. What the system cannot do stays as it was.
+ */
+static inline void djlplan_pages_map(void *address, size_t bytes) {
+    uintptr_t before = (uintptr_t)address % DJLPLAN_HUGE_PAGE;
+    uintptr_t skipped = before == 0 ? 0 : DJLPLAN_HUGE_PAGE - before;
+    if (bytes >= skipped + DJLPLAN_HUGE_PAGE) {
+        size_t whole = (bytes - skipped) / DJLPLAN_HUGE_PAGE * DJLPLAN_HUGE_PAGE;
+        (void)madvise((char *)address + skipped, whole, MADV_HUGEPAGE);
+    }
+    (void)madvise(address, bytes, MADV_POPULATE_WRITE);
+}
+
+#endif
