@@ -53,13 +53,14 @@ final class LambdaClasses implements Opcodes {
         for (ClassNode node : List.copyOf(classes.values())) {
             replaceLambdas(node);
         }
+        for (Map.Entry<String, byte[]> each : made.entrySet()) {
+            Files.write(folder.resolve(each.getKey() + ".class"), each.getValue());
+        }
+        // Last: a run that was interrupted before begins again.
         for (ClassNode node : changed) {
             ClassWriter writer = new ClassWriter(0);
             node.accept(writer);
-            made.put(node.name, writer.toByteArray());
-        }
-        for (Map.Entry<String, byte[]> each : made.entrySet()) {
-            Files.write(folder.resolve(each.getKey() + ".class"), each.getValue());
+            Files.write(folder.resolve(node.name + ".class"), writer.toByteArray());
         }
     }
 
@@ -69,12 +70,23 @@ final class LambdaClasses implements Opcodes {
             int mark = name.indexOf(MARK);
             if (mark >= 0) {
                 ClassNode own = classes.get(name.substring(0, mark));
-                if (own == null || own.methods.stream().anyMatch(LambdaClasses::hasLambdas)) {
+                if (own == null
+                        || own.methods.stream().anyMatch(LambdaClasses::hasLambdas)
+                        || !isMember(name, own)) {
                     Files.delete(folder.resolve(name + ".class"));
                     classes.remove(name);
                 }
             }
         }
+    }
+
+    private boolean isMember(String name, ClassNode own) {
+        ClassNode host = host(own);
+        return host != null && host.nestMembers != null && host.nestMembers.contains(name);
+    }
+
+    private ClassNode host(ClassNode node) {
+        return classes.get(node.nestHostClass == null ? node.name : node.nestHostClass);
     }
 
     private static boolean hasLambdas(MethodNode method) {
@@ -88,7 +100,7 @@ final class LambdaClasses implements Opcodes {
     }
 
     private void replaceLambdas(ClassNode node) {
-        ClassNode host = classes.get(node.nestHostClass == null ? node.name : node.nestHostClass);
+        ClassNode host = host(node);
         int count = 0;
         for (MethodNode method : node.methods) {
             for (AbstractInsnNode each : method.instructions.toArray()) {
@@ -97,9 +109,12 @@ final class LambdaClasses implements Opcodes {
                     String name = node.name + MARK + count++;
                     made.put(name, new Lambda(name, call).bytes(node.version, host.name));
                     // Only members of its nest may call a private method.
-                    host.nestMembers =
-                            host.nestMembers == null ? new ArrayList<>() : host.nestMembers;
-                    host.nestMembers.add(name);
+                    if (host.nestMembers == null) {
+                        host.nestMembers = new ArrayList<>();
+                    }
+                    if (!host.nestMembers.contains(name)) {
+                        host.nestMembers.add(name);
+                    }
                     method.instructions.set(
                             each, new MethodInsnNode(INVOKESTATIC, name, "make", call.desc, false));
                 }

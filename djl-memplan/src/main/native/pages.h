@@ -16,7 +16,9 @@
 /*
  * Has the system map a range at once, where possible with huge pages, as both the faults and, in
  * virtual machines, the first access to each page take long. Only huge pages that lie within the
- * range are asked for, so that it takes no more memory. What the system cannot do stays as it was.
+ * range are asked for, so that it takes no more memory, but for one huge page at most where a part
+ * of the range was returned and is used again. Before Linux 5.14 pages are mapped when they are
+ * written.
  */
 static inline void djlplan_pages_map(void *address, size_t bytes) {
     uintptr_t before = (uintptr_t)address % DJLPLAN_HUGE_PAGE;

@@ -149,6 +149,21 @@ class DelegatedShapesTest {
         }
     }
 
+    /** Shapes that had interpreters of the CPU kernels take the one that was readied. */
+    @Test
+    void useAt_afterPredictions_theirShapesTakeTheReadiedInterpreter() throws Exception {
+        Path file = network("after");
+        AtomicInteger made = new AtomicInteger();
+        DelegationChoice choice = everything(file);
+        try (ServedModel served = Served.openForOtherShapes(file, counting(made), choice)) {
+            assertEquals(0, difference(served, file, 48, 48));
+            assertEquals(0, difference(served, file, 64, 64));
+            served.useAt(MIX, choice);
+            assertTrue(difference(served, file, 48, 48) <= NEAR);
+            assertEquals(1, made.get());
+        }
+    }
+
     /** Shapes that come back have interpreters of their own, none of which needs more later. */
     @Test
     void run_fewShapesInTurn_eachInterpreterHasHadTheLargest() throws Exception {

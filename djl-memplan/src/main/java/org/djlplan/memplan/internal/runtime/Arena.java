@@ -195,12 +195,12 @@ public final class Arena {
         abandoned = true;
     }
 
-    /** Says whether its memory is to be returned after its present use, whatever that needed. */
-    void setOutdated(boolean returned) {
-        outdated = returned;
+    /** Sets whether it is trimmed to the known needs when its last lease ends. */
+    void setOutdated(boolean trimmed) {
+        outdated = trimmed;
     }
 
-    /** Returns whether that is so. */
+    /** Returns whether it is trimmed then. */
     boolean outdated() {
         return outdated;
     }

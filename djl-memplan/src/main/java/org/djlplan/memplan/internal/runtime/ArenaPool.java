@@ -526,7 +526,7 @@ public final class ArenaPool {
     }
 
     /**
-     * Does the same, and with arenas in use as soon as they come back: later inferences will need
+     * Trims idle arenas now and arenas in use when they are returned, because later inferences need
      * much less.
      */
     public void trimAll() {

@@ -171,10 +171,12 @@ public final class ProcessMemory {
 
     private OptionalLong status(String key) {
         try {
-            return Files.readAllLines(folder.resolve("status")).stream()
-                    .filter(line -> line.startsWith(key))
-                    .mapToLong(line -> kibibytes(line.substring(key.length())))
-                    .findFirst();
+            for (String line : Files.readAllLines(folder.resolve("status"))) {
+                if (line.startsWith(key)) {
+                    return OptionalLong.of(kibibytes(line.substring(key.length())));
+                }
+            }
+            return OptionalLong.empty();
         } catch (IOException | IllegalArgumentException e) {
             return OptionalLong.empty();
         }

@@ -53,10 +53,13 @@ public final class Settling implements AutoCloseable {
         }
     }
 
-    /** Does so at once, because much of what predictions used until now is not used any more. */
+    /**
+     * Returns file pages and freed memory now, on this thread, because much of what predictions
+     * used is not used any more.
+     */
     public void settleNow() {
         releasePages.run();
-        trim();
+        ProcessMemory.trim();
     }
 
     private void settle() {

@@ -1,14 +1,17 @@
 package org.djlplan.memplan.internal.runtime;
 
 import com.sun.jna.Memory;
+import java.lang.StackWalker.StackFrame;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandleProxies;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
+import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
 import java.lang.runtime.ObjectMethods;
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ForkJoinPool;
@@ -34,6 +37,12 @@ final class Traces {
     private static final boolean IS_PERMANENT =
             Traces.class.getClassLoader() == ClassLoader.getSystemClassLoader();
 
+    /**
+     * Its class is loaded with this one, as an application may have closed its class loader before
+     * it is used.
+     */
+    private static final InvocationHandler NOTHING = (proxy, method, arguments) -> null;
+
     /** A pool of no threads, or one that is always busy, must not stop us. */
     private static final long PATIENCE_MILLIS = 1000;
 
@@ -42,15 +51,15 @@ final class Traces {
     /**
      * Has JNA start its thread that frees memory, if it is not there, from a stack on which nothing
      * of an application is. A thread keeps the class loaders of the code that started it, and JNA
-     * may be shared by applications, the first of which would never be collected. If only the JVM's
-     * class path has code, no class loader can be collected.
+     * may be shared by applications, the first of which would never be collected. Nothing is done
+     * if all callers are of the JVM's class path, whose class loader is never collected.
      *
      * @throws LinkageError if JNA cannot be used
      */
     static void startJna() {
         ClassLoader context = Thread.currentThread().getContextClassLoader();
         try {
-            if (isPermanent(context) || isJnaStarted()) {
+            if (areCallersPermanent() || isJnaStarted()) {
                 return;
             }
             MethodHandle allocation =
@@ -81,9 +90,27 @@ final class Traces {
         }
     }
 
-    /** Returns whether the class loaders of this application are there as long as the JVM. */
-    private static boolean isPermanent(ClassLoader context) {
-        return IS_PERMANENT && context == ClassLoader.getSystemClassLoader();
+    private static boolean areCallersPermanent() {
+        ClassLoader system = ClassLoader.getSystemClassLoader();
+        if (!IS_PERMANENT || Thread.currentThread().getContextClassLoader() != system) {
+            return false;
+        }
+        List<Class<?>> callers =
+                StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE)
+                        .walk(
+                                frames ->
+                                        frames.<Class<?>>map(StackFrame::getDeclaringClass)
+                                                .toList());
+        for (Class<?> caller : callers) {
+            ClassLoader loader = caller.getClassLoader();
+            // The JDK's own loaders are there as long as the JVM, too.
+            if (loader != null
+                    && loader != system
+                    && loader != ClassLoader.getPlatformClassLoader()) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** Returns whether the thread is there, as it is if DJL loaded the engine before. */
@@ -113,7 +140,7 @@ final class Traces {
      * @throws RuntimeException or an error that the work throws
      */
     static void runInOwnThread(Runnable work) {
-        if (isPermanent(Thread.currentThread().getContextClassLoader())) {
+        if (IS_PERMANENT) {
             work.run();
             return;
         }
@@ -145,7 +172,7 @@ final class Traces {
         }
         try (URLClassLoader empty = new URLClassLoader(new URL[0], null)) {
             Class<?>[] types = {Runnable.class};
-            linkRecordOf(Proxy.newProxyInstance(empty, types, (p, m, a) -> null).getClass());
+            linkRecordOf(Proxy.newProxyInstance(empty, types, NOTHING).getClass());
             linkRecordOf(String.class);
         } catch (Throwable e) {
             logger.debug("Java may keep a record", e);

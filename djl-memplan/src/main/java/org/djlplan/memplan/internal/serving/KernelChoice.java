@@ -70,8 +70,8 @@ final class KernelChoice implements AutoCloseable {
     }
 
     /**
-     * A source of a choice, empty if it has none; they are asked in their order. None is pinned,
-     * because a pinned job runs CPU kernels in a budget.
+     * A source of a choice, empty if it has none; they are asked in their order. No source reads a
+     * pinned choice: a job with one runs the CPU kernels if it has a budget.
      */
     @FunctionalInterface
     private interface Source {

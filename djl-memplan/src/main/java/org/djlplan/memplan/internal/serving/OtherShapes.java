@@ -1,6 +1,5 @@
 package org.djlplan.memplan.internal.serving;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
@@ -11,7 +10,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
-import org.djlplan.memplan.internal.runtime.Later;
+import org.djlplan.memplan.internal.thread.DaemonThreads;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.ShapeMix;
@@ -164,7 +163,11 @@ final class OtherShapes {
         asked = Optional.of(mix);
         seen.clear();
         Consumer<ShapeMix> measure = measuring.orElseThrow();
-        if (!Later.run(Duration.ZERO, () -> measure.accept(mix))) {
+        try {
+            // It may take long, as an interpreter is built if there is a result already.
+            DaemonThreads.make(() -> measure.accept(mix), "djl-plan-other-shapes").start();
+        } catch (OutOfMemoryError e) {
+            logger.debug("no thread is to be had", e);
             waiting = false;
         }
     }

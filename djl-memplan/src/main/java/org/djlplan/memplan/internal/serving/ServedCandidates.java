@@ -166,20 +166,33 @@ final class ServedCandidates implements InterpreterPool.Supply {
     private ModelInterpreter buildFor(
             List<List<Integer>> largest, List<List<Integer>> shapes, Candidate candidate)
             throws UnplannableException {
-        ModelInterpreter built = factory.build(largest, candidate, false);
+        try {
+            Optional<ModelInterpreter> built = reshaped(largest, shapes, candidate);
+            if (built.isPresent()) {
+                return built.get();
+            }
+        } catch (UnplannableException | RuntimeException e) {
+            logger.debug("no interpreter for {} was built for {} first", shapes, largest, e);
+        }
+        return factory.build(shapes, candidate, false);
+    }
+
+    private Optional<ModelInterpreter> reshaped(
+            List<List<Integer>> first, List<List<Integer>> shapes, Candidate candidate)
+            throws UnplannableException {
+        ModelInterpreter built = factory.build(first, candidate, false);
         boolean fits = false;
         try {
             if (factory.reshapes(built, shapes)) {
                 factory.reshape(built, shapes);
                 fits = true;
-                return built;
             }
         } finally {
             if (!fits) {
                 built.close();
             }
         }
-        return factory.build(shapes, candidate, false);
+        return fits ? Optional.of(built) : Optional.empty();
     }
 
     @Override

@@ -355,13 +355,15 @@ public final class ServedModel implements TfLiteModel {
         }
         try {
             Candidate serves = OtherShapes.candidate(choice, candidates.choice().lightest());
-            pool.switchTo(
-                    () -> otherShapes.use(mix, choice),
+            Optional<ModelInterpreter> first =
                     serves.delegates()
                             ? readyAt(OtherShapes.largest(mix), serves)
-                            : Optional.empty());
-            factory.trimArenas();
-            settling.settleNow();
+                            : Optional.empty();
+            pool.switchTo(() -> otherShapes.use(mix, choice), first);
+            if (first.isPresent()) {
+                factory.trimArenas();
+                settling.settleNow();
+            }
         } finally {
             pool.leave();
         }

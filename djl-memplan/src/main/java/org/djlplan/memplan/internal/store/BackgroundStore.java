@@ -150,7 +150,9 @@ public final class BackgroundStore<T> implements Store<T> {
     }
 
     private void exitFreely() {
-        atExit.ifPresent(ExitHook::close);
+        if (atExit.isPresent()) {
+            atExit.get().close();
+        }
         atExit = Optional.empty();
     }
 

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -127,6 +128,14 @@ public final class LambdaKinds implements Supplier<List<Object>> {
         all.add(bytes.apply((byte) 13));
     }
 
+    private static Object called(Callable<Object> callable) {
+        try {
+            return callable.call();
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
     private static void addReferences(List<Object> all) {
         Function<String, Integer> unbound = String::length;
         all.add(unbound.apply("four"));
@@ -143,10 +152,14 @@ public final class LambdaKinds implements Supplier<List<Object>> {
         all.add(new Derived().above().get());
         Function<String, Letter> constant = Letter::valueOf;
         all.add(constant.apply("B").name());
-        Callable<Object> discards = () -> all.size();
-        Runnable dropsTheResult = all::size;
-        dropsTheResult.run();
-        all.add(discards.getClass().isInterface());
+        Callable<Object> counts = () -> all.size();
+        all.add(called(counts));
+        Consumer<String> dropsABoolean = all::add;
+        dropsABoolean.accept("dropped");
+        AtomicLong number = new AtomicLong(14);
+        Runnable dropsALong = number::incrementAndGet;
+        dropsALong.run();
+        all.add(number.get());
         UnaryOperator<String> same = UnaryOperator.identity();
         all.add(same.apply("same"));
         Supplier<String> serializable = (Supplier<String> & Serializable) () -> "serializable";

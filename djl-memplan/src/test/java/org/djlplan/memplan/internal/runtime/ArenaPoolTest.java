@@ -391,7 +391,8 @@ class ArenaPoolTest {
             Await.until(() -> memory.trims().size() == 2);
             assertEquals(2 * Arena.roundedBytes(1), pool.metric().arenaBytes());
             Arena again = place(any, LARGE);
-            assertTrue(again.bytes() >= LARGE, "only once");
+            assertTrue(again.bytes() >= LARGE);
+            assertEquals(2, memory.trims().size(), "only once");
         }
     }
 

@@ -102,7 +102,14 @@ public final class KeptKernels {
     /** Stores a candidate that is not to be tried again; costs are as above. */
     public void add(StepCosts costs, Entry.Wrong entry) {
         KernelTrials before = load().orElse(new KernelTrials(costs));
-        List<Entry.Wrong> wrong = latest(entry, before.wrong().stream());
+        Stream<Entry.Wrong> others =
+                before.wrong().stream()
+                        .filter(
+                                each ->
+                                        !each.candidate()
+                                                .operators()
+                                                .equals(entry.candidate().operators()));
+        List<Entry.Wrong> wrong = latest(entry, others);
         store.save(key, new KernelTrials(before.costs(), before.faster(), wrong));
     }
 

@@ -390,7 +390,7 @@ public final class InterpreterFactory {
         }
     }
 
-    /** Returns memory of arenas that interpreters needed which serve no longer. */
+    /** Gives back arena memory that only closed interpreters needed. */
     public void trimArenas() {
         arenas.trimAll();
     }

@@ -310,6 +310,10 @@ public final class InterpreterPool implements AutoCloseable {
                         each.remove();
                     }
                 }
+                if (!gone.isEmpty()) {
+                    // There are no interpreters for these any more.
+                    recent.clear();
+                }
                 if (first.isPresent()) {
                     idle.add(new Idle(first.get(), System.nanoTime()));
                 }
@@ -337,7 +341,9 @@ public final class InterpreterPool implements AutoCloseable {
             return;
         }
         try {
-            gone.forEach(ModelInterpreter::close);
+            for (ModelInterpreter each : gone) {
+                each.close();
+            }
         } finally {
             lock.lock();
             try {

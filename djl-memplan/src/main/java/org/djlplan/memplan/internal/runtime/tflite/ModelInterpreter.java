@@ -389,13 +389,19 @@ public final class ModelInterpreter implements AutoCloseable {
             session.close();
         } finally {
             try {
-                delegate.ifPresent(NativeDelegate::close);
-            } finally {
-                workspace.ifPresent(WorkspacePool.Resident::close);
-                if (allocated != null) {
-                    allocated.need().ifPresent(ArenaPool.Need::close);
+                if (delegate.isPresent()) {
+                    delegate.get().close();
                 }
-                kept.ifPresent(ArenaPool.Lease::close);
+            } finally {
+                if (workspace.isPresent()) {
+                    workspace.get().close();
+                }
+                if (allocated != null && allocated.need().isPresent()) {
+                    allocated.need().get().close();
+                }
+                if (kept.isPresent()) {
+                    kept.get().close();
+                }
             }
         }
     }

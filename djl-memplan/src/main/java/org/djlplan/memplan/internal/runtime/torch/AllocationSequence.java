@@ -394,6 +394,10 @@ final class AllocationSequence implements AutoCloseable {
         if (changed) {
             plans.save();
         }
+        if (excludes) {
+            // Its plan is in use: such inputs have recurred.
+            background.recurred();
+        }
         if (excludes && !background.offer(() -> exclude(plan, outcome.alive()))) {
             synchronized (this) {
                 plan.excluding = false;

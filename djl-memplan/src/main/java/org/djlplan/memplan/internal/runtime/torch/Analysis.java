@@ -19,10 +19,10 @@ import org.slf4j.LoggerFactory;
  * Plans the allocations of predictions, one plan after another, in a thread that ends when it is
  * idle. Work that finds the thread too busy is dropped; it will be offered again.
  *
- * <p>The thread waits for a second after work was offered, and between two plans for many times the
- * duration of the first, because predictions need the processors, above all in a model's first
- * seconds, when planning would also cause work for Java's compilers. A caller of {@link #await} and
- * urgent work end the pauses.
+ * <p>The thread waits for a second after work was offered, and after a plan for 49 times the plan's
+ * duration, at most five seconds, because predictions need the processors, above all in a model's
+ * first seconds, when planning would also cause work for Java's compilers. A caller of {@link
+ * #await} and urgent work end the pauses.
  */
 final class Analysis {
 
@@ -108,7 +108,7 @@ final class Analysis {
                             pauseUntil(resumeNanos);
                             long begin = System.nanoTime();
                             work.run();
-                            resumeNanos = afterPause(begin, System.nanoTime());
+                            pauseAfter(begin, System.nanoTime());
                         } finally {
                             pending.decrementAndGet();
                         }
@@ -203,14 +203,18 @@ final class Analysis {
         }
     }
 
-    private static long afterPause(long begin, long end) {
-        return end + Math.min(PAUSE * (end - begin), LONGEST_PAUSE.toNanos());
+    /** Short work does not end the pause after longer work. On the one thread. */
+    private static void pauseAfter(long begin, long end) {
+        long resume = end + Math.min(PAUSE * (end - begin), LONGEST_PAUSE.toNanos());
+        if (resume - resumeNanos > 0) {
+            resumeNanos = resume;
+        }
     }
 
     private static void pauseUntil(long endNanos) {
         synchronized (PAUSES) {
             long leftNanos = endNanos - System.nanoTime();
-            while (awaited == 0 && leftNanos > 0) {
+            while (awaited <= 0 && leftNanos > 0) {
                 try {
                     TimeUnit.NANOSECONDS.timedWait(PAUSES, leftNanos);
                 } catch (InterruptedException e) {

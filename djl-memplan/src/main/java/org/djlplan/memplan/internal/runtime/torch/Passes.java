@@ -72,7 +72,9 @@ final class Passes {
         models -= model.closed ? 0 : 1;
         model.closed = true;
         if (models == 0) {
-            hook.ifPresent(ExitHook::close);
+            if (hook.isPresent()) {
+                hook.get().close();
+            }
             hook = Optional.empty();
         }
     }

@@ -151,14 +151,20 @@ final class ShapePlans implements AutoCloseable {
         return Optional.empty();
     }
 
-    private synchronized Optional<OfTypes> add(List<ArrayType> inputs, int threads) {
-        Optional<OfTypes> found = find(inputs, threads);
-        if (found.isPresent() || closed || known.size() >= MOST_TYPES) {
-            return found;
+    private Optional<OfTypes> add(List<ArrayType> inputs, int threads) {
+        if (closed || known.size() >= MOST_TYPES) {
+            return Optional.empty();
         }
+        // Outside the lock, because it may read a file.
         OfTypes types = new OfTypes(inputs, threads);
-        known.add(types);
-        return Optional.of(types);
+        synchronized (known) {
+            Optional<OfTypes> found = find(inputs, threads);
+            if (found.isPresent() || closed || known.size() >= MOST_TYPES) {
+                return found;
+            }
+            known.add(types);
+            return Optional.of(types);
+        }
     }
 
     /**
@@ -498,7 +504,9 @@ final class ShapePlans implements AutoCloseable {
     /** Closes the plans; running predictions keep what they use. */
     @Override
     public void close() {
-        closed = true;
+        synchronized (known) {
+            closed = true;
+        }
         known.forEach(OfTypes::dropAll);
     }
 }

@@ -5,8 +5,8 @@ import org.djlplan.memplan.internal.runtime.NativeLoader;
 import org.djlplan.memplan.internal.runtime.UnsupportedPlatformException;
 
 /**
- * The functions of {@code torch*.c}, and of {@code run.c}, {@code plan.c} and {@code escapes.c},
- * which are for runs of either engine; {@code djlplan.h} is their documentation.
+ * The functions of {@code torch*.c} and {@code plan.c}, and those of {@code run.c} and {@code
+ * escapes.c} for runs of either engine; {@code djlplan.h} is their documentation.
  */
 final class TorchNative {
 

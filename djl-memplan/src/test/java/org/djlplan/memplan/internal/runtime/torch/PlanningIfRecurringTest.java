@@ -80,4 +80,31 @@ class PlanningIfRecurringTest {
         Analysis.await(LONG);
         assertEquals(0, done.get());
     }
+
+    /** The first kind of inputs, which most models have alone, does not wait for a pause. */
+    @Test
+    void recurred_isUrgent_isDoneInThePauseAfterOtherWork() throws Exception {
+        for (boolean recursFirst : new boolean[] {false, true}) {
+            CountDownLatch before = new CountDownLatch(1);
+            assertTrue(Analysis.offer(() -> workAndPause(before)));
+            assertTrue(before.await(LONG.toSeconds(), TimeUnit.SECONDS));
+            PlanningIfRecurring urgent = new PlanningIfRecurring(true);
+            CountDownLatch ran = new CountDownLatch(1);
+            if (recursFirst) {
+                urgent.recurred();
+            }
+            assertTrue(urgent.offer(ran::countDown));
+            urgent.recurred();
+            assertTrue(ran.await(4, TimeUnit.SECONDS));
+        }
+    }
+
+    /** Takes so long that the pause after it is almost five seconds. */
+    private static void workAndPause(CountDownLatch done) {
+        long begin = System.nanoTime();
+        while (System.nanoTime() - begin < TimeUnit.MILLISECONDS.toNanos(100)) {
+            Thread.onSpinWait();
+        }
+        done.countDown();
+    }
 }
