@@ -259,6 +259,19 @@ class AllocationSequenceTest {
         assertEquals(1, memory.liveCount());
     }
 
+    /** No prediction of a stored plan begins without one, which is how inputs are seen to recur. */
+    @Test
+    void finish_blocksStayInUseAndThePlanWasStored_isPlannedAgainWithoutThem() {
+        recordedSequence().close();
+        background = new PlanningIfRecurring(true);
+        AllocationSequence sequence = sequence();
+        assertEquals(3, sequence.figures().orElseThrow().plan().problem().records().size());
+        watch.outcome = FakeWatch.outcome(3, 0, 0, 0, Set.of(2));
+        predict(sequence);
+        Analysis.await(Duration.ofMinutes(1));
+        assertEquals(2, sequence.figures().orElseThrow().plan().problem().records().size());
+    }
+
     @Test
     void begin_whileThePlanIsMade_isPlacedOnline() {
         List<Runnable> work = new ArrayList<>();
