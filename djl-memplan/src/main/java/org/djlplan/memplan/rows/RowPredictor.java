@@ -24,7 +24,6 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.LongAdder;
 import org.djlplan.memplan.internal.djl.ScopedTranslator;
 import org.djlplan.memplan.internal.thread.DaemonThreads;
 import org.djlplan.thirdparty.guava.base.Throwables;
@@ -68,12 +67,7 @@ public final class RowPredictor<I, O> implements AutoCloseable {
     private final Queue<Predictor<I, O>> idle = new ConcurrentLinkedQueue<>();
     private final ThreadPoolExecutor pool;
     private final Queue<Batch> pending = new ArrayDeque<>();
-    private final LongAdder rows = new LongAdder();
-    private final LongAdder batches = new LongAdder();
-    private final LongAdder padded = new LongAdder();
-    private final LongAdder nanos = new LongAdder();
-    private final LongAdder tokens = new LongAdder();
-    private final LongAdder paddedTokens = new LongAdder();
+    private final RowCounts counts = new RowCounts();
     private final Optional<Grouped> grouped;
 
     /** The group of each row whose output was not returned yet. */
@@ -124,14 +118,12 @@ public final class RowPredictor<I, O> implements AutoCloseable {
             try {
                 List<O> all = predictor.predict(batch);
                 long own = batch.stream().mapToLong(PreparedRow::length).sum();
-                rows.add(batch.size());
-                batches.increment();
-                tokens.add(own);
-                paddedTokens.add(RowGroups.tokens(batch) - own);
+                counts.addBatch(batch.size(), 0);
+                counts.addTokens(own, RowGroups.tokens(batch) - own);
                 return all;
             } finally {
                 ready.add(predictor);
-                nanos.add(System.nanoTime() - begin);
+                counts.addNanos(System.nanoTime() - begin);
             }
         }
 
@@ -140,15 +132,6 @@ public final class RowPredictor<I, O> implements AutoCloseable {
             ready.clear();
         }
     }
-
-    private record Counts(
-            long rows,
-            long batches,
-            long paddedRows,
-            long tokens,
-            long paddedTokens,
-            long predictNanos)
-            implements RowFigures {}
 
     /** Rows that are predicted together. */
     private final class Batch {
@@ -170,13 +153,11 @@ public final class RowPredictor<I, O> implements AutoCloseable {
             }
             try {
                 List<O> all = predict(predictor);
-                rows.add(inputs.size());
-                batches.increment();
-                padded.add(batch - inputs.size());
+                counts.addBatch(inputs.size(), batch - inputs.size());
                 return all;
             } finally {
                 idle.add(predictor);
-                nanos.add(System.nanoTime() - begin);
+                counts.addNanos(System.nanoTime() - begin);
             }
         }
 
@@ -410,13 +391,7 @@ public final class RowPredictor<I, O> implements AutoCloseable {
 
     /** Returns the current counts. */
     public RowFigures figures() {
-        return new Counts(
-                rows.sum(),
-                batches.sum(),
-                padded.sum(),
-                tokens.sum(),
-                paddedTokens.sum(),
-                nanos.sum());
+        return counts.figures();
     }
 
     /** Cancels batches that have not started; a running prediction is never interrupted. */
