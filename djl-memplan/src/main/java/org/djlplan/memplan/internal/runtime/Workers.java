@@ -2,7 +2,6 @@ package org.djlplan.memplan.internal.runtime;
 
 import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
-import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Arrays;
@@ -47,41 +46,18 @@ public final class Workers {
     private static final Duration IDLE = Duration.ofSeconds(5);
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
-    /** After this many calls in a row, a thread without a seat gets one. */
-    private static final int ALONE = 64;
-
     private final int count;
     private final long idleNanos;
-    private final long patienceNanos;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition work = lock.newCondition();
     private final Queue waiting = new Queue();
-    private final Seat[] seats;
+    private final Seats seats;
+    private final Progress progress;
 
     private int running;
     private int threads;
     private int idle;
     private int started;
-    private long calls;
-    private long lastEnd;
-    private long longest;
-    private WeakReference<Thread> lastHandedOver = new WeakReference<>(null);
-    private int inARow;
-
-    /** A thread whose passes run on itself, and the time of its last call. */
-    private static final class Seat {
-        private final WeakReference<Thread> thread;
-        private long call;
-
-        private Seat(Thread thread) {
-            this.thread = new WeakReference<>(thread);
-        }
-
-        private boolean isFree() {
-            Thread holder = thread.get();
-            return holder == null || !holder.isAlive();
-        }
-    }
 
     /** A pass that is handed over. */
     private static final class Pass<T> {
@@ -167,8 +143,8 @@ public final class Workers {
         checkArgument(count > 0, "%s workers", count);
         this.count = count;
         idleNanos = idle.toNanos();
-        patienceNanos = patience.toNanos();
-        this.seats = new Seat[seats];
+        progress = new Progress(patience);
+        this.seats = new Seats(seats);
     }
 
     /** Returns one worker, on whose thread all passes run: no caller has a seat. */
@@ -259,8 +235,7 @@ public final class Workers {
         lock.lock();
         try {
             running--;
-            lastEnd = System.nanoTime();
-            longest = Math.max(longest, lastEnd - begin);
+            progress.end(begin, System.nanoTime());
             if (idle > 0 && !waiting.isEmpty()) {
                 work.signal();
             }
@@ -272,12 +247,12 @@ public final class Workers {
     /** Begins a pass in place if this thread may run one now. */
     private boolean seated() {
         Thread thread = Thread.currentThread();
-        if (VirtualThreads.isCurrent() || seats.length == 0) {
+        if (VirtualThreads.isCurrent() || seats.isEmpty()) {
             return false;
         }
         lock.lock();
         try {
-            boolean begins = hasSeat(thread) && running < count && waiting.isEmpty();
+            boolean begins = seats.take(thread) && running < count && waiting.isEmpty();
             if (begins) {
                 running++;
             }
@@ -285,34 +260,6 @@ public final class Workers {
         } finally {
             lock.unlock();
         }
-    }
-
-    private boolean hasSeat(Thread thread) {
-        calls++;
-        int free = -1;
-        int oldest = 0;
-        for (int i = 0; i < seats.length; i++) {
-            if (seats[i] == null || seats[i].isFree()) {
-                free = i;
-            } else if (seats[i].thread.refersTo(thread)) {
-                seats[i].call = calls;
-                inARow = 0;
-                return true;
-            } else if (free < 0 && seats[i].call < seats[oldest].call) {
-                oldest = i;
-            }
-        }
-        inARow = lastHandedOver.refersTo(thread) ? inARow + 1 : 0;
-        if (inARow == 0) {
-            lastHandedOver = new WeakReference<>(thread);
-        }
-        if (free < 0 && inARow < ALONE) {
-            return false;
-        }
-        Seat seat = new Seat(thread);
-        seat.call = calls;
-        seats[free < 0 ? oldest : free] = seat;
-        return true;
     }
 
     /**
@@ -326,7 +273,7 @@ public final class Workers {
             pass.queuedSince = running >= count ? System.nanoTime() : 0;
             waiting.add(pass);
             if (running == 0 && waiting.size == 1) {
-                lastEnd = System.nanoTime();
+                progress.restart(System.nanoTime());
             }
             work.signal();
             boolean wanted = waiting.size > idle && threads < count;
@@ -398,7 +345,7 @@ public final class Workers {
     private void await(Pass<?> pass) {
         boolean interrupted = false;
         while (!pass.done) {
-            LockSupport.parkNanos(this, patienceNanos);
+            LockSupport.parkNanos(this, progress.patienceNanos());
             interrupted |= Thread.interrupted();
             if (!pass.done && mayOvertake(pass)) {
                 boolean unused =
@@ -420,13 +367,12 @@ public final class Workers {
         lock.lock();
         try {
             long now = System.nanoTime();
-            boolean stuck = now - lastEnd >= Math.max(patienceNanos, 10 * longest);
-            if (!stuck || waiting.isEmpty() || waiting.peek() != pass) {
+            if (!progress.isStuck(now) || waiting.isEmpty() || waiting.peek() != pass) {
                 return false;
             }
             Pass<?> unused = waiting.remove();
             running++;
-            lastEnd = now;
+            progress.restart(now);
             return true;
         } finally {
             lock.unlock();
