@@ -27,14 +27,6 @@ final class Processors {
 
     private static final long LONGEST_PATIENCE_NANOS = Duration.ofSeconds(30).toNanos();
 
-    /** How often the machine's load is sampled; less often if sampling takes long. */
-    static final Duration SAMPLE = Duration.ofMillis(250);
-
-    private static final int SHARE_OF_SAMPLES = 200;
-
-    /** The share of an idle processor that other work may use. */
-    private static final double SLACK = 0.25;
-
     /** How long a pass of one thread waits for those of several; those of several wait longer. */
     private static final Duration SHORT_WAIT = Duration.ofMillis(50);
 
@@ -42,7 +34,6 @@ final class Processors {
 
     private final int cores;
     private final LongSupplier clock;
-    private final Supplier<Optional<ProcessorTimes.Reading>> times;
     private final long shortWaitNanos;
 
     final ReentrantLock lock = new ReentrantLock();
@@ -65,19 +56,8 @@ final class Processors {
 
     private final ArrayDeque<Object> waiting = new ArrayDeque<>();
 
-    /** The number of threads for which other programs leave processors idle. */
-    private int usable;
-
-    /** Ends when other programs have not used the processors for a while. */
-    private final Patience loads;
-
-    private long nextSample;
-    private Optional<Sample> last = Optional.empty();
-
-    /** Whether a pass had several threads since the last sample, which may still wait actively. */
-    private boolean wideSinceSample;
-
-    private record Sample(long atNanos, ProcessorTimes.Reading reading) {}
+    /** How many processors other programs leave idle. */
+    private final IdleProcessors idle;
 
     private static final class OfJvm {
         private static final Processors ALL =
@@ -135,14 +115,11 @@ final class Processors {
         shortWaitNanos = shortWait.toNanos();
         this.cores = cores;
         this.clock = clock;
-        this.times = times;
         long now = now();
         lastAt = new long[cores + 1];
         Arrays.fill(lastAt, now - LONGEST_PATIENCE_NANOS);
         overlaps = new Patience(now);
-        loads = new Patience(now);
-        nextSample = now;
-        usable = 1;
+        idle = new IdleProcessors(cores, clock, times);
     }
 
     int cores() {
@@ -158,8 +135,8 @@ final class Processors {
      * holds the lock, here and below.
      */
     void look(long now) {
-        if (running == 0 && now - nextSample >= 0) {
-            sample(now);
+        if (running == 0) {
+            idle.look(now);
         }
     }
 
@@ -180,7 +157,7 @@ final class Processors {
                 passes = more;
             }
         }
-        return Math.min(cores, usable) / passes;
+        return idle.threads() / passes;
     }
 
     /**
@@ -230,37 +207,8 @@ final class Processors {
     /** Ends what {@link #arrive} counted. */
     void leave(int threads) {
         running--;
-        wideSinceSample |= threads > 1;
-    }
-
-    private void sample(long now) {
-        Optional<ProcessorTimes.Reading> reading = times.get();
-        nextSample = now + Math.max(SAMPLE.toNanos(), SHARE_OF_SAMPLES * (now() - now));
-        if (reading.isEmpty()) {
-            // Nobody tells: overlaps and latencies have to do.
-            usable = cores;
-        } else {
-            last.ifPresent(before -> compare(before, now, reading.get()));
-        }
-        last = reading.map(r -> new Sample(now, r));
-        wideSinceSample = false;
-    }
-
-    private void compare(Sample before, long now, ProcessorTimes.Reading reading) {
-        long own = reading.ownNanos() - before.reading().ownNanos();
-        if (!wideSinceSample) {
-            // More than one thread, which predicts or prepares that, are the application's others.
-            own = Math.min(own, now - before.atNanos());
-        }
-        double others =
-                (double) Math.max(0, reading.busyNanos() - before.reading().busyNanos() - own)
-                        / (now - before.atNanos());
-        int free = (int) Math.max(1, Math.min(cores, reading.processors() - others + SLACK));
-        if (free <= usable && free < cores) {
-            loads.begin(now);
-        }
-        if (free < usable || loads.isOver(now)) {
-            usable = free;
+        if (threads > 1) {
+            idle.noteWide();
         }
     }
 }

@@ -167,7 +167,7 @@ class ThreadGovernorTest {
     void begin_othersBegin_takesOneThreadAtOnce() throws Exception {
         ThreadGovernor governor = atTwo();
         others = 1;
-        assertEquals(1, predictFor(governor, Processors.SAMPLE.toNanos() * 2));
+        assertEquals(1, predictFor(governor, IdleProcessors.SAMPLE.toNanos() * 2));
         assertEquals(1, predictFor(governor, 20 * SECOND));
     }
 
