@@ -54,6 +54,7 @@ record MeasuredInterpreter(
         List<List<List<Integer>>> all = mix.get().shapes();
         List<List<Integer>> shapes = all.get(number % all.size());
         if (!interpreter.hasShapes(shapes)) {
+            factory.noteUse(shapes);
             factory.reshape(interpreter, shapes);
             keepArena();
         }

@@ -151,12 +151,18 @@ final class ServedCandidates implements InterpreterPool.Supply {
         if (isInFile(shapes)) {
             return factory.build(shapes, candidate, false);
         }
-        otherShapes.noteChange();
+        noteUse(shapes);
         Optional<List<List<Integer>>> largest =
                 candidate.delegates() ? otherShapes.largest() : Optional.empty();
         return largest.isPresent() && !shapes.equals(largest.get())
                 ? buildFor(largest.get(), shapes, candidate)
                 : factory.build(shapes, candidate, false);
+    }
+
+    /** Counts a prediction for which an interpreter has to be built or reallocated. */
+    private void noteUse(List<List<Integer>> shapes) {
+        otherShapes.noteChange();
+        factory.noteUse(shapes);
     }
 
     /**
@@ -199,7 +205,7 @@ final class ServedCandidates implements InterpreterPool.Supply {
     public void reshape(ModelInterpreter interpreter, List<List<Integer>> shapes)
             throws UnplannableException {
         if (!isInFile(shapes)) {
-            otherShapes.noteChange();
+            noteUse(shapes);
         }
         if (!interpreter.candidate().delegates()) {
             factory.reshape(interpreter, shapes);

@@ -6,12 +6,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.internal.runtime.RecentMap;
-import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.NativeDelegate;
@@ -23,79 +21,22 @@ import org.slf4j.LoggerFactory;
 public final class InterpreterFactory {
 
     private static final Logger logger = LoggerFactory.getLogger(InterpreterFactory.class);
-    private static final int KEPT_PLANS = 64;
     private static final int KEPT_REASONS = 256;
-
-    /** The number of shapes whose uses are counted. */
-    private static final int KEPT_SHAPES = 256;
-
-    /** Shapes that occur this often get a plan of the portfolio, if that can need less memory. */
-    private static final int OFTEN = 64;
-
-    /** Who places the tensors of an interpreter. */
-    private enum Placer {
-        /** The native library. */
-        FIT,
-        /** A plan, if places of the native library need clearly more than they might. */
-        PLAN_WASTE,
-        /** A plan. */
-        PLAN
-    }
 
     private final EngineSession.Source sessions;
     private final Graph file;
-    private final PlanFinder planner;
     private final DelegateFactory delegates;
     private final ArenaPool arenas;
     private final boolean shares;
     private final PackedWeights packedWeights;
     private final List<Integer> plannable;
     private final List<List<Integer>> shapesInFile;
-    private final Object planning = new Object();
-
-    /** Plans by input shapes and candidate. */
-    private final Map<Map.Entry<List<List<Integer>>, Candidate>, Placement> plans =
-            RecentMap.ofMost(KEPT_PLANS);
-
-    /** How often interpreters were allocated for shapes other than the file's. */
-    private final Map<List<List<Integer>>, Integer> seen = RecentMap.ofMost(KEPT_SHAPES);
+    private final Placements placements;
 
     /** Why interpreters for some shapes are stock ones; as many as a caller's shapes may fill. */
     private final Map<List<List<Integer>>, String> unplannable = RecentMap.ofMost(KEPT_REASONS);
 
-    private final AtomicBoolean planNext = new AtomicBoolean();
     private volatile Optional<String> leftToEngine = Optional.empty();
-
-    /** A plan in the format of the native library. */
-    private static final class Placement {
-
-        private final EvaluatedPlan plan;
-        private final int[] ids;
-        private final long[] offsets;
-
-        Placement(EvaluatedPlan plan) {
-            this.plan = plan;
-            List<UsageRecord> records = plan.plan().problem().records();
-            ids = new int[records.size()];
-            offsets = new long[ids.length];
-            for (int i = 0; i < ids.length; i++) {
-                ids[i] = records.get(i).tensor();
-                offsets[i] = plan.plan().offsetOf(ids[i]);
-            }
-        }
-
-        /** Uses the plan if the sizes of all tensors equal the planned ones. */
-        boolean fits(EngineSession session, List<EngineSession.LiveTensor> tensors) {
-            List<UsageRecord> records = plan.plan().problem().records();
-            for (int i = 0; i < ids.length; i++) {
-                if (ids[i] >= tensors.size()
-                        || tensors.get(ids[i]).bytes() > records.get(i).bytes()) {
-                    return false;
-                }
-            }
-            return session.place(ids, offsets, plan.plan().totalBytes());
-        }
-    }
 
     /**
      * @param sessions makes the engine's sessions of the model; outlives this factory
@@ -115,10 +56,10 @@ public final class InterpreterFactory {
             boolean shares) {
         this.sessions = sessions;
         this.file = file;
-        this.planner = planner;
         this.delegates = delegates;
         this.arenas = arenas;
         this.shares = shares;
+        placements = new Placements(planner);
         packedWeights = new PackedWeights(file);
         plannable = EngineView.plannable(file, sessions.placesOutputs());
         List<List<Integer>> shapes = new ArrayList<>(file.inputs().size());
@@ -130,7 +71,15 @@ public final class InterpreterFactory {
 
     /** Has the next shapes planned, whatever they are: those in the file are placeholders. */
     public void planNext() {
-        planNext.set(true);
+        placements.planNext();
+    }
+
+    /**
+     * Counts a prediction for whose shapes an interpreter is built or reallocated: shapes that
+     * occur often are planned. An interpreter that is built ahead of predictions does not count.
+     */
+    public void noteUse(List<List<Integer>> shapes) {
+        placements.noteUse(shapes);
     }
 
     /** Returns the shapes of the inputs in the file. */
@@ -222,8 +171,10 @@ public final class InterpreterFactory {
             built = Optional.of(new ModelInterpreter(session, delegate, candidate, shares));
             ModelInterpreter interpreter = built.get();
             interpreter.shareWorkspace();
-            Placer placer = unplanned.isPresent() ? Placer.PLAN : note(shapes);
-            if (placer == Placer.PLAN || !fit(interpreter, shapes, live.nodes(), placer)) {
+            Placements.Placer placer =
+                    unplanned.isPresent() ? Placements.Placer.PLAN : placer(shapes);
+            if (placer == Placements.Placer.PLAN
+                    || !fit(interpreter, shapes, live.nodes(), placer)) {
                 place(interpreter, shapes, live, unplanned);
             }
             return interpreter;
@@ -244,10 +195,10 @@ public final class InterpreterFactory {
             EngineView.Live live,
             Optional<String> unplanned)
             throws UnplannableException {
-        Optional<Placement> placement =
+        Optional<Placements.Placement> placement =
                 unplanned.isPresent()
                         ? Optional.empty()
-                        : Optional.of(plan(key(interpreter, shapes), toPlan(live)));
+                        : Optional.of(placements.plan(shapes, interpreter, toPlan(live)));
         if (placement.isPresent() && !placement.get().fits(interpreter.session(), live.tensors())) {
             throw new UnplannableException(interpreter.session().error());
         }
@@ -259,10 +210,10 @@ public final class InterpreterFactory {
             List<List<Integer>> shapes,
             List<EngineSession.LiveNode> nodes,
             List<EngineSession.LiveTensor> tensors,
-            Optional<Placement> placement,
+            Optional<Placements.Placement> placement,
             Optional<String> unplanned) {
         Optional<EvaluatedPlan> plan =
-                placement.isPresent() ? Optional.of(placement.get().plan) : Optional.empty();
+                placement.isPresent() ? Optional.of(placement.get().plan()) : Optional.empty();
         long bytes = plan.isPresent() ? plan.get().plan().totalBytes() : 0;
         interpreter.allocated(
                 shapes,
@@ -271,7 +222,7 @@ public final class InterpreterFactory {
                 new SessionTensors(
                         file,
                         tensors,
-                        i -> placement.orElseThrow().plan.plan().offsetOf(file.outputs().get(i))),
+                        i -> placement.orElseThrow().plan().plan().offsetOf(file.outputs().get(i))),
                 new ModelInterpreter.Places(plan, unplanned, bytes),
                 need(interpreter, shapes, bytes),
                 shapes != shapesInFile);
@@ -279,7 +230,7 @@ public final class InterpreterFactory {
 
     /** Places tensors by a known plan. Returns false if there is none, or if it does not fit. */
     private boolean placeAsKept(ModelInterpreter interpreter, List<List<Integer>> shapes) {
-        Optional<Placement> kept = Optional.ofNullable(plans.get(key(interpreter, shapes)));
+        Optional<Placements.Placement> kept = placements.kept(shapes, interpreter);
         if (kept.isEmpty()) {
             return false;
         }
@@ -289,13 +240,6 @@ public final class InterpreterFactory {
         }
         place(interpreter, shapes, interpreter.nodes(), tensors, kept, Optional.empty());
         return true;
-    }
-
-    private static Map.Entry<List<List<Integer>>, Candidate> key(
-            ModelInterpreter interpreter, List<List<Integer>> shapes) {
-        Candidate candidate = interpreter.candidate();
-        return Map.entry(
-                shapes, interpreter.delegates() ? candidate : Candidate.cpu(candidate.threads()));
     }
 
     /** Returns the right to lease arenas. All shapes other than the file's have one in common. */
@@ -320,9 +264,9 @@ public final class InterpreterFactory {
             ModelInterpreter interpreter,
             List<List<Integer>> shapes,
             List<EngineSession.LiveNode> nodes,
-            Placer placer) {
+            Placements.Placer placer) {
         Optional<EngineSession.Fitted> fitted = interpreter.session().fit();
-        if (fitted.isEmpty() || (placer == Placer.PLAN_WASTE && fitted.get().wastes())) {
+        if (fitted.isEmpty() || (placer == Placements.Placer.PLAN_WASTE && fitted.get().wastes())) {
             return false;
         }
         List<EngineSession.LiveTensor> tensors = interpreter.session().tensors();
@@ -338,13 +282,8 @@ public final class InterpreterFactory {
         return true;
     }
 
-    /** Counts that there are inputs of these shapes, and returns when a plan pays for them. */
-    private Placer note(List<List<Integer>> shapes) {
-        boolean often = seen.merge(shapes, 1, Integer::sum) >= OFTEN;
-        if (shapes == shapesInFile || planNext.getAndSet(false)) {
-            return Placer.PLAN;
-        }
-        return often ? Placer.PLAN_WASTE : Placer.FIT;
+    private Placements.Placer placer(List<List<Integer>> shapes) {
+        return placements.placer(shapes, shapes == shapesInFile);
     }
 
     /** Returns the same list for the shapes in the file. */
@@ -377,11 +316,12 @@ public final class InterpreterFactory {
         resize(interpreter.session(), interpreter.shapes(), wanted);
         interpreter.session().allocate();
         interpreter.shareWorkspace();
-        Placer placer = note(wanted);
+        Placements.Placer placer = placer(wanted);
         if (placeAsKept(interpreter, wanted)) {
             return;
         }
-        if (placer == Placer.PLAN || !fit(interpreter, wanted, interpreter.nodes(), placer)) {
+        if (placer == Placements.Placer.PLAN
+                || !fit(interpreter, wanted, interpreter.nodes(), placer)) {
             place(
                     interpreter,
                     wanted,
@@ -416,7 +356,7 @@ public final class InterpreterFactory {
             }
             leftToEngine = Optional.of(why);
         }
-        plans.clear();
+        placements.clear();
         logger.warn("{} runs in the engine's own memory from now on: {}", file.name(), why);
     }
 
@@ -441,20 +381,5 @@ public final class InterpreterFactory {
                         live.graph().outputs().stream()
                                 .filter(id -> live.tensors().get(id).ours())
                                 .toList()));
-    }
-
-    private Placement plan(Map.Entry<List<List<Integer>>, Candidate> key, Graph live) {
-        Placement known = plans.get(key);
-        if (known != null) {
-            return known;
-        }
-        synchronized (planning) {
-            known = plans.get(key);
-            if (known == null) {
-                known = new Placement(planner.find(live));
-                plans.put(key, known);
-            }
-            return known;
-        }
     }
 }

@@ -127,6 +127,7 @@ public final class FakeEngine implements EngineSession.Source {
         @Override
         public ModelInterpreter build(List<List<Integer>> shapes, Candidate wanted)
                 throws UnplannableException {
+            factory.noteUse(shapes);
             return factory.build(shapes, serving(shapes, wanted), false);
         }
 
@@ -143,6 +144,7 @@ public final class FakeEngine implements EngineSession.Source {
         @Override
         public void reshape(ModelInterpreter interpreter, List<List<Integer>> shapes)
                 throws UnplannableException {
+            factory.noteUse(shapes);
             factory.reshape(interpreter, shapes);
         }
     }

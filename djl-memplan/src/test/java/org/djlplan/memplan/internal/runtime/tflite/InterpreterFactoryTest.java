@@ -166,9 +166,25 @@ class InterpreterFactoryTest {
         engine.leastBytes = leastBytes;
         try (ModelInterpreter built = factory.build(third, Candidate.cpu(1), false)) {
             for (int i = 0; i < 100; i++) {
+                factory.noteUse(FakeEngine.OTHER);
                 factory.reshape(built, FakeEngine.OTHER);
                 assertEquals(planned && i >= 63, built.description().plan().isPresent());
+                factory.noteUse(third);
                 factory.reshape(built, third);
+            }
+        }
+        assertFreed();
+    }
+
+    /** As when an interpreter is readied before a choice serves. */
+    @Test
+    void reshape_manyTimesForNoPrediction_plansNothing() throws Exception {
+        InterpreterFactory factory = engine.factory(threads -> delegate());
+        try (ModelInterpreter built = factory.build(FakeEngine.OTHER, Candidate.cpu(1), false)) {
+            for (int i = 0; i < 100; i++) {
+                factory.reshape(built, FakeEngine.IN_FILE);
+                factory.reshape(built, FakeEngine.OTHER);
+                assertTrue(built.description().plan().isEmpty());
             }
         }
         assertFreed();
