@@ -3,11 +3,8 @@ package org.djlplan.memplan.internal.runtime.tflite;
 import static org.djlplan.thirdparty.guava.base.Preconditions.checkState;
 
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.HashSet;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -61,28 +58,20 @@ public final class InterpreterPool implements AutoCloseable {
          */
         void reshape(ModelInterpreter interpreter, List<List<Integer>> shapes)
                 throws UnplannableException;
+
+        /** Returns whether an interpreter's candidate still serves inputs of its shapes. */
+        default boolean serves(ModelInterpreter interpreter) {
+            Candidate candidate = serving(interpreter.shapes(), interpreter.candidate());
+            return interpreter.delegates(candidate);
+        }
     }
 
-    /**
-     * The most memory that idle interpreters for other shapes may hold together, including the last
-     * used one, which stays.
-     */
-    static final long MOST_IDLE_BYTES = 64L << 20;
-
-    /** How many shapes other than the file's are remembered. */
-    static final int RECENT_SHAPES = 8;
-
     private final int limit;
-    private final long idleNanos;
     private final Supply supply;
-    private final Runnable whenEmpty;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
-    private final Deque<Idle> idle = new ArrayDeque<>();
+    private final IdleInterpreters idle;
     private final Set<ModelInterpreter> busy = new HashSet<>();
-
-    /** The last {@link #RECENT_SHAPES} shapes other than the file's, the latest one first. */
-    private final Deque<List<List<Integer>>> recent = new ArrayDeque<>();
 
     /** Interpreters that borrowers are building, or allocate for other shapes. */
     private int building;
@@ -94,10 +83,11 @@ public final class InterpreterPool implements AutoCloseable {
     private int visits;
 
     private boolean closed;
-    private boolean emptied;
-    private boolean sweepPending;
 
-    private record Idle(ModelInterpreter interpreter, long sinceNanos) {}
+    /** Called when the pool is closed and nothing is left of it; empty from then on. */
+    private Optional<Runnable> whenEmpty;
+
+    private boolean sweepPending;
 
     /**
      * @param limit how many interpreters may be in use at once
@@ -107,9 +97,9 @@ public final class InterpreterPool implements AutoCloseable {
      */
     public InterpreterPool(int limit, Duration idleAfter, Supply supply, Runnable whenEmpty) {
         this.limit = limit;
-        this.idleNanos = idleAfter.toNanos();
         this.supply = supply;
-        this.whenEmpty = whenEmpty;
+        idle = new IdleInterpreters(idleAfter);
+        this.whenEmpty = Optional.of(whenEmpty);
     }
 
     /**
@@ -120,7 +110,7 @@ public final class InterpreterPool implements AutoCloseable {
     public ModelInterpreter borrow(List<List<Integer>> shapes, Candidate wanted)
             throws InterruptedException, UnplannableException {
         List<ModelInterpreter> evicted = List.of();
-        ModelInterpreter reshaped;
+        Optional<ModelInterpreter> reshaped;
         long since = 0;
         lock.lockInterruptibly();
         try {
@@ -128,20 +118,20 @@ public final class InterpreterPool implements AutoCloseable {
                 checkState(!closed, "the model is closed");
                 if (busy.size() + building < limit) {
                     Candidate candidate = supply.serving(shapes, wanted);
-                    ModelInterpreter found = takeIdle(shapes, candidate);
-                    if (found != null) {
-                        busy.add(found);
+                    Optional<ModelInterpreter> found = idle.take(shapes, candidate);
+                    if (found.isPresent()) {
+                        busy.add(found.get());
                         countWait(since);
-                        note(shapes, found.hasShapesInFile());
-                        return found;
+                        idle.noteShapes(shapes, found.get().hasShapesInFile());
+                        return found.get();
                     }
                     boolean room = hasRoom();
-                    reshaped = takeOther(shapes, candidate, room);
-                    if (reshaped != null || room) {
+                    reshaped = idle.takeOther(shapes, candidate, room, supply);
+                    if (reshaped.isPresent() || room) {
                         break;
                     }
                     if (!idle.isEmpty()) {
-                        evicted = List.of(idle.removeLast().interpreter());
+                        evicted = List.of(idle.takeOldest());
                         closing++;
                         break;
                     }
@@ -151,49 +141,15 @@ public final class InterpreterPool implements AutoCloseable {
             }
             building++;
             countWait(since);
-            note(shapes, supply.isInFile(shapes));
+            idle.noteShapes(shapes, supply.isInFile(shapes));
         } finally {
             lock.unlock();
         }
-        if (reshaped == null) {
+        if (reshaped.isEmpty()) {
             return finish(evicted, () -> supply.build(shapes, wanted));
         }
-        ModelInterpreter other = reshaped;
+        ModelInterpreter other = reshaped.get();
         return finish(evicted, () -> reshape(other, shapes));
-    }
-
-    /**
-     * Takes an idle interpreter to allocate it for these shapes: as the engine does by itself, the
-     * one that was not used for longest. If there is room for one more, recent shapes get it, and
-     * an interpreter for the shapes in the file is let be. The caller holds the lock.
-     *
-     * @return null if there is none
-     */
-    private ModelInterpreter takeOther(List<List<Integer>> shapes, Candidate wanted, boolean room) {
-        if (room && (supply.isInFile(shapes) || recent.contains(shapes))) {
-            return null;
-        }
-        for (Iterator<Idle> i = idle.descendingIterator(); i.hasNext(); ) {
-            ModelInterpreter interpreter = i.next().interpreter();
-            if (interpreter.delegates(wanted)
-                    && supply.reshapes(interpreter, shapes)
-                    && !(room && interpreter.hasShapesInFile())) {
-                i.remove();
-                return interpreter;
-            }
-        }
-        return null;
-    }
-
-    /** Remembers shapes other than the file's. The caller holds the lock. */
-    private void note(List<List<Integer>> shapes, boolean inFile) {
-        if (inFile || shapes.equals(recent.peekFirst())) {
-            return;
-        }
-        if (!recent.remove(shapes) && recent.size() == RECENT_SHAPES) {
-            recent.removeLast();
-        }
-        recent.addFirst(shapes);
     }
 
     private ModelInterpreter reshape(ModelInterpreter interpreter, List<List<Integer>> shapes)
@@ -247,17 +203,6 @@ public final class InterpreterPool implements AutoCloseable {
         }
     }
 
-    private ModelInterpreter takeIdle(List<List<Integer>> shapes, Candidate wanted) {
-        for (Iterator<Idle> i = idle.iterator(); i.hasNext(); ) {
-            ModelInterpreter interpreter = i.next().interpreter();
-            if (interpreter.hasShapes(shapes) && interpreter.delegates(wanted)) {
-                i.remove();
-                return interpreter;
-            }
-        }
-        return null;
-    }
-
     /**
      * Keeps the pool from ending, and with it the model, until {@link #leave}: an interpreter is
      * built outside. Waits for those that are being closed, so that there is one too many at most.
@@ -296,26 +241,16 @@ public final class InterpreterPool implements AutoCloseable {
      * @param first an interpreter of a new candidate; empty if there are some
      */
     public void switchTo(Runnable change, Optional<ModelInterpreter> first) {
-        List<ModelInterpreter> gone = new ArrayList<>();
+        List<ModelInterpreter> gone;
         lock.lock();
         try {
             if (closed) {
-                first.ifPresent(gone::add);
+                gone = first.isPresent() ? List.of(first.get()) : List.of();
             } else {
                 change.run();
-                for (Iterator<Idle> each = idle.iterator(); each.hasNext(); ) {
-                    ModelInterpreter interpreter = each.next().interpreter();
-                    if (!serves(interpreter)) {
-                        gone.add(interpreter);
-                        each.remove();
-                    }
-                }
-                if (!gone.isEmpty()) {
-                    // There are no interpreters for these any more.
-                    recent.clear();
-                }
+                gone = idle.takeUnserved(supply);
                 if (first.isPresent()) {
-                    idle.add(new Idle(first.get(), System.nanoTime()));
+                    idle.addUnused(first.get());
                 }
             }
             closing += gone.size();
@@ -324,12 +259,6 @@ public final class InterpreterPool implements AutoCloseable {
             lock.unlock();
         }
         dispose(gone);
-    }
-
-    private List<ModelInterpreter> takeAllIdle() {
-        List<ModelInterpreter> all = idle.stream().map(Idle::interpreter).toList();
-        idle.clear();
-        return all;
     }
 
     /**
@@ -399,9 +328,9 @@ public final class InterpreterPool implements AutoCloseable {
         try {
             busy.remove(interpreter);
             boolean room = idle.size() + busy.size() + building < most();
-            if (keep && room && !closed && serves(interpreter)) {
-                idle.addFirst(new Idle(interpreter, System.nanoTime()));
-                gone = takeLarge();
+            if (keep && room && !closed && supply.serves(interpreter)) {
+                idle.addUsed(interpreter);
+                gone = idle.takeLarge();
                 scheduleSweep();
             } else {
                 gone = List.of(interpreter);
@@ -414,36 +343,10 @@ public final class InterpreterPool implements AutoCloseable {
         dispose(gone);
     }
 
-    /**
-     * Takes idle interpreters for other shapes than the file's that hold more than is allowed, but
-     * for the one of them that was used last. The caller holds the lock.
-     */
-    private List<ModelInterpreter> takeLarge() {
-        List<ModelInterpreter> large = new ArrayList<>();
-        long bytes = 0;
-        for (Iterator<Idle> all = idle.iterator(); all.hasNext(); ) {
-            ModelInterpreter interpreter = all.next().interpreter();
-            if (interpreter.hasShapesInFile()) {
-                continue;
-            }
-            boolean last = bytes == 0;
-            bytes += interpreter.heldBytes();
-            if (!last && bytes > MOST_IDLE_BYTES) {
-                all.remove();
-                large.add(interpreter);
-            }
-        }
-        return large;
-    }
-
-    private boolean serves(ModelInterpreter interpreter) {
-        return interpreter.delegates(supply.serving(interpreter.shapes(), interpreter.candidate()));
-    }
-
     /** Schedules closing of interpreters that stay idle, except the only one. */
     private void scheduleSweep() {
         if (!sweepPending && hasOthers()) {
-            sweepPending = Later.run(Duration.ofNanos(idleNanos), this::sweep);
+            sweepPending = Later.run(idle.kept(), this::sweep);
         }
     }
 
@@ -457,8 +360,8 @@ public final class InterpreterPool implements AutoCloseable {
         try {
             sweepPending = false;
             long now = System.nanoTime();
-            while (hasOthers() && now - idle.getLast().sinceNanos() >= idleNanos) {
-                gone.add(idle.removeLast().interpreter());
+            while (hasOthers() && idle.isOldestStale(now)) {
+                gone.add(idle.takeOldest());
             }
             closing += gone.size();
             scheduleSweep();
@@ -472,9 +375,10 @@ public final class InterpreterPool implements AutoCloseable {
     public List<ModelInterpreter> interpreters() {
         lock.lock();
         try {
-            ImmutableList.Builder<ModelInterpreter> all = ImmutableList.builder();
-            idle.forEach(i -> all.add(i.interpreter()));
-            return all.addAll(busy).build();
+            return ImmutableList.<ModelInterpreter>builder()
+                    .addAll(idle.interpreters())
+                    .addAll(busy)
+                    .build();
         } finally {
             lock.unlock();
         }
@@ -487,7 +391,7 @@ public final class InterpreterPool implements AutoCloseable {
         lock.lock();
         try {
             closed = true;
-            gone = takeAllIdle();
+            gone = idle.takeAll();
             closing += gone.size();
             changed.signalAll();
             announceEmpty();
@@ -499,9 +403,10 @@ public final class InterpreterPool implements AutoCloseable {
 
     private void announceEmpty() {
         boolean empty = busy.isEmpty() && building == 0 && closing == 0 && visits == 0;
-        if (closed && !emptied && empty) {
-            emptied = true;
-            whenEmpty.run();
+        if (closed && empty && whenEmpty.isPresent()) {
+            Runnable end = whenEmpty.get();
+            whenEmpty = Optional.empty();
+            end.run();
         }
     }
 }

@@ -51,6 +51,12 @@ public final class FakeEngine implements EngineSession.Source {
     private static final int FLOAT = 4;
     private static final int CUSTOM_CODE = 32;
 
+    /** Whether plans fit the tensors of its sessions. */
+    public volatile boolean arenaFits = true;
+
+    /** How often a session predicted. */
+    public final AtomicInteger ran = new AtomicInteger();
+
     public final AtomicInteger open = new AtomicInteger();
     public final AtomicInteger mostOpen = new AtomicInteger();
 
@@ -241,13 +247,16 @@ public final class FakeEngine implements EngineSession.Source {
 
         @Override
         public void invokeStock() {
-            use(() -> {});
+            use(ran::incrementAndGet);
         }
 
         @Override
         public boolean invoke(Arena arena) {
             use(() -> assertTrue(arena.bytes() >= bytes(shape)));
-            return true;
+            if (arenaFits) {
+                ran.incrementAndGet();
+            }
+            return arenaFits;
         }
 
         @Override

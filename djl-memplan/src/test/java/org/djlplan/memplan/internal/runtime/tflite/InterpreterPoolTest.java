@@ -202,8 +202,8 @@ class InterpreterPoolTest {
     @Test
     void borrow_moreShapesThanAreRemembered_shareAnInterpreter() throws Exception {
         try (InterpreterPool pool = pool(3)) {
-            for (int i = 0; i < 4 * InterpreterPool.RECENT_SHAPES; i++) {
-                int length = 10 + i % (InterpreterPool.RECENT_SHAPES + 1);
+            for (int i = 0; i < 4 * IdleInterpreters.RECENT_SHAPES; i++) {
+                int length = 10 + i % (IdleInterpreters.RECENT_SHAPES + 1);
                 pool.giveBack(borrow(pool, length(length)));
             }
             assertEquals(1, engine.mostOpen.get());
