@@ -18,7 +18,6 @@ import org.djlplan.memplan.internal.budget.StreamingPlanner;
 import org.djlplan.memplan.internal.budget.StreamingProblem;
 import org.djlplan.memplan.internal.planning.budget.StreamedModel;
 import org.djlplan.memplan.internal.runtime.ProcessMemory;
-import org.djlplan.memplan.internal.runtime.ProcessMemory.NativeHeap;
 import org.djlplan.memplan.internal.runtime.WeightStream;
 import org.djlplan.memplan.internal.runtime.tflite.DelegatedPart;
 import org.djlplan.memplan.internal.runtime.tflite.OpenModel;
@@ -63,11 +62,8 @@ final class BudgetedInterpreter implements AutoCloseable {
 
     private final List<DerivedConstant> derived;
 
-    /** Native memory before this interpreter was opened. */
-    private final OptionalLong heapBytesBefore;
-
-    /** Native memory of this interpreter; known once it is calibrated. */
-    private OptionalLong heapBytes = OptionalLong.empty();
+    /** Native memory of this interpreter, from before it was opened; measured with its steps. */
+    private final HeapGrowth heap;
 
     private long delegatedBytes;
 
@@ -83,13 +79,13 @@ final class BudgetedInterpreter implements AutoCloseable {
             StreamedInterpreter interpreter,
             List<DerivedConstant> derived,
             ExecutorService thread,
-            OptionalLong heapBytesBefore) {
+            HeapGrowth heap) {
         this.copy = copy;
         this.model = model;
         this.interpreter = interpreter;
         this.derived = derived;
         this.thread = thread;
-        this.heapBytesBefore = heapBytesBefore;
+        this.heap = heap;
         graph = new StreamedGraph(interpreter.graph(), copy.views(), derived);
         costs = StepCosts.unknown(graph.steps());
     }
@@ -111,7 +107,7 @@ final class BudgetedInterpreter implements AutoCloseable {
             WeightStream.Io io,
             ExecutorService thread)
             throws IOException, UnplannableException {
-        OptionalLong heapBytesBefore = heapBytesNow();
+        HeapGrowth heap = HeapGrowth.fromNow();
         OpenModel model = OpenModel.of(copy.file(), name);
         model.releasePages();
         try {
@@ -124,7 +120,7 @@ final class BudgetedInterpreter implements AutoCloseable {
                         interpreter,
                         interpreter.derived(copy.derivedBeginBytes()),
                         thread,
-                        heapBytesBefore);
+                        heap);
             } catch (IOException | RuntimeException | Error e) {
                 interpreter.close();
                 throw e;
@@ -146,7 +142,7 @@ final class BudgetedInterpreter implements AutoCloseable {
     BudgetedInterpreter delegating(
             DelegatedPart part, int threads, WeightStream.Io io, long predictedBytes)
             throws IOException, UnplannableException {
-        OptionalLong before = heapBytesNow();
+        HeapGrowth heapWithDelegate = HeapGrowth.fromNow();
         OpenModel own = OpenModel.of(copy.file(), model.graph().name());
         own.releasePages();
         try {
@@ -154,7 +150,12 @@ final class BudgetedInterpreter implements AutoCloseable {
             try {
                 BudgetedInterpreter result =
                         new BudgetedInterpreter(
-                                copy, own, delegated, delegated.derived(derived), thread, before);
+                                copy,
+                                own,
+                                delegated,
+                                delegated.derived(derived),
+                                thread,
+                                heapWithDelegate);
                 result.delegatedBytes = predictedBytes;
                 return result;
             } catch (UnplannableException | RuntimeException | Error e) {
@@ -259,24 +260,12 @@ final class BudgetedInterpreter implements AutoCloseable {
             throw new UnplannableException(e.getMessage());
         }
         WeightStream.Counters loaded = interpreter.stream().counters();
-        noteHeap();
+        heap.measure();
         double bytesPerNano =
                 loaded.loadedNanos() > 0
                         ? (double) loaded.loadedBytes() / loaded.loadedNanos()
                         : costs.loadBytesPerNano();
         costs = new StepCosts(interpreter.times(), bytesPerNano, NANOS_PER_LOAD);
-    }
-
-    /** Returns what native code has allocated. */
-    private static OptionalLong heapBytesNow() {
-        return ProcessMemory.nativeHeap().stream().mapToLong(NativeHeap::usedBytes).findFirst();
-    }
-
-    private void noteHeap() {
-        OptionalLong now = heapBytesNow();
-        if (now.isPresent() && heapBytesBefore.isPresent()) {
-            heapBytes = OptionalLong.of(now.getAsLong() - heapBytesBefore.getAsLong());
-        }
     }
 
     /**
@@ -286,9 +275,9 @@ final class BudgetedInterpreter implements AutoCloseable {
      * @param leastBytes what it takes at least
      */
     void measureDelegate(BudgetedInterpreter cpu, long leastBytes) {
-        if (heapBytes.isPresent() && cpu.heapBytes.isPresent()) {
-            delegatedBytes =
-                    Math.max(leastBytes, heapBytes.getAsLong() - cpu.heapBytes.getAsLong());
+        OptionalLong moreBytes = heap.moreThan(cpu.heap);
+        if (moreBytes.isPresent()) {
+            delegatedBytes = Math.max(leastBytes, moreBytes.getAsLong());
         }
     }
 

@@ -1,0 +1,56 @@
+package org.djlplan.memplan.internal.serving;
+
+import java.util.OptionalLong;
+import java.util.function.Supplier;
+import org.djlplan.memplan.internal.runtime.ProcessMemory;
+import org.djlplan.memplan.internal.runtime.ProcessMemory.NativeHeap;
+import org.djlplan.thirdparty.guava.annotations.VisibleForTesting;
+
+/**
+ * The native memory that something takes in this process: what native code has allocated after it
+ * was used, less what it had allocated before it was opened. Empty where the C library does not
+ * tell. Not thread-safe.
+ */
+final class HeapGrowth {
+
+    private final Supplier<OptionalLong> heapBytes;
+    private final OptionalLong beforeBytes;
+    private OptionalLong bytes = OptionalLong.empty();
+
+    private HeapGrowth(Supplier<OptionalLong> heapBytes) {
+        this.heapBytes = heapBytes;
+        beforeBytes = heapBytes.get();
+    }
+
+    /** Returns the growth of this process's native heap from now on. */
+    static HeapGrowth fromNow() {
+        return of(HeapGrowth::ofProcess);
+    }
+
+    /**
+     * @param heapBytes returns what is allocated now
+     */
+    @VisibleForTesting
+    static HeapGrowth of(Supplier<OptionalLong> heapBytes) {
+        return new HeapGrowth(heapBytes);
+    }
+
+    private static OptionalLong ofProcess() {
+        return ProcessMemory.nativeHeap().stream().mapToLong(NativeHeap::usedBytes).findFirst();
+    }
+
+    /** Measures the growth until now. */
+    void measure() {
+        OptionalLong now = heapBytes.get();
+        if (now.isPresent() && beforeBytes.isPresent()) {
+            bytes = OptionalLong.of(now.getAsLong() - beforeBytes.getAsLong());
+        }
+    }
+
+    /** Returns how many bytes more than another this is; empty unless both were measured. */
+    OptionalLong moreThan(HeapGrowth other) {
+        return bytes.isPresent() && other.bytes.isPresent()
+                ? OptionalLong.of(bytes.getAsLong() - other.bytes.getAsLong())
+                : OptionalLong.empty();
+    }
+}
