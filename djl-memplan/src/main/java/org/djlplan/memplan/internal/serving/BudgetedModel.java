@@ -3,23 +3,17 @@ package org.djlplan.memplan.internal.serving;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalLong;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
-import org.djlplan.memplan.graph.Storage;
-import org.djlplan.memplan.graph.Tensor;
 import org.djlplan.memplan.internal.budget.ResidentWeights;
 import org.djlplan.memplan.internal.config.Budget;
 import org.djlplan.memplan.internal.config.BudgetResolver;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
-import org.djlplan.memplan.internal.planning.budget.StreamedCopies;
 import org.djlplan.memplan.internal.report.BudgetReportRecord;
 import org.djlplan.memplan.internal.report.PlanReportRecord;
-import org.djlplan.memplan.internal.runtime.tflite.EngineView;
 import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.internal.runtime.tflite.TensorInfo;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
@@ -44,13 +38,7 @@ public final class BudgetedModel implements TfLiteModel {
     private final Delegations delegations;
     private final Optional<BudgetedKernels> kernels;
     private final Resolvers resolvers;
-    private final long fileBytes;
-
-    /** The stock engine's memory for the model; measured when it is first needed. */
-    private volatile OptionalLong stockBytes = OptionalLong.empty();
-
-    /** The smallest budget; empty until it is reported of a model that is served whole. */
-    private OptionalLong leastBytes = OptionalLong.empty();
+    private final MemoryNeeds needs;
 
     /** Changes with the monitor held. */
     private volatile BudgetResolver resolver;
@@ -99,7 +87,7 @@ public final class BudgetedModel implements TfLiteModel {
         this.delegations = delegations;
         kernels = delegations.streamed();
         this.resolvers = resolvers;
-        fileBytes = Files.size(original);
+        needs = new MemoryNeeds(original, options, cacheFolder);
         resolver = resolver(options.budget().budget());
     }
 
@@ -139,21 +127,7 @@ public final class BudgetedModel implements TfLiteModel {
 
     private BudgetResolver resolver(Budget budget) throws IOException, UnplannableException {
         boolean isShare = budget instanceof Budget.ShareOfStock;
-        return resolvers.of(budget, isShare ? stockBytes() : fileBytes);
-    }
-
-    /** Weights, the engine's arena, and what its kernels keep: the engine has to open the model. */
-    private synchronized long stockBytes() throws IOException, UnplannableException {
-        if (stockBytes.isEmpty()) {
-            EngineView stock = EngineView.of(original, options.threads());
-            long kept =
-                    stock.graph().tensors().stream()
-                            .filter(tensor -> tensor.storage() == Storage.ENGINE)
-                            .mapToLong(Tensor::bytes)
-                            .sum();
-            stockBytes = OptionalLong.of(fileBytes + stock.arenaBytes() + kept);
-        }
-        return stockBytes.getAsLong();
+        return resolvers.of(budget, isShare ? needs.stockBytes() : needs.fileBytes());
     }
 
     /**
@@ -161,13 +135,7 @@ public final class BudgetedModel implements TfLiteModel {
      * whole than of a streamed one.
      */
     private boolean hasRoomForAll(long bytes) throws IOException, UnplannableException {
-        long besideBytes = bytesBesideArena() + (kernels.isPresent() ? fileBytes : 0);
-        // The file alone mostly tells.
-        return bytes >= fileBytes + besideBytes && bytes >= stockBytes() + besideBytes;
-    }
-
-    private long bytesBesideArena() {
-        return BudgetedInterpreter.bytesBesideArena(options.threads());
+        return needs.fitWhole(bytes, kernels.isPresent() ? needs.fileBytes() : 0);
     }
 
     private TfLiteModel opened(long bytes)
@@ -222,7 +190,7 @@ public final class BudgetedModel implements TfLiteModel {
     private long takenBytes() {
         return serving instanceof StreamingModel streaming
                 ? streaming.takenBytes()
-                : stockBytes.orElse(0);
+                : needs.knownStockBytes();
     }
 
     /** A budget that follows the container may have changed. */
@@ -283,29 +251,15 @@ public final class BudgetedModel implements TfLiteModel {
                 : PlanReportRecord.within(
                         report,
                         BudgetReportRecord.whole(
-                                budgetBytes, leastBytes(), report.plan().arenaBytes(), fileBytes));
+                                budgetBytes,
+                                needs.leastBytes(),
+                                report.plan().arenaBytes(),
+                                needs.fileBytes()));
     }
 
     @Override
     public Optional<ResidentWeights> residentWeights() {
         return serving.residentWeights();
-    }
-
-    private synchronized long leastBytes() {
-        if (leastBytes.isEmpty()) {
-            long bytes;
-            try {
-                StreamedCopies copies =
-                        new StreamedCopies(
-                                original, options.threads(), options.budget(), cacheFolder);
-                bytes = copies.leastArenaBytes() + bytesBesideArena();
-            } catch (IOException | UnplannableException e) {
-                logger.debug("{} can only be served whole", original, e);
-                bytes = stockBytes.orElse(fileBytes) + bytesBesideArena();
-            }
-            leastBytes = OptionalLong.of(bytes);
-        }
-        return leastBytes.getAsLong();
     }
 
     @Override

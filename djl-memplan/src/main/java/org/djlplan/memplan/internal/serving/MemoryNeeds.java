@@ -1,0 +1,109 @@
+package org.djlplan.memplan.internal.serving;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.OptionalLong;
+import org.djlplan.memplan.graph.Storage;
+import org.djlplan.memplan.graph.Tensor;
+import org.djlplan.memplan.internal.config.PlanOptions;
+import org.djlplan.memplan.internal.planning.budget.StreamedCopies;
+import org.djlplan.memplan.internal.runtime.tflite.EngineView;
+import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * How much memory a model needs: whole, or at least if its weights are streamed. Both take a while
+ * to find out, so each is found when it is first asked for, and kept. Thread-safe.
+ */
+final class MemoryNeeds {
+
+    private static final Logger logger = LoggerFactory.getLogger(MemoryNeeds.class);
+
+    private final Path model;
+    private final PlanOptions options;
+    private final Path cacheFolder;
+    private final long fileBytes;
+
+    /** Changes with the monitor held. */
+    private volatile OptionalLong stockBytes = OptionalLong.empty();
+
+    /** Guarded by the monitor. */
+    private OptionalLong leastBytes = OptionalLong.empty();
+
+    /**
+     * @param cacheFolder for what cannot be kept beside the model
+     * @throws IOException if the model's file cannot be read
+     */
+    MemoryNeeds(Path model, PlanOptions options, Path cacheFolder) throws IOException {
+        this.model = model;
+        this.options = options;
+        this.cacheFolder = cacheFolder;
+        fileBytes = Files.size(model);
+    }
+
+    /** Returns the size of the model's file. */
+    long fileBytes() {
+        return fileBytes;
+    }
+
+    /** Returns the stock engine's memory for the model, or 0 if nobody needed to know it yet. */
+    long knownStockBytes() {
+        return stockBytes.orElse(0);
+    }
+
+    /**
+     * Returns the stock engine's memory for the model: weights, the engine's arena, and what its
+     * kernels keep. The engine opens the model for that.
+     *
+     * @throws IOException if the model cannot be read
+     * @throws UnplannableException if the engine cannot run it
+     */
+    synchronized long stockBytes() throws IOException, UnplannableException {
+        if (stockBytes.isEmpty()) {
+            EngineView stock = EngineView.of(model, options.threads());
+            long kept =
+                    stock.graph().tensors().stream()
+                            .filter(tensor -> tensor.storage() == Storage.ENGINE)
+                            .mapToLong(Tensor::bytes)
+                            .sum();
+            stockBytes = OptionalLong.of(fileBytes + stock.arenaBytes() + kept);
+        }
+        return stockBytes.getAsLong();
+    }
+
+    /**
+     * Returns whether a budget has room for all of the model, as the stock engine has it.
+     *
+     * @param packedBytes that a delegate would take for packed weights at most
+     * @throws IOException if the model cannot be read
+     * @throws UnplannableException if the engine cannot run it
+     */
+    boolean fitWhole(long budgetBytes, long packedBytes) throws IOException, UnplannableException {
+        long besideBytes = bytesBesideArena() + packedBytes;
+        // The file alone mostly tells.
+        return budgetBytes >= fileBytes + besideBytes && budgetBytes >= stockBytes() + besideBytes;
+    }
+
+    /** Returns the smallest budget in which the model can run. */
+    synchronized long leastBytes() {
+        if (leastBytes.isEmpty()) {
+            long bytes;
+            try {
+                StreamedCopies copies =
+                        new StreamedCopies(model, options.threads(), options.budget(), cacheFolder);
+                bytes = copies.leastArenaBytes() + bytesBesideArena();
+            } catch (IOException | UnplannableException e) {
+                logger.debug("{} can only be served whole", model, e);
+                bytes = stockBytes.orElse(fileBytes) + bytesBesideArena();
+            }
+            leastBytes = OptionalLong.of(bytes);
+        }
+        return leastBytes.getAsLong();
+    }
+
+    private long bytesBesideArena() {
+        return BudgetedInterpreter.bytesBesideArena(options.threads());
+    }
+}
