@@ -1,7 +1,7 @@
 package org.djlplan.integration.support;
 
 import org.djlplan.memplan.graph.Graph;
-import org.djlplan.memplan.internal.serving.ServedModel;
+import org.djlplan.memplan.internal.serving.ServedDelegation;
 import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.DelegationChoice;
 
@@ -17,7 +17,7 @@ record FixedDelegation(
         DelegationChoice choice,
         boolean sharesWorkspaces,
         boolean expectsOtherShapes)
-        implements ServedModel.Delegation {
+        implements ServedDelegation {
 
     @Override
     public String engine() {

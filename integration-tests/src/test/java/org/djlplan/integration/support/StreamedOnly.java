@@ -3,7 +3,7 @@ package org.djlplan.integration.support;
 import java.util.Optional;
 import org.djlplan.memplan.internal.serving.BudgetedKernels;
 import org.djlplan.memplan.internal.serving.BudgetedModel;
-import org.djlplan.memplan.internal.serving.ServedModel;
+import org.djlplan.memplan.internal.serving.ServedDelegation;
 
 /**
  * The delegation of a model whose budget never has room for all of it.
@@ -14,7 +14,7 @@ public record StreamedOnly(Optional<BudgetedKernels> streamed)
         implements BudgetedModel.Delegations {
 
     @Override
-    public Optional<ServedModel.Delegation> whole(long budgetBytes) {
+    public Optional<ServedDelegation> whole(long budgetBytes) {
         throw new AssertionError("there is no room for all");
     }
 }

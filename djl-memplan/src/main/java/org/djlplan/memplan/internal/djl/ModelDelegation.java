@@ -10,6 +10,7 @@ import org.djlplan.memplan.internal.measure.TfLiteDelegableModel;
 import org.djlplan.memplan.internal.runtime.tflite.Delegates;
 import org.djlplan.memplan.internal.runtime.tflite.EngineLibrary;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
+import org.djlplan.memplan.internal.serving.ServedDelegation;
 import org.djlplan.memplan.internal.serving.ServedModel;
 import org.djlplan.memplan.internal.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.internal.source.tflite.TfLiteReader;
@@ -27,7 +28,7 @@ import org.slf4j.LoggerFactory;
  * The delegation of one model: requests the initial choice from a provider, and passes better ones
  * on to the serving model.
  */
-public final class ModelDelegation implements ServedModel.Delegation {
+public final class ModelDelegation implements ServedDelegation {
 
     private static final Logger logger = LoggerFactory.getLogger(ModelDelegation.class);
 

@@ -7,7 +7,7 @@ import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.runtime.tflite.Delegates;
 import org.djlplan.memplan.internal.serving.BudgetedKernels;
 import org.djlplan.memplan.internal.serving.BudgetedModel;
-import org.djlplan.memplan.internal.serving.ServedModel;
+import org.djlplan.memplan.internal.serving.ServedDelegation;
 import org.djlplan.memplan.internal.store.CacheFolder;
 import org.djlplan.memplan.spi.DelegationProvider;
 
@@ -27,7 +27,7 @@ record ModelDelegations(
         implements BudgetedModel.Delegations {
 
     @Override
-    public Optional<ServedModel.Delegation> whole(long budgetBytes) {
+    public Optional<ServedDelegation> whole(long budgetBytes) {
         PlanOptions effective = options.delegatingUnder(budgetBytes);
         return enabled().map(chooses -> new ModelDelegation(file, chooses, effective, progress));
     }

@@ -56,7 +56,7 @@ public final class BudgetedModel implements TfLiteModel {
          *
          * @param budgetBytes the memory limit of the delegate
          */
-        Optional<ServedModel.Delegation> whole(long budgetBytes);
+        Optional<ServedDelegation> whole(long budgetBytes);
 
         /** Returns the selection of delegated operators for a streamed model; empty for none. */
         Optional<BudgetedKernels> streamed();

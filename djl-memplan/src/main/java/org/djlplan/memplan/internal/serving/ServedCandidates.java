@@ -24,6 +24,7 @@ final class ServedCandidates implements InterpreterPool.Supply {
     private static final Logger logger = LoggerFactory.getLogger(ServedCandidates.class);
 
     private final String model;
+    private final boolean stateful;
     private final InterpreterFactory factory;
     private final OtherShapes otherShapes;
     private final AtomicReference<ThreadGovernor> governor;
@@ -41,12 +42,12 @@ final class ServedCandidates implements InterpreterPool.Supply {
             DelegationChoice choice,
             OtherShapes otherShapes) {
         model = graph.name();
+        stateful = isStateful(graph);
         this.factory = factory;
         this.otherShapes = otherShapes;
         governor =
                 new AtomicReference<>(
-                        new ThreadGovernor(
-                                isStateful(graph) ? choice.only(choice.lightest()) : choice));
+                        new ThreadGovernor(stateful ? choice.only(choice.lightest()) : choice));
     }
 
     /** Returns whether a model keeps values from one prediction to the next. */
@@ -57,6 +58,11 @@ final class ServedCandidates implements InterpreterPool.Supply {
             }
         }
         return false;
+    }
+
+    /** Returns whether the model keeps state, so that its candidate does not change. */
+    boolean isStateful() {
+        return stateful;
     }
 
     /** Returns what decides which of the candidates a prediction runs with. */

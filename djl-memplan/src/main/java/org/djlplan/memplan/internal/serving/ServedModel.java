@@ -4,19 +4,13 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.events.FlightRecord;
-import org.djlplan.memplan.internal.report.DelegationReportRecord;
-import org.djlplan.memplan.internal.report.PlanReportRecord;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
-import org.djlplan.memplan.internal.runtime.NoArenaException;
-import org.djlplan.memplan.internal.runtime.PlanFigures;
 import org.djlplan.memplan.internal.runtime.Settling;
 import org.djlplan.memplan.internal.runtime.tflite.Delegates;
 import org.djlplan.memplan.internal.runtime.tflite.InputShapes;
@@ -28,11 +22,8 @@ import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.internal.runtime.tflite.PlanFinder;
 import org.djlplan.memplan.internal.runtime.tflite.TensorInfo;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
-import org.djlplan.memplan.report.DelegationReport;
-import org.djlplan.memplan.report.DelegationReport.Origin;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.spi.Candidate;
-import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.ShapeMix;
 import org.djlplan.thirdparty.guava.annotations.VisibleForTesting;
@@ -52,79 +43,27 @@ public final class ServedModel implements TfLiteModel {
     /** How long an interpreter that is not the model's last is kept without use. */
     private static final Duration IDLE_AFTER = Duration.ofSeconds(30);
 
-    private static final String WAITS =
-            "the shapes in its file are placeholders, so it cannot be measured";
-
     private final OpenModel model;
 
     /** Whether nothing can be allocated before there is a prediction. */
     private final boolean waits;
-
-    /** The interpreter with which the model's properties were determined, until it serves. */
-    private Optional<ModelInterpreter> probe;
 
     private final InterpreterFactory factory;
     private final OtherShapes otherShapes;
     private final ServedCandidates candidates;
     private final InterpreterPool pool;
     private final Settling settling;
-    private final Optional<Delegation> delegation;
-    private final boolean stateful;
-    private final int passesAtOnce;
+    private final Optional<ServedDelegation> delegation;
+    private final PlannedRuns runs;
+
+    /** Describes an interpreter for the shapes in the file, or the first one if the model waits. */
     private volatile ModelInterpreter.Description described;
 
     /**
-     * Whether nothing is delegated at the shapes in the file before a prediction has them: what a
-     * delegate takes for large ones may be many times what it takes for those of predictions.
+     * Whether nothing is delegated at the shapes in the file until a prediction has them (see
+     * {@link FirstChoice}).
      */
-    private final boolean defers;
-
-    /** Whether a prediction had the shapes in the file. */
-    private volatile boolean usesShapesInFile;
-
-    private final LongAdder predictions = new LongAdder();
-    private final LongAdder unplanned = new LongAdder();
-
-    /** The delegation of one model, which chooses the operators that a delegate runs. */
-    public interface Delegation extends AutoCloseable {
-
-        /** Returns the name of the delegate. */
-        String name();
-
-        /** Returns the engine's name and the version of its native library. */
-        String engine();
-
-        /** Returns the factory of each interpreter's delegate. */
-        DelegateFactory delegates();
-
-        /** Returns the initial choice. Called once the model is read. */
-        DelegationChoice first(Graph graph);
-
-        /** Returns whether workspaces share their pages with those of other models. */
-        default boolean sharesWorkspaces() {
-            return true;
-        }
-
-        /**
-         * Returns whether predictions with other shapes than those in the file are delegated and to
-         * be expected. Called after {@link #first}.
-         */
-        default boolean expectsOtherShapes() {
-            return false;
-        }
-
-        /** Passes later choices on to a serving model. */
-        default void attach(ServedModel model) {}
-
-        /** Returns whether no other choice will follow. */
-        default boolean isSettled() {
-            return true;
-        }
-
-        /** Cancels background work. */
-        @Override
-        default void close() {}
-    }
+    private volatile boolean defers;
 
     /**
      * Opens a model, plans it for the shapes in its file and builds its first interpreter.
@@ -136,7 +75,10 @@ public final class ServedModel implements TfLiteModel {
      * @throws UnplannableException if the model cannot be planned here; the message says why
      */
     public static ServedModel open(
-            Path file, PlanOptions options, PlanFinder planner, Optional<Delegation> delegation)
+            Path file,
+            PlanOptions options,
+            PlanFinder planner,
+            Optional<ServedDelegation> delegation)
             throws IOException, UnplannableException {
         return open(file, options, planner, delegation, IDLE_AFTER);
     }
@@ -151,102 +93,92 @@ public final class ServedModel implements TfLiteModel {
             Path file,
             PlanOptions options,
             PlanFinder planner,
-            Optional<Delegation> delegation,
+            Optional<ServedDelegation> delegation,
             Duration idleAfter)
             throws IOException, UnplannableException {
         try {
             OpenModel model = OpenModel.of(file);
             ServedModel served;
+            FirstChoice first;
             try {
-                served = new ServedModel(model, options, planner, delegation, idleAfter);
+                InterpreterFactory factory = factory(model, planner, delegation);
+                first =
+                        FirstChoice.of(
+                                model.graph(),
+                                model.leavesDimensions(),
+                                factory,
+                                delegation,
+                                options.threads());
+                served =
+                        new ServedModel(
+                                model,
+                                factory,
+                                first,
+                                delegation,
+                                options.workers().interpreters(),
+                                idleAfter);
             } catch (UnplannableException | RuntimeException | Error e) {
                 model.close();
                 throw e;
             }
-            served.start();
+            served.start(first);
             if (delegation.isPresent()) {
                 delegation.get().attach(served);
             }
             return served;
         } catch (IOException | UnplannableException | RuntimeException | Error e) {
-            delegation.ifPresent(Delegation::close);
+            delegation.ifPresent(ServedDelegation::close);
             throw e;
         }
-    }
-
-    /** Everything runs in the CPU kernels. */
-    private static DelegationChoice withoutDelegate(int threads, String why) {
-        return new DelegationChoice(Candidate.cpu(threads), Origin.UNVERIFIED, why);
-    }
-
-    private ServedModel(
-            OpenModel model,
-            PlanOptions options,
-            PlanFinder planner,
-            Optional<Delegation> delegation,
-            Duration idleAfter)
-            throws UnplannableException {
-        this.model = model;
-        this.delegation = delegation;
-        // State is in the interpreter: it cannot move to another if an arena is not to be had
-        // again, and a second one would have its own.
-        stateful = ServedCandidates.isStateful(model.graph());
-        passesAtOnce = options.workers().interpreters();
-        factory =
-                new InterpreterFactory(
-                        model.sessions(),
-                        model.graph(),
-                        planner,
-                        delegation.isPresent()
-                                ? delegation.get().delegates()
-                                : Delegates.named(Delegates.XNNPACK),
-                        stateful ? new ArenaPool() : ArenaPool.shared(),
-                        !stateful && (delegation.isEmpty() || delegation.get().sharesWorkspaces()));
-        probe = model.leavesDimensions() ? probe(options.threads()) : Optional.empty();
-        waits = model.leavesDimensions() && probe.isEmpty();
-        DelegationChoice choice;
-        try {
-            if (waits) {
-                choice = withoutDelegate(options.threads(), WAITS);
-            } else if (delegation.isPresent()) {
-                choice = delegation.get().first(model.graph());
-            } else {
-                choice = withoutDelegate(options.threads(), "delegation is off");
-            }
-            defers = !stateful && delegation.isPresent() && delegation.get().expectsOtherShapes();
-            if (defers && choice.lightest().delegates() && probe.isEmpty()) {
-                probe = probe(options.threads());
-            }
-        } catch (UnplannableException | RuntimeException | Error e) {
-            probe.ifPresent(ModelInterpreter::close);
-            throw e;
-        }
-        otherShapes = new OtherShapes(model.graph().name());
-        candidates = new ServedCandidates(model.graph(), factory, choice, otherShapes);
-        pool =
-                new InterpreterPool(
-                        stateful ? 1 : passesAtOnce, idleAfter, candidates, model::close);
-        settling = new Settling(model::releasePages);
     }
 
     /**
-     * Builds an interpreter for the shapes in the file, which may be placeholders.
-     *
-     * @return empty if the engine can allocate nothing for them
-     * @throws UnplannableException if the model cannot be planned here
+     * State is in an interpreter, so it cannot move to another if an arena is not to be had again.
      */
-    private Optional<ModelInterpreter> probe(int threads) throws UnplannableException {
-        try {
-            return Optional.of(
-                    factory.build(factory.shapesInFile(), Candidate.cpu(threads), false));
-        } catch (IllegalStateException e) {
-            logger.debug("{} waits for the shapes of its inputs", model.file(), e);
-            return Optional.empty();
-        }
+    private static InterpreterFactory factory(
+            OpenModel model, PlanFinder planner, Optional<ServedDelegation> delegation) {
+        boolean stateful = ServedCandidates.isStateful(model.graph());
+        return new InterpreterFactory(
+                model.sessions(),
+                model.graph(),
+                planner,
+                delegation.isPresent()
+                        ? delegation.get().delegates()
+                        : Delegates.named(Delegates.XNNPACK),
+                stateful ? new ArenaPool() : ArenaPool.shared(),
+                !stateful && (delegation.isEmpty() || delegation.get().sharesWorkspaces()));
+    }
+
+    /**
+     * @param passesAtOnce how many predictions may run at the same time; of a model that keeps
+     *     state only one, because a second interpreter would have its own
+     */
+    private ServedModel(
+            OpenModel model,
+            InterpreterFactory factory,
+            FirstChoice first,
+            Optional<ServedDelegation> delegation,
+            int passesAtOnce,
+            Duration idleAfter) {
+        this.model = model;
+        this.factory = factory;
+        this.delegation = delegation;
+        waits = first.waits();
+        defers = first.defers();
+        otherShapes = new OtherShapes(model.graph().name());
+        candidates = new ServedCandidates(model.graph(), factory, first.choice(), otherShapes);
+        runs = new PlannedRuns(factory, passesAtOnce);
+        pool =
+                new InterpreterPool(
+                        candidates.isStateful() ? 1 : passesAtOnce,
+                        idleAfter,
+                        candidates,
+                        model::close);
+        settling = new Settling(model::releasePages);
     }
 
     /** Builds the first interpreter; if that fails, the model is closed. */
-    private void start() throws UnplannableException {
+    private void start(FirstChoice first) throws UnplannableException {
         if (waits) {
             described =
                     ModelInterpreter.Description.before(
@@ -255,34 +187,24 @@ public final class ServedModel implements TfLiteModel {
             return;
         }
         try {
-            Candidate lightest = candidates.choice().lightest();
-            Optional<ModelInterpreter> known = probe.filter(p -> defers && lightest.delegates());
-            if (known.isPresent()) {
-                described = known.get().description();
-                useProbe(lightest);
-            } else {
-                useProbe(lightest);
-                ModelInterpreter first = borrow(factory.shapesInFile(), lightest);
-                described = first.description();
-                pool.giveBack(first);
-                releaseWhatWasPacked();
+            if (first.isEnough()) {
+                described = first.probe().orElseThrow().description();
             }
-            record();
+            pool.switchTo(() -> {}, first.servingProbe());
+            if (!first.isEnough()) {
+                ModelInterpreter serves =
+                        pool.borrow(factory.shapesInFile(), candidates.choice().lightest());
+                described = serves.description();
+                pool.giveBack(serves);
+            }
+            noteDelegation();
+        } catch (InterruptedException e) {
+            close();
+            throw PlannedRuns.interrupted(e);
         } catch (UnplannableException | RuntimeException | Error e) {
             close();
             throw e;
         }
-    }
-
-    /** Lets the interpreter that determined the shapes serve, if its candidate is chosen. */
-    private void useProbe(Candidate lightest) {
-        Optional<ModelInterpreter> first = probe;
-        if (probe.isPresent() && !probe.get().delegates(lightest)) {
-            probe.get().close();
-            first = Optional.empty();
-        }
-        probe = Optional.empty();
-        pool.switchTo(() -> {}, first);
     }
 
     /**
@@ -292,7 +214,7 @@ public final class ServedModel implements TfLiteModel {
      * is, with a warning; so it does for stateful models and closed ones.
      */
     public void switchTo(DelegationChoice choice) {
-        if (stateful) {
+        if (candidates.isStateful()) {
             logger.info("{} keeps state, so its delegation does not change", model.graph().name());
             return;
         }
@@ -303,21 +225,13 @@ public final class ServedModel implements TfLiteModel {
         }
         try {
             Candidate lightest = choice.lightest();
-            boolean serves =
-                    pool.interpreters().stream()
-                            .anyMatch(
-                                    i ->
-                                            i.delegates(lightest)
-                                                    && i.hasShapes(factory.shapesInFile()));
-            boolean deferred = defers && !usesShapesInFile;
             Optional<ModelInterpreter> first =
-                    serves || deferred
+                    defers || inFile(lightest).isPresent()
                             ? Optional.empty()
-                            : Optional.of(ready(factory.shapesInFile(), lightest));
+                            : Optional.of(runs.ready(factory.shapesInFile(), lightest));
             pool.switchTo(() -> candidates.choose(choice), first);
             first.ifPresent(built -> described = built.description());
-            releaseWhatWasPacked();
-            record();
+            noteDelegation();
         } catch (UnplannableException | RuntimeException e) {
             logger.warn(
                     "{} keeps its previous delegation: {}",
@@ -336,7 +250,7 @@ public final class ServedModel implements TfLiteModel {
      * @param measure called on a background thread
      */
     public void measureOtherShapes(Consumer<ShapeMix> measure) {
-        if (!stateful) {
+        if (!candidates.isStateful()) {
             otherShapes.measureWith(measure);
         }
     }
@@ -371,7 +285,7 @@ public final class ServedModel implements TfLiteModel {
 
     private Optional<ModelInterpreter> readyAt(List<List<Integer>> shapes, Candidate candidate) {
         try {
-            return Optional.of(ready(shapes, candidate));
+            return Optional.of(runs.ready(shapes, candidate));
         } catch (UnplannableException | RuntimeException e) {
             logger.debug("{} delegates nothing at {} yet", model.graph().name(), shapes, e);
             return Optional.empty();
@@ -388,48 +302,14 @@ public final class ServedModel implements TfLiteModel {
         return otherShapes.isSettled();
     }
 
-    /** The weights that a delegate reads it keeps packed in memory of its own. */
-    private void releaseWhatWasPacked() {
+    /** Records what is delegated. Delegates keep weights packed in memory of their own. */
+    private void noteDelegation() {
         if (described.partitions() > 0) {
             model.releasePages();
         }
-    }
-
-    private void record() {
-        if (!FlightRecord.isOn()) {
-            return;
+        if (FlightRecord.isOn()) {
+            ServedReport.record(model.graph().name(), report());
         }
-        report().delegation()
-                .ifPresent(
-                        now ->
-                                FlightRecord.delegation(
-                                        model.graph().name(),
-                                        now.operators(),
-                                        now.delegatedOperators(),
-                                        now.threads(),
-                                        now.origin().name()));
-    }
-
-    /** Returns an interpreter that ran once. */
-    private ModelInterpreter ready(List<List<Integer>> shapes, Candidate candidate)
-            throws UnplannableException {
-        ModelInterpreter built = factory.build(shapes, candidate, false);
-        try {
-            // Nobody's prediction: it is not counted.
-            if (predict(built, zeros(built.description()), () -> {}).isEmpty()) {
-                throw new UnplannableException("the engine's tensors changed after planning");
-            }
-            return built;
-        } catch (UnplannableException | RuntimeException | Error e) {
-            built.close();
-            throw e;
-        }
-    }
-
-    private static List<ByteBuffer> zeros(ModelInterpreter.Description description) {
-        return description.inputs().stream()
-                .map(input -> ByteBuffer.allocate((int) input.bytes()))
-                .toList();
     }
 
     /** Returns the graph as the model's file has it. */
@@ -464,11 +344,11 @@ public final class ServedModel implements TfLiteModel {
                         model.inputSignatures(),
                         values,
                         shapes);
-        predictions.increment();
+        runs.notePrediction();
         if (effective != factory.shapesInFile()) {
             otherShapes.note(effective);
-        } else if (!usesShapesInFile) {
-            usesShapesInFile = true;
+        } else if (defers) {
+            defers = false;
         }
         while (true) {
             try {
@@ -489,18 +369,21 @@ public final class ServedModel implements TfLiteModel {
                 if (!factory.giveUp(effective, e.getMessage())) {
                     throw new IllegalStateException(model.file() + ": " + e.getMessage(), e);
                 }
+            } catch (InterruptedException e) {
+                throw PlannedRuns.interrupted(e);
             }
         }
     }
 
     private Optional<List<OutputTensor>> attempt(
-            List<List<Integer>> shapes, List<ByteBuffer> values) throws UnplannableException {
+            List<List<Integer>> shapes, List<ByteBuffer> values)
+            throws UnplannableException, InterruptedException {
         ThreadGovernor governor = candidates.governor();
-        ThreadGovernor.Gear gear = begin(governor);
+        ThreadGovernor.Gear gear = governor.begin();
         long nanos = 0;
         boolean usual = false;
         try {
-            ModelInterpreter interpreter = borrow(shapes, gear.candidate());
+            ModelInterpreter interpreter = pool.borrow(shapes, gear.candidate());
             Optional<List<OutputTensor>> results =
                     shapes != factory.shapesInFile() && interpreter.candidate().delegates()
                             ? attemptAt(shapes, interpreter, values)
@@ -528,14 +411,6 @@ public final class ServedModel implements TfLiteModel {
         }
     }
 
-    private static ThreadGovernor.Gear begin(ThreadGovernor governor) {
-        try {
-            return governor.begin();
-        } catch (InterruptedException e) {
-            throw interrupted(e);
-        }
-    }
-
     private Optional<List<OutputTensor>> attempt(
             ModelInterpreter interpreter, List<ByteBuffer> values) {
         Optional<List<OutputTensor>> results = Optional.empty();
@@ -545,7 +420,7 @@ public final class ServedModel implements TfLiteModel {
             } else if (!interpreter.planned() && interpreter.hasShapes(factory.shapesInFile())) {
                 described = interpreter.description();
             }
-            results = predict(interpreter, values, unplanned::increment);
+            results = runs.run(interpreter, values);
             return results;
         } finally {
             if (results.isPresent()) {
@@ -562,76 +437,24 @@ public final class ServedModel implements TfLiteModel {
         }
     }
 
-    /**
-     * @param countUnplanned called if it does not run in an arena of the pool
-     * @return empty if the plan does not fit any more
-     */
-    private Optional<List<OutputTensor>> predict(
-            ModelInterpreter interpreter, List<ByteBuffer> values, Runnable countUnplanned) {
-        if (!interpreter.planned()) {
-            countUnplanned.run();
-            return Optional.of(interpreter.runStock(values));
-        }
-        if (factory.leftToEngine().isPresent()) {
-            return Optional.empty();
-        }
-        try {
-            Optional<ArenaPool.Lease> leased =
-                    interpreter.lease(passesAtOnce, ArenaPool.LONGEST_WAIT);
-            if (leased.isEmpty()) {
-                return Optional.of(interpreter.runStock(values));
-            }
-            try (ArenaPool.Lease lease = leased.get()) {
-                if (!lease.pooled()) {
-                    countUnplanned.run();
-                }
-                return interpreter.run(values, lease.arena());
-            }
-        } catch (NoArenaException e) {
-            factory.leaveToEngine(e.getMessage());
-            return Optional.empty();
-        } catch (InterruptedException e) {
-            throw interrupted(e);
-        }
-    }
-
-    private ModelInterpreter borrow(List<List<Integer>> shapes, Candidate candidate)
-            throws UnplannableException {
-        try {
-            return pool.borrow(shapes, candidate);
-        } catch (InterruptedException e) {
-            throw interrupted(e);
-        }
-    }
-
-    private static IllegalStateException interrupted(InterruptedException e) {
-        Thread.currentThread().interrupt();
-        return new IllegalStateException("interrupted while waiting to predict", e);
-    }
-
     @Override
     public PlanReport report() {
-        List<PlanReport.Interpreter> interpreters = new ArrayList<>();
-        for (ModelInterpreter i : pool.interpreters()) {
-            interpreters.add(
-                    new PlanReportRecord.Interpreter(
-                            i.shapes(), i.description().ownBytes(), i.description().arenaBytes()));
-        }
         ModelInterpreter.Description serving = serving();
-        PlanReport report =
-                new PlanReportRecord(
-                        "TFLite",
-                        serving.unplannedReason(),
-                        PlanFigures.of(serving.plan(), serving.ownBytes()),
-                        interpreters,
-                        new PlanReportRecord.Predictions(
-                                predictions.sum(), unplanned.sum(), 0, 0, 0, 0, 0),
-                        delegation.isPresent()
-                                ? Optional.of(report(delegation.get(), serving))
-                                : Optional.empty(),
-                        Optional.empty());
-        Optional<String> why = factory.leftToEngine();
-        return why.isPresent() ? PlanReportRecord.stopped(report, why.get()) : report;
+        return ServedReport.of(
+                serving,
+                pool.interpreters(),
+                runs,
+                delegation.isPresent()
+                        ? Optional.of(
+                                ServedReport.delegation(
+                                        delegation.get(),
+                                        model.graph().operators().size(),
+                                        serving,
+                                        defers,
+                                        candidates,
+                                        otherShapes.describe()))
+                        : Optional.empty(),
+                factory.leftToEngine());
     }
 
     /**
@@ -639,41 +462,32 @@ public final class ServedModel implements TfLiteModel {
      * interpreter if the file has placeholder shapes.
      */
     private ModelInterpreter.Description serving() {
-        Candidate now = candidates.governor().serving();
-        for (ModelInterpreter i : pool.interpreters()) {
-            if (!waits && i.delegates(now) && i.hasShapes(factory.shapesInFile())) {
-                return i.description();
-            }
-        }
-        return described;
+        return waits
+                ? described
+                : inFile(candidates.governor().serving())
+                        .map(ModelInterpreter::description)
+                        .orElse(described);
     }
 
-    private DelegationReport report(Delegation chooses, ModelInterpreter.Description serving) {
-        DelegationChoice choice = candidates.choice();
-        return new DelegationReportRecord(
-                chooses.name(),
-                model.graph().operators().size(),
-                defers && !usesShapesInFile
-                        ? candidates.governor().serving().operators().size()
-                        : serving.delegatedOperators(),
-                serving.partitions(),
-                candidates.governor().serving().threads(),
-                choice.origin(),
-                choice.reason(),
-                choice.id(chooses.engine(), chooses.name()),
-                choice.outputs(),
-                otherShapes.describe().orElse(""));
+    /** Returns an interpreter of a candidate for the shapes in the file, if there is one. */
+    private Optional<ModelInterpreter> inFile(Candidate candidate) {
+        for (ModelInterpreter each : pool.interpreters()) {
+            if (each.delegates(candidate) && each.hasShapes(factory.shapesInFile())) {
+                return Optional.of(each);
+            }
+        }
+        return Optional.empty();
     }
 
     @Override
     public boolean isSettled() {
-        return delegation.map(Delegation::isSettled).orElse(true);
+        return delegation.map(ServedDelegation::isSettled).orElse(true);
     }
 
     /** Frees everything: idle interpreters at once, others when their prediction ends. */
     @Override
     public void close() {
-        delegation.ifPresent(Delegation::close);
+        delegation.ifPresent(ServedDelegation::close);
         settling.close();
         pool.close();
     }

@@ -1,0 +1,112 @@
+package org.djlplan.memplan.internal.serving;
+
+import java.util.Optional;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.internal.runtime.tflite.InterpreterFactory;
+import org.djlplan.memplan.internal.runtime.tflite.ModelInterpreter;
+import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
+import org.djlplan.memplan.report.DelegationReport.Origin;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.DelegationChoice;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What serves a model that is being loaded. An interpreter of the CPU kernels has to be built to
+ * find out if the file leaves dimensions open, or if a delegate is not to be asked yet.
+ *
+ * @param choice the candidates
+ * @param waits whether nothing can be allocated before there is a prediction
+ * @param defers whether nothing is delegated at the shapes in the file before a prediction has
+ *     them: what a delegate takes for large ones may be many times what it takes for those of
+ *     predictions
+ * @param probe the interpreter with which the model's properties were determined, for the shapes in
+ *     the file; the caller closes it or lets it serve
+ */
+record FirstChoice(
+        DelegationChoice choice, boolean waits, boolean defers, Optional<ModelInterpreter> probe) {
+
+    private static final Logger logger = LoggerFactory.getLogger(FirstChoice.class);
+
+    private static final String WAITS =
+            "the shapes in its file are placeholders, so it cannot be measured";
+
+    /**
+     * Finds out what serves a model.
+     *
+     * @param graph as the model's file has it
+     * @param leavesDimensions whether the shapes in the file may be placeholders
+     * @param delegation asked for a choice, if the model can be measured; empty to run everything
+     *     in CPU kernels
+     * @param threads of the CPU kernels
+     * @throws UnplannableException if the model cannot be planned here
+     */
+    static FirstChoice of(
+            Graph graph,
+            boolean leavesDimensions,
+            InterpreterFactory factory,
+            Optional<ServedDelegation> delegation,
+            int threads)
+            throws UnplannableException {
+        Candidate cpu = Candidate.cpu(threads);
+        Optional<ModelInterpreter> probe =
+                leavesDimensions ? probe(graph, factory, cpu) : Optional.empty();
+        boolean waits = leavesDimensions && probe.isEmpty();
+        try {
+            DelegationChoice choice = choice(graph, waits, delegation, cpu);
+            boolean defers =
+                    delegation.isPresent()
+                            && delegation.get().expectsOtherShapes()
+                            && !ServedCandidates.isStateful(graph);
+            if (defers && choice.lightest().delegates() && probe.isEmpty()) {
+                probe = probe(graph, factory, cpu);
+            }
+            return new FirstChoice(choice, waits, defers, probe);
+        } catch (UnplannableException | RuntimeException | Error e) {
+            probe.ifPresent(ModelInterpreter::close);
+            throw e;
+        }
+    }
+
+    private static DelegationChoice choice(
+            Graph graph, boolean waits, Optional<ServedDelegation> delegation, Candidate cpu) {
+        if (waits) {
+            return new DelegationChoice(cpu, Origin.UNVERIFIED, WAITS);
+        }
+        return delegation.isPresent()
+                ? delegation.get().first(graph)
+                : new DelegationChoice(cpu, Origin.UNVERIFIED, "delegation is off");
+    }
+
+    /**
+     * Builds an interpreter for the shapes in the file, which may be placeholders.
+     *
+     * @return empty if the engine can allocate nothing for them
+     */
+    private static Optional<ModelInterpreter> probe(
+            Graph graph, InterpreterFactory factory, Candidate cpu) throws UnplannableException {
+        try {
+            return Optional.of(factory.build(factory.shapesInFile(), cpu, false));
+        } catch (IllegalStateException e) {
+            logger.debug("{} waits for the shapes of its inputs", graph.name(), e);
+            return Optional.empty();
+        }
+    }
+
+    /**
+     * Returns whether the probe tells all that must be known of the model now: its delegate is
+     * first asked when a prediction has the shapes in the file.
+     */
+    boolean isEnough() {
+        return probe.isPresent() && defers && choice.lightest().delegates();
+    }
+
+    /** Returns the probe if it is of the candidate that serves first; else closes it. */
+    Optional<ModelInterpreter> servingProbe() {
+        if (probe.isPresent() && !probe.get().delegates(choice.lightest())) {
+            probe.get().close();
+            return Optional.empty();
+        }
+        return probe;
+    }
+}

@@ -1,0 +1,133 @@
+package org.djlplan.memplan.internal.serving;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.LongAdder;
+import org.djlplan.memplan.internal.runtime.ArenaPool;
+import org.djlplan.memplan.internal.runtime.NoArenaException;
+import org.djlplan.memplan.internal.runtime.tflite.InterpreterFactory;
+import org.djlplan.memplan.internal.runtime.tflite.ModelInterpreter;
+import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
+import org.djlplan.memplan.internal.runtime.tflite.TensorInfo;
+import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
+import org.djlplan.memplan.spi.Candidate;
+
+/**
+ * Runs the interpreters of a served model: each in an arena that it leases from the pool, or in the
+ * engine's own memory. Counts predictions, and those outside of the pool's arenas. Thread-safe, but
+ * each interpreter is one thread's.
+ */
+final class PlannedRuns {
+
+    private final InterpreterFactory factory;
+    private final int atOnce;
+    private final LongAdder predictions = new LongAdder();
+    private final LongAdder unplanned = new LongAdder();
+
+    /**
+     * @param factory of the interpreters; leaves them to the engine if there is no memory for an
+     *     arena
+     * @param atOnce how many predictions may lease an arena at the same time
+     */
+    PlannedRuns(InterpreterFactory factory, int atOnce) {
+        this.factory = factory;
+        this.atOnce = atOnce;
+    }
+
+    /** Counts a prediction, however often it is attempted. */
+    void notePrediction() {
+        predictions.increment();
+    }
+
+    /** Returns the number of predictions. */
+    long predictions() {
+        return predictions.sum();
+    }
+
+    /** Returns how many runs for predictions were not in an arena of the pool. */
+    long unplanned() {
+        return unplanned.sum();
+    }
+
+    /**
+     * Runs an interpreter for a prediction.
+     *
+     * @return empty if its plan does not fit any more, or there is no arena: nothing ran then
+     */
+    Optional<List<OutputTensor>> run(ModelInterpreter interpreter, List<ByteBuffer> values) {
+        return run(interpreter, values, true);
+    }
+
+    /**
+     * Returns an interpreter that ran once, on zeros, so that no prediction waits for what the
+     * first run takes.
+     *
+     * @throws UnplannableException if it cannot be built, or its plan does not fit
+     */
+    ModelInterpreter ready(List<List<Integer>> shapes, Candidate candidate)
+            throws UnplannableException {
+        ModelInterpreter built = factory.build(shapes, candidate, false);
+        try {
+            if (run(built, zeros(built.description().inputs()), false).isEmpty()) {
+                throw new UnplannableException("the engine's tensors changed after planning");
+            }
+            return built;
+        } catch (UnplannableException | RuntimeException | Error e) {
+            built.close();
+            throw e;
+        }
+    }
+
+    private static List<ByteBuffer> zeros(List<TensorInfo> inputs) {
+        List<ByteBuffer> values = new ArrayList<>(inputs.size());
+        for (TensorInfo input : inputs) {
+            values.add(ByteBuffer.allocate((int) input.bytes()));
+        }
+        return values;
+    }
+
+    /**
+     * @param counts whether this is somebody's prediction
+     */
+    private Optional<List<OutputTensor>> run(
+            ModelInterpreter interpreter, List<ByteBuffer> values, boolean counts) {
+        if (!interpreter.planned()) {
+            countUnplanned(counts);
+            return Optional.of(interpreter.runStock(values));
+        }
+        if (factory.leftToEngine().isPresent()) {
+            return Optional.empty();
+        }
+        try {
+            Optional<ArenaPool.Lease> leased = interpreter.lease(atOnce, ArenaPool.LONGEST_WAIT);
+            if (leased.isEmpty()) {
+                return Optional.of(interpreter.runStock(values));
+            }
+            try (ArenaPool.Lease lease = leased.get()) {
+                if (!lease.pooled()) {
+                    countUnplanned(counts);
+                }
+                return interpreter.run(values, lease.arena());
+            }
+        } catch (NoArenaException e) {
+            factory.leaveToEngine(e.getMessage());
+            return Optional.empty();
+        } catch (InterruptedException e) {
+            throw interrupted(e);
+        }
+    }
+
+    private void countUnplanned(boolean counts) {
+        if (counts) {
+            unplanned.increment();
+        }
+    }
+
+    /** Returns what a prediction throws whose thread is interrupted while it waits. */
+    static IllegalStateException interrupted(InterruptedException e) {
+        Thread.currentThread().interrupt();
+        return new IllegalStateException("interrupted while waiting to predict", e);
+    }
+}

@@ -1,0 +1,46 @@
+package org.djlplan.memplan.internal.serving;
+
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.spi.DelegateFactory;
+import org.djlplan.memplan.spi.DelegationChoice;
+
+/** The delegation of one model in service, which chooses the operators that a delegate runs. */
+public interface ServedDelegation extends AutoCloseable {
+
+    /** Returns the name of the delegate. */
+    String name();
+
+    /** Returns the engine's name and the version of its native library. */
+    String engine();
+
+    /** Returns the factory of each interpreter's delegate. */
+    DelegateFactory delegates();
+
+    /** Returns the initial choice. Called once the model is read. */
+    DelegationChoice first(Graph graph);
+
+    /** Returns whether workspaces share their pages with those of other models. */
+    default boolean sharesWorkspaces() {
+        return true;
+    }
+
+    /**
+     * Returns whether predictions with other shapes than those in the file are delegated and to be
+     * expected. Called after {@link #first}.
+     */
+    default boolean expectsOtherShapes() {
+        return false;
+    }
+
+    /** Passes later choices on to a serving model. */
+    default void attach(ServedModel model) {}
+
+    /** Returns whether no other choice will follow. */
+    default boolean isSettled() {
+        return true;
+    }
+
+    /** Cancels background work. */
+    @Override
+    default void close() {}
+}

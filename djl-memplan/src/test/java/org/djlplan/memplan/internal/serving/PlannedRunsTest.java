@@ -1,0 +1,88 @@
+package org.djlplan.memplan.internal.serving;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.djlplan.memplan.internal.runtime.ArenaPool;
+import org.djlplan.memplan.internal.runtime.tflite.FakeEngine;
+import org.djlplan.memplan.internal.runtime.tflite.InterpreterFactory;
+import org.djlplan.memplan.internal.runtime.tflite.ModelInterpreter;
+import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
+import org.djlplan.memplan.spi.Candidate;
+import org.junit.jupiter.api.Test;
+
+class PlannedRunsTest {
+
+    private static final Candidate CPU = Candidate.cpu(1);
+    private static final int IN_FILE_BYTES = 4 * Float.BYTES;
+
+    private final FakeEngine engine = new FakeEngine();
+    private final AtomicInteger delegates = new AtomicInteger();
+    private final InterpreterFactory factory =
+            engine.factory(threads -> new FakeEngine.FakeDelegate(() -> {}, delegates));
+    private final PlannedRuns runs = new PlannedRuns(factory, 1);
+
+    private static List<ByteBuffer> values() {
+        return List.of(ByteBuffer.allocate(IN_FILE_BYTES));
+    }
+
+    private void assertCounts(long predictions, long unplanned) {
+        assertEquals(predictions, runs.predictions());
+        assertEquals(unplanned, runs.unplanned());
+    }
+
+    @Test
+    void run_plannedInterpreter_returnsTheArena() throws Exception {
+        try (ModelInterpreter built = factory.build(FakeEngine.IN_FILE, CPU, false)) {
+            runs.notePrediction();
+            assertEquals(1, runs.run(built, values()).orElseThrow().size());
+            assertCounts(1, 0);
+            assertEquals(0, ArenaPool.shared().metric().leased());
+        }
+    }
+
+    @Test
+    void run_stockInterpreter_isCounted() throws Exception {
+        assertTrue(factory.giveUp(FakeEngine.IN_FILE, "a test"));
+        try (ModelInterpreter built = factory.build(FakeEngine.IN_FILE, CPU, false)) {
+            runs.notePrediction();
+            assertTrue(runs.run(built, values()).isPresent());
+            assertCounts(1, 1);
+        }
+    }
+
+    /** Another one, without a plan, has to take its place. */
+    @Test
+    void run_interpretersWereLeftToTheEngine_runsNothing() throws Exception {
+        try (ModelInterpreter built = factory.build(FakeEngine.IN_FILE, CPU, false)) {
+            factory.leaveToEngine("a test");
+            assertEquals(Optional.empty(), runs.run(built, values()));
+            assertCounts(0, 0);
+        }
+    }
+
+    @Test
+    void ready_stockInterpreter_isNobodysPrediction() throws Exception {
+        assertTrue(factory.giveUp(FakeEngine.IN_FILE, "a test"));
+        try (ModelInterpreter ready = runs.ready(FakeEngine.IN_FILE, CPU)) {
+            assertTrue(ready.hasShapes(FakeEngine.IN_FILE));
+            assertEquals(1, engine.ran.get());
+            assertCounts(0, 0);
+        }
+        assertEquals(0, engine.open.get());
+    }
+
+    @Test
+    void ready_planDoesNotFit_throwsAndClosesIt() {
+        engine.arenaFits = false;
+        assertThrows(UnplannableException.class, () -> runs.ready(FakeEngine.IN_FILE, CPU));
+        assertEquals(1, engine.mostOpen.get());
+        assertEquals(0, engine.open.get());
+        assertEquals(0, ArenaPool.shared().metric().leased());
+    }
+}
