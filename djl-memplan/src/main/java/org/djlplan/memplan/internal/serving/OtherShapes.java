@@ -1,7 +1,6 @@
 package org.djlplan.memplan.internal.serving;
 
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -203,14 +202,20 @@ final class OtherShapes {
         return best;
     }
 
-    /** Returns the largest shapes at which the present choice was verified; empty without one. */
-    Optional<List<List<Integer>>> largest() {
-        return verified.map(v -> largest(v.mix()));
+    /**
+     * Returns the largest shapes at which the present choice was verified and the delegate did not
+     * fail since; empty if none have more elements than the given ones.
+     */
+    Optional<List<List<Integer>>> largerThan(List<List<Integer>> shapes) {
+        return verified.flatMap(v -> largest(v.mix()))
+                .filter(largest -> elements(largest) > elements(shapes));
     }
 
-    /** Returns those of the shapes of a mix that have most elements. */
-    static List<List<Integer>> largest(ShapeMix mix) {
-        return Collections.max(mix.shapes(), Comparator.comparingDouble(OtherShapes::elements));
+    /** Returns the shapes of a mix with most elements at which the delegate did not fail. */
+    Optional<List<List<Integer>>> largest(ShapeMix mix) {
+        return mix.shapes().stream()
+                .filter(shapes -> !refused.contains(shapes))
+                .max(Comparator.comparingDouble(OtherShapes::elements));
     }
 
     private static double elements(List<List<Integer>> shapes) {

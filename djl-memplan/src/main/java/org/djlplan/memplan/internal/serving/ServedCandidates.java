@@ -159,8 +159,8 @@ final class ServedCandidates implements InterpreterPool.Supply {
         }
         noteUse(shapes);
         Optional<List<List<Integer>>> largest =
-                candidate.delegates() ? otherShapes.largest() : Optional.empty();
-        return largest.isPresent() && !shapes.equals(largest.get())
+                candidate.delegates() ? otherShapes.largerThan(shapes) : Optional.empty();
+        return largest.isPresent()
                 ? buildFor(largest.get(), shapes, candidate)
                 : factory.build(shapes, candidate, false);
     }
@@ -192,7 +192,14 @@ final class ServedCandidates implements InterpreterPool.Supply {
     private Optional<ModelInterpreter> reshaped(
             List<List<Integer>> first, List<List<Integer>> shapes, Candidate candidate)
             throws UnplannableException {
-        ModelInterpreter built = factory.build(first, candidate, false);
+        ModelInterpreter built;
+        try {
+            built = factory.build(first, candidate, false);
+        } catch (UnplannableException | RuntimeException e) {
+            // It would fail again for each of the shapes that are smaller.
+            otherShapes.refuse(first, UnplannableException.reason(e));
+            throw e;
+        }
         boolean fits = false;
         try {
             if (factory.reshapes(built, shapes)) {

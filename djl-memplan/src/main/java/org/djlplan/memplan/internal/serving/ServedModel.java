@@ -269,9 +269,10 @@ public final class ServedModel implements TfLiteModel {
         }
         try {
             Candidate serves = OtherShapes.candidate(choice, candidates.choice().lightest());
+            Optional<List<List<Integer>>> largest = otherShapes.largest(mix);
             Optional<ModelInterpreter> first =
-                    serves.delegates()
-                            ? readyAt(OtherShapes.largest(mix), serves)
+                    serves.delegates() && largest.isPresent()
+                            ? readyAt(largest.get(), serves)
                             : Optional.empty();
             pool.switchTo(() -> otherShapes.use(mix, choice), first);
             if (first.isPresent()) {

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -121,6 +122,22 @@ class OtherShapesTest {
         shapes.refuse(shape(30, 30), "a test");
         assertEquals(USUAL, shapes.at(shape(30, 30), USUAL));
         assertEquals(DELEGATED, shapes.at(shape(40, 20), USUAL));
+    }
+
+    @Test
+    void largest_delegateFailedThere_isTheNextOne() {
+        ShapeMix mix = new ShapeMix(List.of(shape(20, 20), shape(40, 20), shape(60, 60)), 1);
+        shapes.use(mix, CHOICE);
+        assertEquals(Optional.of(shape(60, 60)), shapes.largest(mix));
+        assertEquals(Optional.of(shape(60, 60)), shapes.largerThan(shape(40, 40)));
+        assertEquals(Optional.empty(), shapes.largerThan(shape(60, 60)));
+        shapes.refuse(shape(60, 60), "a test");
+        assertEquals(Optional.of(shape(40, 20)), shapes.largest(mix));
+        assertEquals(Optional.of(shape(40, 20)), shapes.largerThan(shape(20, 20)));
+        assertEquals(Optional.empty(), shapes.largerThan(shape(40, 40)));
+        shapes.refuse(shape(40, 20), "a test");
+        shapes.refuse(shape(20, 20), "a test");
+        assertEquals(Optional.empty(), shapes.largest(mix));
     }
 
     @Test

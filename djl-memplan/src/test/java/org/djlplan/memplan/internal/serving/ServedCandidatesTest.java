@@ -22,6 +22,7 @@ import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.NativeDelegate;
+import org.djlplan.memplan.spi.ShapeMix;
 import org.djlplan.memplan.testing.LogCapture;
 import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 import org.junit.jupiter.api.Test;
@@ -49,8 +50,13 @@ class ServedCandidatesTest {
     }
 
     private ServedCandidates candidates(DelegateFactory factory, DelegationChoice choice) {
+        return candidates(factory, choice, new OtherShapes("fake"));
+    }
+
+    private ServedCandidates candidates(
+            DelegateFactory factory, DelegationChoice choice, OtherShapes otherShapes) {
         return new ServedCandidates(
-                FakeEngine.graph(), engine.factory(factory), choice, new OtherShapes("fake"));
+                FakeEngine.graph(), engine.factory(factory), choice, otherShapes);
     }
 
     private void assertFreed() {
@@ -126,6 +132,50 @@ class ServedCandidatesTest {
             assertEquals(1, log.lines("WARN").size(), log.lines().toString());
         }
         assertEquals(ALL, candidates.choice());
+        assertFreed();
+    }
+
+    private static List<List<Integer>> rows(int count) {
+        return List.of(List.of(count, 4));
+    }
+
+    /**
+     * An interpreter that had the largest shapes serves smaller ones without a larger workspace.
+     */
+    @Test
+    void build_otherShapesThatAreDelegated_hadTheLargestFirst() throws Exception {
+        OtherShapes otherShapes = new OtherShapes("fake");
+        ServedCandidates candidates = candidates(threads -> delegate(), ALL, otherShapes);
+        otherShapes.use(new ShapeMix(List.of(rows(2), rows(3), rows(9)), 1), ALL);
+        engine.allocated.clear();
+        try (ModelInterpreter built = candidates.build(rows(2), ALL.candidate())) {
+            assertTrue(built.delegates(ALL.candidate()));
+            assertTrue(built.hasShapes(rows(2)));
+        }
+        assertEquals(List.of(rows(9).get(0), rows(2).get(0)), engine.allocated);
+        assertFreed();
+    }
+
+    /** Smaller shapes are delegated all the same, and the largest are not tried for each. */
+    @Test
+    void build_delegateFailsAtTheLargestShapesOnly_triesThemOnce() throws Exception {
+        OtherShapes otherShapes = new OtherShapes("fake");
+        ServedCandidates candidates = candidates(threads -> delegate(), ALL, otherShapes);
+        otherShapes.use(new ShapeMix(List.of(rows(2), rows(3), rows(9)), 1), ALL);
+        engine.delegateRefuses = rows(9).get(0);
+        engine.allocated.clear();
+        try (LogCapture log = new LogCapture()) {
+            try (ModelInterpreter built = candidates.build(rows(2), ALL.candidate());
+                    ModelInterpreter next = candidates.build(rows(2), ALL.candidate())) {
+                assertTrue(built.delegates(ALL.candidate()));
+                assertTrue(next.delegates(ALL.candidate()));
+                assertTrue(next.hasShapes(rows(2)));
+            }
+            assertEquals(1, log.lines("WARN").size(), log.lines().toString());
+        }
+        List<Integer> small = rows(2).get(0);
+        assertEquals(List.of(small, rows(3).get(0), small), engine.allocated);
+        assertEquals(Candidate.cpu(1), candidates.serving(rows(9), ALL.candidate()));
         assertFreed();
     }
 

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedSet;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.djlplan.memplan.graph.ElementType;
@@ -51,8 +52,14 @@ public final class FakeEngine implements EngineSession.Source {
     private static final int FLOAT = 4;
     private static final int CUSTOM_CODE = 32;
 
+    /** The shape of the input at which a session with a delegate cannot be allocated. */
+    public volatile List<Integer> delegateRefuses = List.of();
+
     /** Whether plans fit the tensors of its sessions. */
     public volatile boolean arenaFits = true;
+
+    /** The shapes of the input for which sessions were allocated, in that order. */
+    public final List<List<Integer>> allocated = new CopyOnWriteArrayList<>();
 
     /** How often a session predicted. */
     public final AtomicInteger ran = new AtomicInteger();
@@ -217,8 +224,12 @@ public final class FakeEngine implements EngineSession.Source {
 
         @Override
         public void allocate() {
+            if (spec.delegated().isPresent() && shape.equals(delegateRefuses)) {
+                throw new IllegalStateException("the delegate refuses " + shape);
+            }
             use(
                     () -> {
+                        allocated.add(shape);
                         memory.clear();
                         Memory both = new Memory(2 * bytes(shape));
                         memory.add(both.share(0));
