@@ -200,8 +200,9 @@ final class Background implements Choosing {
                         || !choice.lighter().equals(now.lighter())
                         || choice.origin() != now.origin();
         if (!isClosed() && other) {
-            now = choice;
             better.accept(choice);
+            // It is settled when it serves, not before.
+            now = choice;
         }
     }
 

@@ -43,6 +43,7 @@ import org.djlplan.memplan.spi.OutputError.Deviation;
 import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.testing.Await;
 import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
+import org.djlplan.thirdparty.guava.util.concurrent.Uninterruptibles;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -82,6 +83,28 @@ class BackgroundTest extends ProviderFixture {
         assertEquals(chosen(Origin.MEASURED), nextBetter());
         assertTrue(thread.get().isDaemon());
         assertEquals(Optional.of(TABLE), ProfileStore.of(model).load(key()));
+        choosing.close();
+    }
+
+    /** To pass it on takes long if an interpreter is built for it. */
+    @Test
+    void isSettled_choiceIsBeingPassedOn_isFalse() throws Exception {
+        CountDownLatch passing = new CountDownLatch(1);
+        CountDownLatch passed = new CountDownLatch(1);
+        Choosing choosing =
+                provider((request, runner, progress, verified) -> TABLE, NO_DELAY)
+                        .choose(
+                                model,
+                                Map.of(),
+                                Optional.empty(),
+                                choice -> {
+                                    passing.countDown();
+                                    Uninterruptibles.awaitUninterruptibly(passed);
+                                });
+        passing.await();
+        assertFalse(choosing.isSettled());
+        passed.countDown();
+        Await.until(choosing::isSettled);
         choosing.close();
     }
 

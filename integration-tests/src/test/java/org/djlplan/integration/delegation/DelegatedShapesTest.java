@@ -1,6 +1,7 @@
 package org.djlplan.integration.delegation;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.ndarray.NDList;
@@ -10,6 +11,8 @@ import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.djlplan.cli.demo.Activation;
 import org.djlplan.cli.demo.LayerOutput;
@@ -35,6 +38,7 @@ import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.ShapeMix;
 import org.djlplan.memplan.testing.Await;
+import org.djlplan.thirdparty.guava.util.concurrent.Uninterruptibles;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -185,6 +189,36 @@ class DelegatedShapesTest {
             assertTrue(made > 1);
             assertEquals(before.workspaceBytes() + made * bytes, all.workspaceBytes());
             assertEquals(one.bytes(), all.bytes());
+        }
+    }
+
+    /** A service that waits until it is settled has no prediction beside that work. */
+    @Test
+    void isSettled_whileAnInterpreterIsReadied_isFalse() throws Exception {
+        Path file = network("unsettled");
+        CountDownLatch asked = new CountDownLatch(1);
+        CountDownLatch answers = new CountDownLatch(1);
+        DelegateFactory slow =
+                threads -> {
+                    asked.countDown();
+                    Uninterruptibles.awaitUninterruptibly(answers);
+                    return Delegates.named(Delegates.XNNPACK).create(threads);
+                };
+        DelegationChoice choice = everything(file);
+        try (ServedModel served = Served.openForOtherShapes(file, slow, choice)) {
+            assertTrue(served.isSettled());
+            FutureTask<Boolean> use =
+                    new FutureTask<>(
+                            () -> {
+                                served.useAt(MIX, choice);
+                                return true;
+                            });
+            new Thread(use).start();
+            asked.await();
+            assertFalse(served.isSettled());
+            answers.countDown();
+            assertTrue(use.get());
+            assertTrue(served.isSettled());
         }
     }
 

@@ -41,6 +41,10 @@ public final class ModelDelegation implements ServedDelegation {
     private Optional<ServedModel> served = Optional.empty();
     private Optional<DelegationChoice> early = Optional.empty();
     private Optional<DelegationProvider.Choosing> choosingAtShapes = Optional.empty();
+
+    /** Whether the first choice for other shapes serves. */
+    private boolean servesAtShapes;
+
     private boolean expectsOtherShapes;
     private boolean closed;
 
@@ -168,6 +172,7 @@ public final class ModelDelegation implements ServedDelegation {
         synchronized (this) {
             before = choosingAtShapes;
             choosingAtShapes = Optional.empty();
+            servesAtShapes = false;
         }
         before.ifPresent(DelegationProvider.Choosing::close);
         Optional<DelegationProvider.Choosing> started = Optional.empty();
@@ -189,6 +194,10 @@ public final class ModelDelegation implements ServedDelegation {
             started.ifPresent(DelegationProvider.Choosing::close);
         } else if (started.isPresent()) {
             use(mix, model.served(started.get().first()), opened);
+            synchronized (this) {
+                // Unless it was cancelled for another mix meanwhile.
+                servesAtShapes = choosingAtShapes.equals(started);
+            }
         } else {
             opened.stayAt();
         }
@@ -205,9 +214,10 @@ public final class ModelDelegation implements ServedDelegation {
     public synchronized boolean isSettled() {
         return choosing.map(DelegationProvider.Choosing::isSettled).orElse(true)
                 && (served.map(ServedModel::isSettledAtOtherShapes).orElse(true)
-                        || choosingAtShapes
-                                .map(DelegationProvider.Choosing::isSettled)
-                                .orElse(false));
+                        || (servesAtShapes
+                                && choosingAtShapes
+                                        .map(DelegationProvider.Choosing::isSettled)
+                                        .orElse(false)));
     }
 
     @Override

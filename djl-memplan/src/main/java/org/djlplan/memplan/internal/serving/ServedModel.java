@@ -482,7 +482,7 @@ public final class ServedModel implements TfLiteModel {
 
     @Override
     public boolean isSettled() {
-        return delegation.map(ServedDelegation::isSettled).orElse(true);
+        return delegation.map(ServedDelegation::isSettled).orElse(true) && !pool.isVisited();
     }
 
     /** Frees everything: idle interpreters at once, others when their prediction ends. */

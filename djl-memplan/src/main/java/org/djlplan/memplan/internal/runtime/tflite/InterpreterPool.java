@@ -222,6 +222,16 @@ public final class InterpreterPool implements AutoCloseable {
         }
     }
 
+    /** Returns whether an interpreter is built outside. */
+    public boolean isVisited() {
+        lock.lock();
+        try {
+            return visits > 0;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Ends what {@link #enter} began. */
     public void leave() {
         lock.lock();

@@ -325,6 +325,20 @@ class InterpreterPoolTest {
     }
 
     @Test
+    void isVisited_betweenEnterAndLeave_isTrue() {
+        try (InterpreterPool pool = pool(1)) {
+            assertFalse(pool.isVisited());
+            pool.enter();
+            pool.enter();
+            pool.leave();
+            assertTrue(pool.isVisited());
+            pool.leave();
+            assertFalse(pool.isVisited());
+        }
+        assertEnded();
+    }
+
+    @Test
     void close_delegatesThatThrowAtClose_freesEachOnceAndEnds() throws Exception {
         delegateAllAndThrowAtClose();
         InterpreterPool pool = pool(3);
