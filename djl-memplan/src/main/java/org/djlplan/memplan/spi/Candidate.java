@@ -2,8 +2,9 @@ package org.djlplan.memplan.spi;
 
 import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
+import java.util.Collections;
 import java.util.SortedSet;
-import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
+import java.util.TreeSet;
 
 /**
  * A configuration of a model: the operators that the delegate gets, the number of threads, and
@@ -17,7 +18,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 public record Candidate(SortedSet<Integer> operators, int threads, boolean transientBuffers) {
 
     public Candidate {
-        operators = ImmutableSortedSet.copyOf(operators);
+        operators = Collections.unmodifiableSortedSet(new TreeSet<>(operators));
         checkArgument(operators.isEmpty() || operators.first() >= 0, "operators: %s", operators);
         checkArgument(threads == -1 || threads > 0, "threads: %s", threads);
         checkArgument(!transientBuffers || !operators.isEmpty(), "buffers of no delegate");
@@ -30,7 +31,7 @@ public record Candidate(SortedSet<Integer> operators, int threads, boolean trans
 
     /** Returns the candidate that delegates nothing. */
     public static Candidate cpu(int threads) {
-        return new Candidate(ImmutableSortedSet.of(), threads);
+        return new Candidate(Collections.emptySortedSet(), threads);
     }
 
     /** Returns whether anything is delegated. */

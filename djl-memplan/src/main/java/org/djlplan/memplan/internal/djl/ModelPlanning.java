@@ -9,10 +9,12 @@ import ai.djl.translate.TranslatorFactory;
 import ai.djl.util.Progress;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Properties;
 import org.djlplan.memplan.errors.NotPlannedException;
 import org.djlplan.memplan.internal.config.GivenOptions;
 import org.djlplan.memplan.internal.config.OptionKey;
@@ -27,7 +29,6 @@ import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.DelegationProvider;
-import org.djlplan.thirdparty.guava.collect.Maps;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -57,10 +58,7 @@ public final class ModelPlanning {
         GivenOptions effective =
                 GivenOptions.of(
                         given,
-                        // Only those that are strings, because applications may store other values
-                        // there.
-                        Maps.asMap(
-                                System.getProperties().stringPropertyNames(), System::getProperty),
+                        systemProperties(),
                         arguments,
                         providers.stream().flatMap(p -> p.options().stream()).toList());
         effective.warning().ifPresent(logger::warn);
@@ -77,6 +75,16 @@ public final class ModelPlanning {
                     "{} without effect: djl-delegation is not on the class path",
                     options.delegation().keySet());
         }
+    }
+
+    /** Returns those that are strings: applications may store other values there, too. */
+    private static Map<String, String> systemProperties() {
+        Properties properties = System.getProperties();
+        Map<String, String> strings = new HashMap<>();
+        for (String key : properties.stringPropertyNames()) {
+            strings.put(key, properties.getProperty(key));
+        }
+        return strings;
     }
 
     /**

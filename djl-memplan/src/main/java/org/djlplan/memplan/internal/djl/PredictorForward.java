@@ -19,20 +19,11 @@ import org.djlplan.thirdparty.guava.collect.MapMaker;
  */
 final class PredictorForward implements InferencePass {
 
-    private static final StackWalker STACK = StackWalker.getInstance(Option.RETAIN_CLASS_REFERENCE);
-
     private final String model;
     private final InferencePass stock;
     private final InferencePass planned;
     private final TorchMemory memory;
     private final InputLimit limit;
-
-    /**
-     * Each predictor has its own store, which no other code gets; inspecting the stack would be
-     * slow.
-     */
-    private final Set<ParameterStore> predictors =
-            Collections.newSetFromMap(new MapMaker().weakKeys().makeMap());
 
     /**
      * @param model its name
@@ -53,7 +44,8 @@ final class PredictorForward implements InferencePass {
     @Override
     public NDList forward(
             ParameterStore parameters, NDList inputs, Optional<PairList<String, Object>> params) {
-        if (PredictionScope.isOpen() || isPredictors(parameters)) {
+        if (PredictionScope.isOpen()
+                || (parameters != null && PredictorStores.contain(parameters))) {
             limit.check(inputs);
             return FlightRecord.prediction(
                     model, "PyTorch", () -> planned.forward(parameters, inputs, params));
@@ -62,23 +54,36 @@ final class PredictorForward implements InferencePass {
         return TorchMemory.runUnplanned(() -> stock.forward(parameters, inputs, params));
     }
 
-    private boolean isPredictors(ParameterStore parameters) {
-        if (parameters == null) {
-            return false;
+    /**
+     * The stores of predictors. Each predictor has its own store, which no other code gets;
+     * inspecting the stack for each pass would be slow. Loaded at the first pass that no {@link
+     * PredictionScope} surrounds.
+     */
+    private static final class PredictorStores {
+
+        private static final StackWalker STACK =
+                StackWalker.getInstance(Option.RETAIN_CLASS_REFERENCE);
+
+        private static final Set<ParameterStore> KNOWN =
+                Collections.newSetFromMap(new MapMaker().weakKeys().makeMap());
+
+        private PredictorStores() {}
+
+        static boolean contain(ParameterStore parameters) {
+            if (KNOWN.contains(parameters)) {
+                return true;
+            }
+            boolean inside =
+                    STACK.walk(
+                            frames ->
+                                    frames.anyMatch(
+                                            frame ->
+                                                    Predictor.class.isAssignableFrom(
+                                                            frame.getDeclaringClass())));
+            if (inside) {
+                KNOWN.add(parameters);
+            }
+            return inside;
         }
-        if (predictors.contains(parameters)) {
-            return true;
-        }
-        boolean inside =
-                STACK.walk(
-                        frames ->
-                                frames.anyMatch(
-                                        frame ->
-                                                Predictor.class.isAssignableFrom(
-                                                        frame.getDeclaringClass())));
-        if (inside) {
-            predictors.add(parameters);
-        }
-        return inside;
     }
 }

@@ -2,17 +2,18 @@ package org.djlplan.memplan.internal.report;
 
 import ai.djl.Model;
 import ai.djl.nn.Block;
+import java.util.Collections;
 import java.util.Map;
 import java.util.Optional;
+import java.util.WeakHashMap;
 import java.util.function.Supplier;
 import org.djlplan.memplan.report.PlanReport;
-import org.djlplan.thirdparty.guava.collect.MapMaker;
 
 /** The sources of reports, each kept as long as the block of its model lives. */
 public final class ReportSources {
 
     private static final Map<Block, Supplier<PlanReport>> SOURCES =
-            new MapMaker().weakKeys().makeMap();
+            Collections.synchronizedMap(new WeakHashMap<>());
 
     private ReportSources() {}
 

@@ -1,13 +1,14 @@
 package org.djlplan.memplan.internal.usage;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
-import java.util.Comparator;
+import java.util.List;
 import java.util.Map;
-import java.util.stream.IntStream;
+import java.util.SortedMap;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
-import org.djlplan.thirdparty.guava.collect.ImmutableSortedMap;
 import org.djlplan.thirdparty.guava.primitives.Ints;
+import org.djlplan.thirdparty.guava.primitives.Longs;
 
 /**
  * The order in which Greedy by Breadth places units (Pisarchyk and Lee 2020, sections 4.2 and 5.3):
@@ -29,30 +30,32 @@ public final class BreadthOrder {
      * @throws ArithmeticException if a breadth does not fit into a long
      */
     public static ImmutableList<UsageRecord> of(Collection<UsageRecord> units) {
-        ImmutableSortedMap<Integer, Long> breadths = new OperatorProfiles(units).breadthsAtStarts();
+        SortedMap<Integer, Long> breadths = new OperatorProfiles(units).breadthsAtStarts();
         int[] starts = Ints.toArray(breadths.keySet());
         int[][] leastRanks = leastRanks(ranks(breadths));
         record Turn(UsageRecord unit, int rank) {}
-        return units.stream()
-                .map(unit -> new Turn(unit, leastRank(leastRanks, starts, unit)))
-                .sorted(
-                        Comparator.comparingInt(Turn::rank)
-                                .thenComparing(
-                                        turn -> turn.unit().bytes(), Comparator.reverseOrder())
-                                .thenComparingInt(turn -> turn.unit().tensor()))
-                .map(Turn::unit)
-                .collect(ImmutableList.toImmutableList());
+        List<Turn> turns = new ArrayList<>();
+        for (UsageRecord unit : units) {
+            turns.add(new Turn(unit, leastRank(leastRanks, starts, unit)));
+        }
+        turns.sort(
+                (a, b) ->
+                        a.rank() != b.rank()
+                                ? Integer.compare(a.rank(), b.rank())
+                                : UnitOrders.bySize(a.unit(), b.unit()));
+        ImmutableList.Builder<UsageRecord> order = ImmutableList.builder();
+        for (Turn turn : turns) {
+            order.add(turn.unit());
+        }
+        return order.build();
     }
 
     /** Returns, for each start in execution order, its rank in the order of breadths. */
     private static int[] ranks(Map<Integer, Long> breadths) {
-        long[] breadth = breadths.values().stream().mapToLong(Long::longValue).toArray();
-        int[] byBreadth =
-                IntStream.range(0, breadth.length)
-                        .boxed()
-                        .sorted((a, b) -> Long.compare(breadth[b], breadth[a]))
-                        .mapToInt(Integer::intValue)
-                        .toArray();
+        long[] breadth = Longs.toArray(breadths.values());
+        Integer[] byBreadth = new Integer[breadth.length];
+        Arrays.setAll(byBreadth, i -> i);
+        Arrays.sort(byBreadth, (a, b) -> Long.compare(breadth[b], breadth[a]));
         int[] ranks = new int[breadth.length];
         for (int rank = 0; rank < ranks.length; rank++) {
             ranks[byBreadth[rank]] = rank;
@@ -69,7 +72,9 @@ public final class BreadthOrder {
             int half = 1 << (k - 1);
             int[] shorter = least[k - 1];
             least[k] = new int[ranks.length - 2 * half + 1];
-            Arrays.setAll(least[k], i -> Math.min(shorter[i], shorter[i + half]));
+            for (int i = 0; i < least[k].length; i++) {
+                least[k][i] = Math.min(shorter[i], shorter[i + half]);
+            }
         }
         return least;
     }

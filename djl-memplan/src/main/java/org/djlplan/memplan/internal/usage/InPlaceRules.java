@@ -1,13 +1,15 @@
 package org.djlplan.memplan.internal.usage;
 
+import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.graph.Operator.InPlace;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.ImmutableSet;
-import org.djlplan.thirdparty.guava.collect.ImmutableTable;
 
 /**
  * The operators whose output may take the place of an input, by element type, because each type has
@@ -81,21 +83,23 @@ public final class InPlaceRules {
                     ElementType.COMPLEX64,
                     ElementType.COMPLEX128);
 
-    private static final ImmutableTable<String, ElementType, Rule> RULES = rules();
+    private static final Map<String, Map<ElementType, Rule>> RULES = byOperator();
 
     private InPlaceRules() {}
 
     /** Returns all rules, at most one per operator and type. */
     public static ImmutableSet<Rule> allowed() {
-        return ImmutableSet.copyOf(RULES.values());
+        ImmutableSet.Builder<Rule> all = ImmutableSet.builder();
+        RULES.values().forEach(byType -> all.addAll(byType.values()));
+        return all.build();
     }
 
     /** Returns the rule of an operator whose output has elements of {@code type}. */
     static Optional<Rule> find(String operator, ElementType type) {
-        return Optional.ofNullable(RULES.get(operator, type));
+        return Optional.ofNullable(RULES.getOrDefault(operator, Map.of()).get(type));
     }
 
-    private static ImmutableTable<String, ElementType, Rule> rules() {
+    private static Map<String, Map<ElementType, Rule>> byOperator() {
         ImmutableList.Builder<Rule> rules = ImmutableList.builder();
         for (ElementType type : COPIED) {
             rules.add(new Rule("RESHAPE", type, Kind.VIEW, "reshape::Eval, memcpy"));
@@ -127,9 +131,13 @@ public final class InPlaceRules {
         for (String each : List.of("ABS", "SQRT", "RSQRT", "SQUARE", "SIN", "COS", "LOG")) {
             unary(rules, each, "elementwise::EvalImpl", F32);
         }
-        ImmutableTable.Builder<String, ElementType, Rule> table = ImmutableTable.builder();
-        rules.build().forEach(rule -> table.put(rule.operator(), rule.type(), rule));
-        return table.build();
+        Map<String, Map<ElementType, Rule>> byOperator = new HashMap<>();
+        for (Rule rule : rules.build()) {
+            byOperator
+                    .computeIfAbsent(rule.operator(), unused -> new EnumMap<>(ElementType.class))
+                    .put(rule.type(), rule);
+        }
+        return byOperator;
     }
 
     private static void unary(

@@ -2,9 +2,10 @@ package org.djlplan.memplan.internal.usage;
 
 import java.util.Arrays;
 import java.util.Collection;
-import java.util.Comparator;
+import java.util.Collections;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
-import org.djlplan.thirdparty.guava.collect.ImmutableSortedMap;
 
 /**
  * Operator profiles and operator breadths (Pisarchyk and Lee 2020, section 3). Breadths change only
@@ -12,12 +13,6 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSortedMap;
  * time and O(n) memory for n records, independent of the number of operators.
  */
 public final class OperatorProfiles {
-
-    /** Largest sizes first; ties by tensor id. */
-    private static final Comparator<UsageRecord> BY_SIZE =
-            Comparator.comparingLong(UsageRecord::bytes)
-                    .reversed()
-                    .thenComparingInt(UsageRecord::tensor);
 
     private final ImmutableList<UsageRecord> records;
 
@@ -74,7 +69,7 @@ public final class OperatorProfiles {
         return ImmutableList.copyOf(
                 records.stream()
                         .filter(r -> r.first() <= operator && operator <= r.last())
-                        .sorted(BY_SIZE)
+                        .sorted(UnitOrders::bySize)
                         .toList());
     }
 
@@ -89,13 +84,12 @@ public final class OperatorProfiles {
      * Returns the breadths in bytes of the operators at which a tensor starts. The profile of any
      * other operator is part of the profile of one of these.
      */
-    public ImmutableSortedMap<Integer, Long> breadthsAtStarts() {
-        ImmutableSortedMap.Builder<Integer, Long> starts = ImmutableSortedMap.naturalOrder();
-        records.stream()
-                .mapToInt(UsageRecord::first)
-                .distinct()
-                .forEach(first -> starts.put(first, breadthAt(first)));
-        return starts.build();
+    public SortedMap<Integer, Long> breadthsAtStarts() {
+        SortedMap<Integer, Long> starts = new TreeMap<>();
+        for (UsageRecord record : records) {
+            starts.put(record.first(), breadthAt(record.first()));
+        }
+        return Collections.unmodifiableSortedMap(starts);
     }
 
     /** Returns the maximum breadth in bytes; 0 without records. */

@@ -12,7 +12,6 @@ import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.graph.Tensor;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
-import org.djlplan.thirdparty.guava.collect.Iterables;
 
 /** Computes the usage records of a graph's tensors, and sums of sizes. */
 public final class UsageRecords {
@@ -67,16 +66,20 @@ public final class UsageRecords {
         List<List<Integer>> users = new ArrayList<>();
         graph.tensors().forEach(tensor -> users.add(new ArrayList<>()));
         for (Operator operator : graph.operators()) {
-            for (int id :
-                    Iterables.concat(
-                            operator.inputs(), operator.outputs(), operator.temporaries())) {
-                List<Integer> ofTensor = users.get(id);
-                if (ofTensor.isEmpty() || Iterables.getLast(ofTensor) != operator.index()) {
-                    ofTensor.add(operator.index());
-                }
-            }
+            addUser(users, operator.inputs(), operator.index());
+            addUser(users, operator.outputs(), operator.index());
+            addUser(users, operator.temporaries(), operator.index());
         }
         return users;
+    }
+
+    private static void addUser(List<List<Integer>> users, List<Integer> tensors, int operator) {
+        for (int id : tensors) {
+            List<Integer> ofTensor = users.get(id);
+            if (ofTensor.isEmpty() || ofTensor.get(ofTensor.size() - 1) != operator) {
+                ofTensor.add(operator);
+            }
+        }
     }
 
     /**

@@ -1,9 +1,9 @@
 package org.djlplan.memplan.internal.plan.greedy;
 
-import java.util.Comparator;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.plan.OffsetStrategy;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
+import org.djlplan.memplan.internal.usage.UnitOrders;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
@@ -27,11 +27,7 @@ public final class GreedyBySize implements OffsetStrategy {
     @Override
     public OffsetPlan plan(PlanningProblem problem) {
         ImmutableList<UsageRecord> order =
-                ImmutableList.sortedCopyOf(
-                        Comparator.comparingLong(UsageRecord::bytes)
-                                .reversed()
-                                .thenComparingInt(UsageRecord::tensor),
-                        problem.units());
+                ImmutableList.sortedCopyOf(UnitOrders::bySize, problem.units());
         return new OffsetPlan(name(), problem, GapPlacement.inOrder(order));
     }
 }

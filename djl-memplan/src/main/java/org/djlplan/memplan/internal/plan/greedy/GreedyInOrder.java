@@ -1,9 +1,9 @@
 package org.djlplan.memplan.internal.plan.greedy;
 
-import java.util.Comparator;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.plan.OffsetStrategy;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
+import org.djlplan.memplan.internal.usage.UnitOrders;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
@@ -18,11 +18,6 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
  */
 public final class GreedyInOrder implements OffsetStrategy {
 
-    private static final Comparator<UsageRecord> BY_FIRST =
-            Comparator.comparingInt(UsageRecord::first)
-                    .thenComparing(UsageRecord::bytes, Comparator.reverseOrder())
-                    .thenComparingInt(UsageRecord::tensor);
-
     @Override
     public String name() {
         return "greedy-in-order";
@@ -35,7 +30,8 @@ public final class GreedyInOrder implements OffsetStrategy {
 
     @Override
     public OffsetPlan plan(PlanningProblem problem) {
-        ImmutableList<UsageRecord> order = ImmutableList.sortedCopyOf(BY_FIRST, problem.units());
+        ImmutableList<UsageRecord> order =
+                ImmutableList.sortedCopyOf(UnitOrders::byFirstAndSize, problem.units());
         return new OffsetPlan(name(), problem, GapPlacement.inOrder(order));
     }
 }

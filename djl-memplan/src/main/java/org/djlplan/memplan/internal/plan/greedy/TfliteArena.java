@@ -1,9 +1,9 @@
 package org.djlplan.memplan.internal.plan.greedy;
 
-import java.util.Comparator;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.plan.OffsetStrategy;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
+import org.djlplan.memplan.internal.usage.UnitOrders;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
@@ -19,12 +19,6 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
  */
 public final class TfliteArena implements OffsetStrategy {
 
-    private static final Comparator<UsageRecord> BY_SIZE =
-            Comparator.comparingLong(UsageRecord::bytes)
-                    .reversed()
-                    .thenComparingInt(UsageRecord::first)
-                    .thenComparingInt(UsageRecord::tensor);
-
     @Override
     public String name() {
         return "tflite-arena";
@@ -37,14 +31,18 @@ public final class TfliteArena implements OffsetStrategy {
 
     @Override
     public OffsetPlan plan(PlanningProblem problem) {
-        int first = problem.units().stream().mapToInt(UsageRecord::first).min().orElse(0);
-        int last = problem.units().stream().mapToInt(UsageRecord::last).max().orElse(0);
+        int first = Integer.MAX_VALUE;
+        int last = 0;
+        for (UsageRecord unit : problem.units()) {
+            first = Math.min(first, unit.first());
+            last = Math.max(last, unit.last());
+        }
         ImmutableList.Builder<UsageRecord> order = ImmutableList.builder();
         ImmutableList.Builder<UsageRecord> others = ImmutableList.builder();
         for (UsageRecord unit : problem.units()) {
             (unit.first() == first && unit.last() == last ? order : others).add(unit);
         }
-        order.addAll(ImmutableList.sortedCopyOf(BY_SIZE, others.build()));
+        order.addAll(ImmutableList.sortedCopyOf(UnitOrders::bySizeAndFirst, others.build()));
         return new OffsetPlan(name(), problem, GapPlacement.inOrder(order.build()));
     }
 }

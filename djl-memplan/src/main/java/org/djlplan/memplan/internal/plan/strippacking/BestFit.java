@@ -11,6 +11,7 @@ import java.util.TreeSet;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.plan.OffsetStrategy;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
+import org.djlplan.memplan.internal.usage.UnitOrders;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.memplan.internal.usage.UsageRecords;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
@@ -47,7 +48,7 @@ public final class BestFit implements OffsetStrategy {
     @Override
     public OffsetPlan plan(PlanningProblem problem) {
         ImmutableList<UsageRecord> units =
-                ImmutableList.sortedCopyOf(LongestFirst.ORDER, problem.units());
+                ImmutableList.sortedCopyOf(UnitOrders::byLength, problem.units());
         Candidates candidates = new Candidates(units);
         OffsetLines lines = new OffsetLines(units);
         ImmutableMap.Builder<Integer, Long> offsets =

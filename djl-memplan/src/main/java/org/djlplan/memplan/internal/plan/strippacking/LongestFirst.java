@@ -1,9 +1,9 @@
 package org.djlplan.memplan.internal.plan.strippacking;
 
-import java.util.Comparator;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.plan.OffsetStrategy;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
+import org.djlplan.memplan.internal.usage.UnitOrders;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
@@ -19,12 +19,6 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
  */
 public final class LongestFirst implements OffsetStrategy {
 
-    /** Longest intervals first, larger first of equally long ones, then by tensor id. */
-    static final Comparator<UsageRecord> ORDER =
-            Comparator.comparingLong((UsageRecord unit) -> (long) unit.first() - unit.last())
-                    .thenComparing(UsageRecord::bytes, Comparator.reverseOrder())
-                    .thenComparingInt(UsageRecord::tensor);
-
     @Override
     public String name() {
         return "longest-first";
@@ -39,7 +33,7 @@ public final class LongestFirst implements OffsetStrategy {
     public OffsetPlan plan(PlanningProblem problem) {
         Skyline skyline = new Skyline(problem.units());
         ImmutableMap.Builder<Integer, Long> offsets = ImmutableMap.builder();
-        for (UsageRecord unit : ImmutableList.sortedCopyOf(ORDER, problem.units())) {
+        for (UsageRecord unit : ImmutableList.sortedCopyOf(UnitOrders::byLength, problem.units())) {
             offsets.put(unit.tensor(), skyline.stack(unit));
         }
         return new OffsetPlan(name(), problem, offsets.buildOrThrow());

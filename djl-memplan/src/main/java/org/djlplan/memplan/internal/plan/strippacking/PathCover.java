@@ -11,6 +11,7 @@ import java.util.function.ToLongFunction;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.plan.OffsetStrategy;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
+import org.djlplan.memplan.internal.usage.UnitOrders;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
@@ -30,9 +31,6 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
  * many groups, gaps below the skyline add up.
  */
 public final class PathCover implements OffsetStrategy {
-
-    private static final Comparator<UsageRecord> BY_FIRST =
-            Comparator.comparingInt(UsageRecord::first).thenComparingInt(UsageRecord::tensor);
 
     /** Units that do not overlap, in order of time. */
     private record Group(List<UsageRecord> units, long largestBytes) {
@@ -57,7 +55,7 @@ public final class PathCover implements OffsetStrategy {
 
     @Override
     public OffsetPlan plan(PlanningProblem problem) {
-        List<UsageRecord> units = ImmutableList.sortedCopyOf(BY_FIRST, problem.units());
+        List<UsageRecord> units = ImmutableList.sortedCopyOf(UnitOrders::byFirst, problem.units());
         List<ToLongFunction<UsageRecord>> choices = ImmutableList.of(unit -> 0, UsageRecord::bytes);
         Map<Integer, Long> best = Map.of();
         long bestBytes = Long.MAX_VALUE;

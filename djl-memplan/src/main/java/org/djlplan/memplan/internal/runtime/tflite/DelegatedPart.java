@@ -2,10 +2,11 @@ package org.djlplan.memplan.internal.runtime.tflite;
 
 import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
+import java.util.Collections;
 import java.util.Optional;
 import java.util.SortedSet;
+import java.util.TreeSet;
 import org.djlplan.memplan.spi.DelegateFactory;
-import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 
 /**
  * The operators of a streamed model that a delegate runs; the delegate keeps their packed weights.
@@ -19,7 +20,7 @@ public record DelegatedPart(
         DelegateFactory delegates, SortedSet<Integer> operators, Optional<OpenModel> original) {
 
     public DelegatedPart {
-        operators = ImmutableSortedSet.copyOf(operators);
+        operators = Collections.unmodifiableSortedSet(new TreeSet<>(operators));
         checkArgument(!operators.isEmpty(), "nothing is delegated");
     }
 }

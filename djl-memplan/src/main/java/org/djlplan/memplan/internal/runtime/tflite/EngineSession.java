@@ -1,13 +1,14 @@
 package org.djlplan.memplan.internal.runtime.tflite;
 
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.SortedSet;
+import java.util.TreeSet;
 import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.internal.runtime.Arena;
 import org.djlplan.memplan.spi.NativeDelegate;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
-import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 
 /**
  * An interpreter of the engine whose tensors lie where djl-plan places them. Not thread-safe.
@@ -74,7 +75,7 @@ public interface EngineSession extends AutoCloseable {
             NativeDelegate delegate, SortedSet<Integer> operators, List<List<Integer>> shapes) {
 
         public Delegated {
-            operators = ImmutableSortedSet.copyOf(operators);
+            operators = Collections.unmodifiableSortedSet(new TreeSet<>(operators));
             shapes = ImmutableList.copyOf(shapes);
         }
     }

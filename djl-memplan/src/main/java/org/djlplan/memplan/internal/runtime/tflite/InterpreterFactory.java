@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
@@ -13,7 +14,6 @@ import org.djlplan.memplan.internal.runtime.RecentMap;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.NativeDelegate;
-import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -377,7 +377,7 @@ public final class InterpreterFactory {
     private static Graph toPlan(EngineView.Live live) {
         return EngineView.withReadOutputs(
                 live.graph(),
-                ImmutableSortedSet.copyOf(
+                new TreeSet<>(
                         live.graph().outputs().stream()
                                 .filter(id -> live.tensors().get(id).ours())
                                 .toList()));
