@@ -3,7 +3,6 @@ package org.djlplan.memplan.internal.plan;
 import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -153,7 +152,11 @@ public final class PlanValidator {
             byTensor.put(merged.tensor, merged);
         }
         List<Place> places = new ArrayList<>(byTensor.values());
-        places.sort(Comparator.comparingInt(Place::first).thenComparingInt(Place::tensor));
+        places.sort(
+                (a, b) ->
+                        a.first != b.first
+                                ? Integer.compare(a.first, b.first)
+                                : Integer.compare(a.tensor, b.tensor));
         return places;
     }
 
@@ -164,7 +167,8 @@ public final class PlanValidator {
      */
     private static boolean anyOverlap(List<Place> places) {
         NavigableMap<Long, Place> inUse = new TreeMap<>();
-        PriorityQueue<Place> byLast = new PriorityQueue<>(Comparator.comparingInt(Place::last));
+        PriorityQueue<Place> byLast =
+                new PriorityQueue<>((a, b) -> Integer.compare(a.last, b.last));
         for (Place place : places) {
             while (!byLast.isEmpty() && byLast.peek().last < place.first) {
                 inUse.remove(byLast.remove().startBytes);

@@ -2,7 +2,6 @@ package org.djlplan.memplan.internal.usage;
 
 import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -44,8 +43,7 @@ public final class PlanningProblem {
             List<UsageRecord> records,
             List<? extends List<Integer>> aliasClasses,
             Conflicts conflicts) {
-        this.records =
-                ImmutableList.sortedCopyOf(Comparator.comparingInt(UsageRecord::tensor), records);
+        this.records = ImmutableList.sortedCopyOf(UnitOrders::byTensor, records);
         Map<Integer, UsageRecord> byTensor = new HashMap<>();
         for (UsageRecord r : this.records) {
             checkArgument(byTensor.put(r.tensor(), r) == null, "two records of %s", r.tensor());
@@ -74,9 +72,7 @@ public final class PlanningProblem {
             }
         }
         this.aliasClasses = classes.build();
-        this.units =
-                ImmutableList.sortedCopyOf(
-                        Comparator.comparingInt(UsageRecord::tensor), merged.build());
+        this.units = ImmutableList.sortedCopyOf(UnitOrders::byTensor, merged.build());
         this.conflicts = conflicts;
         conflicts.tensors().forEach(this::unitOf);
         this.unitConflicts = this.aliasClasses.isEmpty() ? conflicts : conflicts.map(this::unitOf);

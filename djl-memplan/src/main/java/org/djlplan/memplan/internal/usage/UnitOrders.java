@@ -8,10 +8,15 @@ public final class UnitOrders {
 
     private UnitOrders() {}
 
+    /** Compares by tensor id. */
+    public static int byTensor(UsageRecord a, UsageRecord b) {
+        return Integer.compare(a.tensor(), b.tensor());
+    }
+
     /** Compares by size, largest first, then by tensor id. */
     public static int bySize(UsageRecord a, UsageRecord b) {
         int bytes = Long.compare(b.bytes(), a.bytes());
-        return bytes != 0 ? bytes : Integer.compare(a.tensor(), b.tensor());
+        return bytes != 0 ? bytes : byTensor(a, b);
     }
 
     /** Compares by size, largest first, then by first operator, then by tensor id. */
@@ -23,7 +28,7 @@ public final class UnitOrders {
     /** Compares by first operator, then by tensor id. */
     public static int byFirst(UsageRecord a, UsageRecord b) {
         int first = Integer.compare(a.first(), b.first());
-        return first != 0 ? first : Integer.compare(a.tensor(), b.tensor());
+        return first != 0 ? first : byTensor(a, b);
     }
 
     /** Compares by first operator, then by size, largest first, then by tensor id. */

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.function.IntConsumer;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.memplan.internal.usage.UsageRecords;
+import org.djlplan.thirdparty.guava.primitives.Longs;
 
 /**
  * The units of a problem in flat arrays, by start, ties by tensor id, with time reduced to the
@@ -41,8 +42,15 @@ final class MomentTable {
      */
     MomentTable(List<UsageRecord> units) {
         int count = units.size();
-        int[] starts = units.stream().mapToInt(UsageRecord::first).sorted().toArray();
-        int[] operators = moments(starts, units);
+        int[] starts = new int[count];
+        int[] lasts = new int[count];
+        for (int i = 0; i < count; i++) {
+            starts[i] = units.get(i).first();
+            lasts[i] = units.get(i).last();
+        }
+        Arrays.sort(starts);
+        Arrays.sort(lasts);
+        int[] operators = moments(starts, lasts);
         moments = operators.length;
         long[] order = new long[count];
         for (int i = 0; i < count; i++) {
@@ -62,13 +70,15 @@ final class MomentTable {
             bytes[i] = unit.bytes();
             startedBefore[from[i] + 1]++;
         }
-        Arrays.parallelPrefix(startedBefore, Integer::sum);
+        for (int i = 0; i < moments; i++) {
+            startedBefore[i + 1] += startedBefore[i];
+        }
         breadthBytes = breadths();
     }
 
     /** Returns the maximum breadth in bytes, which is the lower bound. */
     long boundBytes() {
-        return Arrays.stream(breadthBytes).max().orElse(0);
+        return breadthBytes.length == 0 ? 0 : Longs.max(breadthBytes);
     }
 
     /** Returns the number of moments at which {@code unit} is alive. */
@@ -77,8 +87,7 @@ final class MomentTable {
     }
 
     /** Returns the starts that are followed by an end before the next start. */
-    private static int[] moments(int[] starts, List<UsageRecord> units) {
-        int[] lasts = units.stream().mapToInt(UsageRecord::last).sorted().toArray();
+    private static int[] moments(int[] starts, int[] lasts) {
         int[] found = new int[starts.length];
         int count = 0;
         int ended = 0;

@@ -53,9 +53,12 @@ final class Tightening {
     }
 
     private static long totalBytes(MomentTable timeline, Repair repair) {
-        long[] tops = repair.offsets().clone();
-        Arrays.setAll(tops, unit -> tops[unit] + timeline.bytes[unit]);
-        return Arrays.stream(tops).max().orElse(0);
+        long[] offsets = repair.offsets();
+        long totalBytes = 0;
+        for (int unit = 0; unit < offsets.length; unit++) {
+            totalBytes = Math.max(totalBytes, offsets[unit] + timeline.bytes[unit]);
+        }
+        return totalBytes;
     }
 
     /**

@@ -3,6 +3,7 @@ package org.djlplan.memplan.internal.plan.portfolio;
 import java.util.List;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.usage.LowerBounds;
+import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecords;
 
 /**
@@ -36,9 +37,16 @@ public record EvaluatedPlan(
                 Attempt.name(plan),
                 UsageRecords.naiveBytes(plan.problem().records()),
                 LowerBounds.offsetBytes(plan.problem().records()),
-                plan.problem().aliasClasses().stream().mapToInt(List::size).sum()
-                        - plan.problem().aliasClasses().size(),
+                aliasedTensors(plan.problem()),
                 provedMinimal);
+    }
+
+    private static int aliasedTensors(PlanningProblem problem) {
+        int shared = 0;
+        for (List<Integer> aliases : problem.aliasClasses()) {
+            shared += aliases.size() - 1;
+        }
+        return shared;
     }
 
     /** Returns the size in bytes of the arena. */

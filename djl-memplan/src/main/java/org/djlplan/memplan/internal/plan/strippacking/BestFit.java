@@ -1,7 +1,6 @@
 package org.djlplan.memplan.internal.plan.strippacking;
 
 import java.util.Collection;
-import java.util.Comparator;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.NavigableSet;
@@ -88,15 +87,22 @@ public final class BestFit implements OffsetStrategy {
         private final NavigableMap<Integer, Line> byTime = new TreeMap<>();
         private final NavigableSet<Line> byOffset =
                 new TreeSet<>(
-                        Comparator.comparingLong(Line::offsetBytes).thenComparingInt(Line::first));
+                        (a, b) ->
+                                a.offsetBytes != b.offsetBytes
+                                        ? Long.compare(a.offsetBytes, b.offsetBytes)
+                                        : Integer.compare(a.first, b.first));
 
         /**
          * Creates one line at offset 0 over the whole time of {@code units}; none without units.
          */
         OffsetLines(Collection<UsageRecord> units) {
             if (!units.isEmpty()) {
-                int first = units.stream().mapToInt(UsageRecord::first).min().orElseThrow();
-                int last = units.stream().mapToInt(UsageRecord::last).max().orElseThrow();
+                int first = Integer.MAX_VALUE;
+                int last = 0;
+                for (UsageRecord unit : units) {
+                    first = Math.min(first, unit.first());
+                    last = Math.max(last, unit.last());
+                }
                 add(new Line(first, last, 0));
             }
         }

@@ -1,11 +1,12 @@
 package org.djlplan.memplan.internal.plan.strippacking;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.OptionalInt;
-import java.util.stream.IntStream;
 import org.djlplan.memplan.internal.usage.UsageRecord;
+import org.djlplan.thirdparty.guava.primitives.Ints;
 
 /**
  * The unplaced units as a range tree, which finds the most preferred unit whose interval lies
@@ -49,8 +50,8 @@ final class Candidates {
      */
     Candidates(List<UsageRecord> units) {
         int count = units.size();
-        int[] byFirst = order(units, Comparator.comparingInt(UsageRecord::first).reversed());
-        int[] byLast = order(units, Comparator.comparingInt(UsageRecord::last));
+        int[] byFirst = order(units, (a, b) -> Integer.compare(b.first(), a.first()));
+        int[] byLast = order(units, (a, b) -> Integer.compare(a.last(), b.last()));
         negatedFirsts = new int[count];
         lasts = new int[count];
         outer = new int[count];
@@ -71,11 +72,12 @@ final class Candidates {
     }
 
     private static int[] order(List<UsageRecord> units, Comparator<UsageRecord> comparator) {
-        return IntStream.range(0, units.size())
-                .boxed()
-                .sorted(Comparator.comparing(units::get, comparator))
-                .mapToInt(Integer::intValue)
-                .toArray();
+        List<Integer> ranks = new ArrayList<>();
+        for (int rank = 0; rank < units.size(); rank++) {
+            ranks.add(rank);
+        }
+        ranks.sort((a, b) -> comparator.compare(units.get(a), units.get(b)));
+        return Ints.toArray(ranks);
     }
 
     private void build(int[] byLast) {
