@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedSet;
+import java.util.TreeSet;
 import java.util.function.IntPredicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -29,7 +30,6 @@ import org.djlplan.thirdparty.guava.base.CharMatcher;
 import org.djlplan.thirdparty.guava.base.Splitter;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
-import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 
 /**
  * Operators that users exclude from delegation. A part is
@@ -107,9 +107,9 @@ public record Exclusion(List<String> parts) {
      * @throws UnusableOptionException if a part matches nothing; the message lists similar names
      */
     public SortedSet<Integer> of(Graph graph) {
-        ImmutableSortedSet.Builder<Integer> all = ImmutableSortedSet.naturalOrder();
+        SortedSet<Integer> all = new TreeSet<>();
         parts.forEach(part -> all.addAll(operators(part, graph)));
-        return all.build();
+        return all;
     }
 
     /**

@@ -2,13 +2,16 @@ package org.djlplan.delegation.internal.choice;
 
 import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedSet;
+import java.util.TreeSet;
 import java.util.function.Predicate;
 import org.djlplan.delegation.internal.choice.Request.Goal;
 import org.djlplan.delegation.internal.partition.PieceGraph;
@@ -17,7 +20,6 @@ import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.internal.table.Entry;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
-import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 
 /**
  * The result of one profiling run.
@@ -97,7 +99,11 @@ public record ProfileTable(
     }
 
     private static List<SortedSet<Integer>> copy(Collection<? extends SortedSet<Integer>> sets) {
-        return sets.stream().<SortedSet<Integer>>map(ImmutableSortedSet::copyOf).toList();
+        List<SortedSet<Integer>> copies = new ArrayList<>();
+        for (SortedSet<Integer> set : sets) {
+            copies.add(Collections.unmodifiableSortedSet(new TreeSet<>(set)));
+        }
+        return List.copyOf(copies);
     }
 
     /** Formats the reason of a choice in one line for people. */

@@ -3,6 +3,7 @@ package org.djlplan.delegation.internal.choice;
 import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -14,10 +15,10 @@ import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.OutputAgreement;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegationChoice;
+import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.ImmutableSet;
-import org.djlplan.thirdparty.guava.collect.Streams;
 
 /**
  * A request for a choice: what is measured, what a stored table must match, and how a table becomes
@@ -139,16 +140,17 @@ public record Request(
         if (!entry.candidate().delegates()) {
             return List.of();
         }
-        return Streams.zip(
-                        graph.outputs().stream().map(id -> graph.tensors().get(id).name()),
-                        entry.errors().stream(),
-                        (name, error) ->
-                                OutputAgreement.of(
-                                        name,
-                                        error.difference(),
-                                        error.noise().largest(),
-                                        tolerance.limit(error)))
-                .toList();
+        List<OutputAgreement> agreements = new ArrayList<>();
+        for (int i = 0; i < entry.errors().size(); i++) {
+            OutputError error = entry.errors().get(i);
+            agreements.add(
+                    OutputAgreement.of(
+                            graph.tensors().get(graph.outputs().get(i)).name(),
+                            error.difference(),
+                            error.noise().largest(),
+                            tolerance.limit(error)));
+        }
+        return List.copyOf(agreements);
     }
 
     /**

@@ -1,13 +1,12 @@
 package org.djlplan.memplan.internal.store;
 
-import static java.util.stream.Collectors.joining;
-
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import org.djlplan.thirdparty.guava.hash.Hashing;
 
@@ -33,23 +32,26 @@ public final class CpuFeatures {
     }
 
     static String of(String architecture, Path cpuInfo) {
-        String telling;
+        List<String> telling = new ArrayList<>();
         // The file's size is not known in advance, and its encoding is unspecified. Files.lines
         // would fail in an interrupted thread, which would result in another key.
         try (BufferedReader reader =
                 Files.newBufferedReader(cpuInfo, StandardCharsets.ISO_8859_1)) {
-            telling =
-                    reader.lines()
-                            .takeWhile(line -> !line.isBlank())
-                            .filter(line -> TELLING.contains(line.split(":", 2)[0].strip()))
-                            .collect(joining("\n"));
-        } catch (IOException | UncheckedIOException e) {
+            for (String line = reader.readLine();
+                    line != null && !line.isBlank();
+                    line = reader.readLine()) {
+                if (TELLING.contains(line.split(":", 2)[0].strip())) {
+                    telling.add(line);
+                }
+            }
+        } catch (IOException e) {
             return architecture;
         }
         if (telling.isEmpty()) {
             return architecture;
         }
-        String hash = Hashing.sha256().hashString(telling, StandardCharsets.UTF_8).toString();
+        String text = String.join("\n", telling);
+        String hash = Hashing.sha256().hashString(text, StandardCharsets.UTF_8).toString();
         return architecture + '-' + hash.substring(0, HASH_DIGITS);
     }
 }

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
 import java.util.SortedSet;
+import java.util.TreeSet;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.internal.table.Entry;
 import org.djlplan.memplan.internal.table.Entry.Latency;
@@ -15,7 +16,6 @@ import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.OutputError.ByOperator;
 import org.djlplan.memplan.spi.OutputError.Deviation;
-import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 import org.djlplan.thirdparty.guava.primitives.ImmutableLongArray;
 
 /**
@@ -94,7 +94,7 @@ public final class TableJson {
     /** Reads a set. */
     public SortedSet<Integer> read(CheckedJson json) throws IOException {
         ImmutableLongArray ends = json.numbers(2 * operators);
-        ImmutableSortedSet.Builder<Integer> all = ImmutableSortedSet.naturalOrder();
+        SortedSet<Integer> all = new TreeSet<>();
         long before = -1;
         for (int i = 0; i < ends.length(); i += 2) {
             long first = ends.get(i);
@@ -112,7 +112,7 @@ public final class TableJson {
             }
             before = last;
         }
-        return all.build();
+        return all;
     }
 
     /** Writes a row. */
