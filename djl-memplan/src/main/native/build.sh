@@ -45,14 +45,18 @@ cc=${CC:-cc}
 require "$cc" "gcc libc6-dev" CC
 case "$(uname -s)-$(uname -m)" in
     Linux-x86_64 | Linux-amd64)
-        compile "$cc" linux-x86_64
         cross=${CC_AARCH64:-aarch64-linux-gnu-gcc}
         if [ "${DJLPLAN_EVERY_PLATFORM:-}" = true ]; then
             require "$cross" "gcc-aarch64-linux-gnu libc6-dev-arm64-cross" CC_AARCH64
         fi
+        # Both at once: a compiler uses one processor.
+        compile "$cc" linux-x86_64 &
+        own=$!
         if [ "${DJLPLAN_EVERY_PLATFORM:-}" = true ] || has_libc "$cross"; then
-            compile "$cross" linux-aarch64
+            compile "$cross" linux-aarch64 &
+            wait "$!"
         fi
+        wait "$own"
         ;;
     Linux-aarch64) compile "$cc" linux-aarch64 ;;
     *) echo "djl-plan: no native library for $(uname -s) $(uname -m): models run as stock there." >&2 ;;
