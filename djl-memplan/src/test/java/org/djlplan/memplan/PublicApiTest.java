@@ -45,6 +45,9 @@ class PublicApiTest {
     private static final Set<String> IMPLIED =
             Set.of(Object.class.getName(), Record.class.getName(), Enum.class.getName());
 
+    /** Read once, because reading all classes takes seconds. */
+    private static final List<JavaClass> API = api();
+
     private static List<JavaClass> api() {
         return new ClassFileImporter()
                         .withImportOption(new ImportOption.DoNotIncludeTests())
@@ -59,15 +62,14 @@ class PublicApiTest {
 
     @Test
     void signatures_equalTheCommittedList() throws IOException {
-        List<JavaClass> api = api();
         StringBuilder text = new StringBuilder();
-        for (JavaClass type : api) {
+        for (JavaClass type : API) {
             text.append(declaration(type)).append('\n');
             signatures(type).forEach(line -> text.append("    ").append(line).append('\n'));
         }
         Files.createDirectories(MADE.getParent());
         Files.writeString(MADE, text);
-        assertTrue(api.size() > 30, "only " + api.size() + " types were found");
+        assertTrue(API.size() > 30, "only " + API.size() + " types were found");
         assertEquals(
                 Files.exists(LIST) ? Files.readString(LIST) : "",
                 text.toString(),
@@ -78,7 +80,7 @@ class PublicApiTest {
     @Test
     void packages_ofTheApi_areNullMarked() {
         List<String> unmarked =
-                api().stream()
+                API.stream()
                         .filter(type -> !type.getPackage().isAnnotatedWith(NullMarked.class))
                         .map(JavaClass::getName)
                         .toList();
@@ -89,7 +91,7 @@ class PublicApiTest {
     @Test
     void signatures_ofTheApi_nameNoTypesOfLibrariesBesideDjl() {
         List<String> others =
-                api().stream()
+                API.stream()
                         .flatMap(type -> type.getCodeUnits().stream())
                         .filter(unit -> isVisible(unit.getModifiers()))
                         .flatMap(PublicApiTest::types)

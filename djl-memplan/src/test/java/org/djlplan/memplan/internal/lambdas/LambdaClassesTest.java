@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.lang.reflect.Method;
 import java.net.URISyntaxException;
 import java.net.URL;
 import java.net.URLClassLoader;
@@ -14,25 +15,52 @@ import java.nio.file.attribute.FileTime;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
+import javax.tools.ToolProvider;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.thirdparty.asm.ClassReader;
 import org.djlplan.thirdparty.asm.ClassWriter;
 import org.djlplan.thirdparty.asm.Opcodes;
 import org.djlplan.thirdparty.asm.tree.ClassNode;
 import org.djlplan.thirdparty.asm.tree.InvokeDynamicInsnNode;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The step of the build that gives each lambda a class in a file. */
 class LambdaClassesTest {
 
-    private static final String TOOL = "src/build/LambdaClasses.java";
+    private static final Path TOOL = Path.of("src/build/LambdaClasses.java");
     private static final String FACTORY = "java/lang/invoke/LambdaMetafactory";
 
+    @TempDir static Path compiled;
+
+    private static Method tool;
+
     @TempDir Path folder;
+
+    /**
+     * Compiles it once; the build, which rewrote this module's classes, starts it from its source.
+     */
+    @BeforeAll
+    static void compile() throws Exception {
+        String[] arguments = {
+            "-proc:none",
+            "-cp",
+            location(ClassReader.class).toString(),
+            "-d",
+            compiled.toString(),
+            TOOL.toString()
+        };
+        assertEquals(0, ToolProvider.getSystemJavaCompiler().run(null, null, null, arguments));
+        URL[] urls = {compiled.toUri().toURL()};
+        Class<?> main =
+                new URLClassLoader(urls, LambdaClassesTest.class.getClassLoader())
+                        .loadClass("LambdaClasses");
+        tool = main.getMethod("main", String[].class);
+        tool.setAccessible(true);
+    }
 
     private static Path location(Class<?> type) throws URISyntaxException {
         return Path.of(type.getProtectionDomain().getCodeSource().getLocation().toURI());
@@ -54,17 +82,7 @@ class LambdaClassesTest {
     }
 
     private void run() throws Exception {
-        Process process =
-                new ProcessBuilder(
-                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                                "-cp",
-                                location(ClassReader.class).toString(),
-                                TOOL,
-                                folder.toString())
-                        .inheritIO()
-                        .start();
-        assertTrue(process.waitFor(1, TimeUnit.MINUTES));
-        assertEquals(0, process.exitValue());
+        tool.invoke(null, (Object) new String[] {folder.toString()});
     }
 
     private List<Path> files() throws IOException {

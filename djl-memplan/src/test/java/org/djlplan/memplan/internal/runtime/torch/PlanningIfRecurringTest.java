@@ -86,7 +86,7 @@ class PlanningIfRecurringTest {
     void recurred_isUrgent_isDoneInThePauseAfterOtherWork() throws Exception {
         for (boolean recursFirst : new boolean[] {false, true}) {
             CountDownLatch before = new CountDownLatch(1);
-            assertTrue(Analysis.offer(() -> workAndPause(before)));
+            assertTrue(Analysis.offerAtOnce(() -> workAndPause(before)));
             assertTrue(before.await(LONG.toSeconds(), TimeUnit.SECONDS));
             PlanningIfRecurring urgent = new PlanningIfRecurring(true);
             CountDownLatch ran = new CountDownLatch(1);
