@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 class OrtBesideOthersTest {
 
     private static final Path RELEASES =
-            Path.of("target", "onnxruntime", "releases").toAbsolutePath();
+            Path.of("downloads", "target", "onnxruntime").toAbsolutePath();
 
     @TempDir Path folder;
 

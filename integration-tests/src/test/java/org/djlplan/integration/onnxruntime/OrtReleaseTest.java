@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class OrtReleaseTest {
 
     private static final Path OTHERS =
-            Path.of("target", "onnxruntime", "releases").toAbsolutePath();
+            Path.of("downloads", "target", "onnxruntime").toAbsolutePath();
 
     @TempDir Path folder;
 

@@ -31,7 +31,7 @@ class AllocatorsBench {
     /** Of the jars that tests start JVMs with, those of DJL's engine for ONNX Runtime. */
     private static final List<Path> ONNX_RUNTIME =
             Stream.of("onnxruntime-engine-0.35.1.jar", "onnxruntime-1.21.1.jar")
-                    .map(Path.of("target", "onnxruntime", "releases")::resolve)
+                    .map(Path.of("downloads", "target", "onnxruntime")::resolve)
                     .toList();
 
     private record Way(String label, String mode, Map<String, String> environment) {}
