@@ -47,8 +47,9 @@ final class WorkerProcess implements AutoCloseable {
      * @param progress receives the progress of measuring delegation
      */
     static WorkerProcess start(Contestant contestant, RunOptions options, Progress progress) {
-        return start(
-                contestant, options, progress, List.of(), options.engine() == EngineKind.TFLITE);
+        boolean optimizing =
+                options.engine() == EngineKind.TFLITE && Jvm.isOptimizing(Jvm.ownArguments());
+        return start(contestant, options, progress, List.of(), optimizing);
     }
 
     /**
@@ -361,6 +362,20 @@ final class WorkerProcess implements AutoCloseable {
         private static final String NO_OPTIMIZING_COMPILER = "-XX:TieredStopAtLevel=1";
 
         private Jvm() {}
+
+        /** Returns the arguments of this process, or none if the system does not tell them. */
+        static List<String> ownArguments() {
+            return ProcessHandle.current()
+                    .info()
+                    .arguments()
+                    .map(ImmutableList::copyOf)
+                    .orElseGet(ImmutableList::of);
+        }
+
+        /** Returns whether a JVM with these arguments has the optimizing compiler. */
+        static boolean isOptimizing(List<String> arguments) {
+            return !arguments.contains(NO_OPTIMIZING_COMPILER);
+        }
 
         /** Returns the command line up to and including the class path. */
         static ImmutableList<String> command(

@@ -165,6 +165,15 @@ class DjlPlanTest {
     }
 
     @Test
+    void isOptimizing_commandWithoutTheCompiler_isFalse() {
+        assertTrue(WorkerProcess.Jvm.isOptimizing(List.of("-Xmx1g", "-cp", "classes", "Main")));
+        assertFalse(
+                WorkerProcess.Jvm.isOptimizing(
+                        List.of("-XX:TieredStopAtLevel=1", "-cp", "classes", "Main")));
+        assertTrue(WorkerProcess.Jvm.ownArguments().size() > 1);
+    }
+
+    @Test
     void execute_stackTrace_isPrintedOnDemand() {
         assertEquals(1, execute("run --stack-trace absent.tflite"));
         assertTrue(err.toString().contains("\tat "), err.toString());
