@@ -107,16 +107,13 @@ class MissingPartsTest {
         assertEquals(List.of(), result.warnings(), result.printed());
     }
 
-    /** Classes that are first used when a model is loaded, planned or predicts. */
+    /** Classes that are first used when a model is loaded or planned, or predicts. */
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "TFLite source/tflite/TfLiteReader",
                 "TFLite plan/portfolio/MemoryPlanner",
                 "TFLite runtime/tflite/InputShapes",
-                "PyTorch djl/BlockProxy",
-                "PyTorch planning/AllocationPlanning",
-                "PyTorch runtime/torch/AllocationWatch$Outcome"
+                "PyTorch djl/BlockProxy"
             })
     void load_classMissing_runsAsStock(String engineAndClass) throws Exception {
         String engine = engineAndClass.substring(0, engineAndClass.indexOf(' '));
@@ -129,11 +126,14 @@ class MissingPartsTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
+                "TFLite source/tflite/TfLiteReader",
                 "TFLite djl/StockTfLiteAdapter",
                 "TFLite serving/ServedModel",
                 "PyTorch runtime/torch/TorchAllocator",
                 "PyTorch runtime/torch/AllocationSequence",
-                "PyTorch source/trace/AllocationTrace"
+                "PyTorch source/trace/AllocationTrace",
+                "PyTorch planning/AllocationPlanning",
+                "PyTorch runtime/torch/AllocationWatch$Outcome"
             })
     void load_otherClassMissing_runsAsStock(String engineAndClass) throws Exception {
         load_classMissing_runsAsStock(engineAndClass);
@@ -141,7 +141,7 @@ class MissingPartsTest {
 
     /** A block that keeps state: each of its passes runs once, whatever is missing. */
     @ParameterizedTest
-    @ValueSource(strings = {"djl/liveness/GuardedLevel", "djl/liveness/Replay"})
+    @ValueSource(strings = "djl/liveness/GuardedLevel")
     void predict_classMissingWhereArraysAreClosed_runsEachPassOnce(String missing)
             throws Exception {
         ChildJvm.Result result = jvmWithout(missing).run(CountingApplication.class);
@@ -153,7 +153,12 @@ class MissingPartsTest {
 
     @Tag("long")
     @ParameterizedTest
-    @ValueSource(strings = {"djl/liveness/Operands", "source/block/BlockRecording"})
+    @ValueSource(
+            strings = {
+                "djl/liveness/Replay",
+                "djl/liveness/Operands",
+                "source/block/BlockRecording"
+            })
     void predict_otherClassMissingWhereArraysAreClosed_runsEachPassOnce(String missing)
             throws Exception {
         predict_classMissingWhereArraysAreClosed_runsEachPassOnce(missing);

@@ -29,9 +29,11 @@ public final class NativeProgram {
     /** The sources of the programs. */
     public static final Path SOURCES = Path.of("src/test/native");
 
+    /** The sources of the native library. */
+    static final Path LIBRARY = Path.of("../djl-memplan/src/main/native");
+
     private static final Logger logger = LoggerFactory.getLogger(NativeProgram.class);
 
-    private static final Path LIBRARY = Path.of("../djl-memplan/src/main/native");
     private static final Path BUILT = Path.of("target", "native-code");
     private static final ImmutableList<String> OPTIONS =
             ImmutableList.of(
@@ -103,6 +105,17 @@ public final class NativeProgram {
      * since any of them changed.
      */
     Path compile(Checker checker, List<Path> sources) throws IOException, InterruptedException {
+        return compile(checker, sources, true);
+    }
+
+    /** The same if all that the program needs of the native library is among the sources. */
+    Path compileAlone(Checker checker, List<Path> sources)
+            throws IOException, InterruptedException {
+        return compile(checker, sources, false);
+    }
+
+    private Path compile(Checker checker, List<Path> sources, boolean withLibrary)
+            throws IOException, InterruptedException {
         String options = Integer.toHexString(List.of(compiler(), checker.options()).hashCode());
         Path build = Files.createDirectories(BUILT.resolve(options));
         Path program = build.resolve(sources.get(0).getFileName().toString().replace(".c", ""));
@@ -117,8 +130,11 @@ public final class NativeProgram {
                 List<String> command = command();
                 command.addAll(checker.options());
                 sources.forEach(source -> command.add(source.toString()));
-                String library = library(checker, build).toString();
-                command.addAll(List.of("-Wl,--whole-archive", library, "-Wl,--no-whole-archive"));
+                if (withLibrary) {
+                    String library = library(checker, build).toString();
+                    command.addAll(
+                            List.of("-Wl,--whole-archive", library, "-Wl,--no-whole-archive"));
+                }
                 command.addAll(List.of("-o", program.toString(), "-ldl", "-lpthread"));
                 assertWorks(command);
             }

@@ -25,7 +25,11 @@ class StreamCodeTest {
     private static void check(NativeProgram program, NativeProgram.Checker checker)
             throws Exception {
         Path check =
-                program.compile(checker, List.of(NativeProgram.SOURCES.resolve("check_stream.c")));
+                program.compileAlone(
+                        checker,
+                        List.of(
+                                NativeProgram.SOURCES.resolve("check_stream.c"),
+                                NativeProgram.LIBRARY.resolve("stream.c")));
         program.assertOk(checker, List.of(check.toString()));
     }
 }

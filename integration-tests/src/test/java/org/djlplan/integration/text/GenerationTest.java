@@ -18,7 +18,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import org.djlplan.integration.support.OnEveryDjl;
+import org.djlplan.integration.support.OnEveryDjlWhenLong;
 import org.djlplan.integration.torch.Torch;
 import org.djlplan.integration.torch.TorchScriptModels;
 import org.djlplan.memplan.internal.runtime.torch.TorchMemory;
@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests that planned text generation yields stock's tokens. */
-@OnEveryDjl
+@OnEveryDjlWhenLong
 class GenerationTest {
 
     private static final int PROMPT = 5;

@@ -29,7 +29,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.Function;
 import java.util.stream.IntStream;
-import org.djlplan.integration.support.OnEveryDjl;
+import org.djlplan.integration.support.OnEveryDjlWhenLong;
 import org.djlplan.integration.torch.Torch;
 import org.djlplan.integration.torch.TorchScriptModels;
 import org.djlplan.memplan.PlannedBlockFactory;
@@ -45,7 +45,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Tests the tasks of DJL's HuggingFace tokenizers with the one line: answers equal stock's, bit by
  * bit, for texts of many lengths.
  */
-@OnEveryDjl
+@OnEveryDjlWhenLong
 class TextTasksTest {
 
     private static final int TEXTS = 40;

@@ -6,14 +6,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.djlplan.integration.support.ChildJvm;
-import org.djlplan.integration.support.OnEveryDjl;
+import org.djlplan.integration.support.OnEveryDjlWhenLong;
 import org.djlplan.integration.support.TestModels;
 import org.djlplan.integration.torch.TorchScriptModels;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests a team's model zoo in a folder: a property of the artifact switches planning on. */
-@OnEveryDjl
+@OnEveryDjlWhenLong
 class ModelZooTest {
 
     @TempDir Path folder;
