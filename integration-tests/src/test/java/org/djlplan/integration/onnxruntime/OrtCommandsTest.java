@@ -69,14 +69,14 @@ class OrtCommandsTest {
                         .output("y", OnnxSketch.Type.FLOAT, 2, 5, 16)
                         .write(folder.resolve("words.onnx"))
                         .toString();
-        Result result = djlplan("run", "--iterations", "3", file);
+        Result result = DjlPlanProcess.runHere("run", "--iterations", "3", file);
         assertEquals(0, result.exitCode(), result.err());
         assertTrue(result.out().contains("OnnxRuntime"), result.out());
     }
 
     @Test
     void run_openDimensions_asksForShapes() throws Exception {
-        Result result = djlplan("run", detector());
+        Result result = DjlPlanProcess.runHere("run", detector());
         assertEquals(2, result.exitCode(), result.out());
         assertTrue(result.err().contains("image ?,3,?,?"), result.err());
         assertTrue(result.err().contains("--input-shape"), result.err());
@@ -85,7 +85,7 @@ class OrtCommandsTest {
     @Test
     void run_damagedFile_isRefused() throws Exception {
         Path file = Files.writeString(folder.resolve("damaged.onnx"), "no model at all");
-        Result result = djlplan("run", "--input-shape", SHAPE, file.toString());
+        Result result = DjlPlanProcess.runHere("run", "--input-shape", SHAPE, file.toString());
         assertEquals(1, result.exitCode(), result.out());
         assertTrue(result.err().contains("not an ONNX model"), result.err());
     }
@@ -104,7 +104,8 @@ class OrtCommandsTest {
     @Test
     void plan_onnxFile_plansTheAllocationsOfAPrediction() throws Exception {
         Result result =
-                djlplan("plan", "--json", "--input-shape", SHAPE, "--time-limit", "0s", detector());
+                DjlPlanProcess.runHere(
+                        "plan", "--json", "--input-shape", SHAPE, "--time-limit", "0s", detector());
         assertEquals(0, result.exitCode(), result.err());
         JsonObject json = JsonParser.parseString(result.out()).getAsJsonObject();
         assertEquals("recording", json.get("view").getAsString());
