@@ -14,14 +14,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
-import org.djlplan.integration.support.OnEveryDjl;
+import org.djlplan.integration.support.OnEveryDjlWhenLong;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.TestModels;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests which pages of a model's file are in memory. */
-@OnEveryDjl
+@OnEveryDjlWhenLong
 class PagesTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);

@@ -26,7 +26,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
-import org.djlplan.integration.support.OnEveryDjl;
+import org.djlplan.integration.support.OnEveryDjlWhenLong;
 import org.djlplan.integration.torch.ModelInputs;
 import org.djlplan.integration.torch.Output;
 import org.djlplan.integration.torch.Torch;
@@ -45,7 +45,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests predictions of many threads, whose forward passes run on few workers. */
 @Timeout(240)
-@OnEveryDjl
+@OnEveryDjlWhenLong
 class TorchWorkersTest {
 
     private static final int CALLERS = 16;

@@ -21,7 +21,7 @@ import ai.djl.util.PairList;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import org.djlplan.integration.support.OnEveryDjl;
+import org.djlplan.integration.support.OnEveryDjlWhenLong;
 import org.djlplan.integration.torch.BareTranslator;
 import org.djlplan.integration.torch.ModelInputs;
 import org.djlplan.integration.torch.Output;
@@ -38,7 +38,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests that a failure in one prediction does not affect later ones. */
-@OnEveryDjl
+@OnEveryDjlWhenLong
 class TorchRecoveryTest {
 
     private static final int SEEDS = 5;
