@@ -5,7 +5,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.Consumer;
 import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.internal.source.block.LivenessTrace;
@@ -16,7 +15,7 @@ import org.slf4j.LoggerFactory;
 /**
  * The allocations of predictions with inputs of certain types, which are always the same in the
  * same order: recorded once, planned in the background by {@link AllocationPlans}, and placed from
- * then on. Before that, {@link OnlineArenas} places them.
+ * then on. Before that, {@link TorchArenas} places them.
  *
  * <p>If several predictions in a row allocate differently, they are recorded again, after twice as
  * many predictions each time, so that a model with data-dependent allocations costs almost nothing.
@@ -24,21 +23,14 @@ import org.slf4j.LoggerFactory;
 final class AllocationSequence implements AutoCloseable {
 
     private static final Logger logger = LoggerFactory.getLogger(AllocationSequence.class);
-    private static final int FIRST_PATIENCE = 3;
     private static final double MEGA = 1e6;
 
-    /** Inputs come again soon if at most so many predictions lie between. */
-    private static final int SOON = 16;
-
     private final String name;
-    private final int mostArenas;
     private final AllocationPlans.OfInputs plans;
-    private final AllocationWatch watch;
-    private final ArenaPool pool;
-    private final OnlineArenas online;
+    private final TorchArenas arenas;
     private final Background background;
     private final Tally tally;
-    private final TorchPrediction.Guard guard;
+    private final Divergences divergences = new Divergences();
 
     private Optional<Installed> installed = Optional.empty();
 
@@ -50,14 +42,6 @@ final class AllocationSequence implements AutoCloseable {
 
     private boolean unplannable;
     private boolean closed;
-    private int divergences;
-    private int patience = FIRST_PATIENCE;
-
-    /** How many predictions the model had when one of these last began without a plan. */
-    private long lastUnplanned = Long.MIN_VALUE / 2;
-
-    /** How many of these began without a plan. */
-    private int uses;
 
     /** Counts the results of the predictions of a model. */
     static final class Tally {
@@ -115,13 +99,11 @@ final class AllocationSequence implements AutoCloseable {
         /** Whether one without what outlives predictions is being made. */
         private boolean excluding;
 
-        Installed(
-                AllocationPlans.Placement placement,
-                AllocationWatch.Placing placing,
-                ArenaPool.Need need) {
+        Installed(AllocationPlans.Placement placement, TorchArenas arenas) {
             this.placement = placement;
-            this.placing = placing;
-            this.need = need;
+            placing = arenas.take(placement);
+            // A model may allocate nothing that can be planned; even then its runs are checked.
+            need = arenas.announce(Math.max(1, placement.plan().arenaBytes()));
         }
 
         void close() {
@@ -138,8 +120,13 @@ final class AllocationSequence implements AutoCloseable {
         boolean offer(Runnable work);
 
         /**
-         * Says that a prediction came for which there is no plan yet, soon or after many others.
+         * Says that a prediction of this kind begins for which there is no plan yet.
+         *
+         * @param predictions how many the model had so far, of any kind
          */
+        default void unplanned(long predictions) {}
+
+        /** Says that such inputs come again, so that a plan of them is of use. */
         default void recurred() {}
 
         /** Drops work that has not begun. */
@@ -148,29 +135,20 @@ final class AllocationSequence implements AutoCloseable {
 
     /**
      * @param name of the model and the inputs, for people
-     * @param mostArenas how many arenas of the pool may be in use at once
-     * @param plans plans these predictions; closed with this
-     * @param trouble told what goes wrong when a prediction ends, which is no concern of its caller
+     * @param plans plans these predictions
+     * @param background closed with this
      */
     AllocationSequence(
             String name,
-            int mostArenas,
             AllocationPlans.OfInputs plans,
-            AllocationWatch watch,
-            ArenaPool pool,
-            OnlineArenas online,
+            TorchArenas arenas,
             Background background,
-            Tally tally,
-            Consumer<Throwable> trouble) {
+            Tally tally) {
         this.name = name;
-        this.mostArenas = mostArenas;
         this.plans = plans;
-        this.watch = watch;
-        this.pool = pool;
-        this.online = online;
+        this.arenas = arenas;
         this.background = background;
         this.tally = tally;
-        guard = TorchPrediction.Guard.handing(trouble);
         try {
             plans.kept().ifPresent(this::install);
         } catch (RuntimeException | VirtualMachineError e) {
@@ -220,14 +198,11 @@ final class AllocationSequence implements AutoCloseable {
     }
 
     private Optional<TorchPrediction> beginOnline(Duration wait) {
-        noteUnplanned(tally.predictions.sum());
+        background.unplanned(tally.predictions.sum());
         boolean records = beginRecording();
         Optional<TorchPrediction> begun = Optional.empty();
         try {
-            begun =
-                    records
-                            ? online.begin(wait, true, new Recording(), guard)
-                            : online.begin(wait, tally, guard);
+            begun = records ? arenas.begin(wait, true, new Recording()) : arenas.begin(wait, tally);
         } finally {
             if (records && begun.isEmpty()) {
                 stopRecording();
@@ -239,14 +214,6 @@ final class AllocationSequence implements AutoCloseable {
     /** Offers planning that waits for such inputs to recur. */
     void planAnyway() {
         background.recurred();
-    }
-
-    private synchronized void noteUnplanned(long predictions) {
-        uses++;
-        if (predictions - lastUnplanned <= SOON || uses >= Recurrence.OFTEN) {
-            background.recurred();
-        }
-        lastUnplanned = predictions;
     }
 
     /** Returns whether the next prediction is to be recorded. */
@@ -268,7 +235,7 @@ final class AllocationSequence implements AutoCloseable {
 
     /** Waits without the lock, which whoever gives an arena back may need. */
     private Optional<TorchPrediction> replay(Installed plan, Duration wait) {
-        Optional<ArenaPool.Lease> lease = plan.need.tryLease(mostArenas, wait);
+        Optional<ArenaPool.Lease> lease = arenas.tryLease(plan.need, wait);
         if (lease.isEmpty()) {
             return Optional.empty();
         }
@@ -284,19 +251,14 @@ final class AllocationSequence implements AutoCloseable {
         }
         return run.map(
                 begun ->
-                        TorchPrediction.of(
+                        arenas.guarded(
                                 begun,
-                                () ->
-                                        guard.guarded(
-                                                (ended, failed) ->
-                                                        endReplay(
-                                                                finish(ended, lease.get()),
-                                                                failed,
-                                                                plan))));
+                                (ended, failed) ->
+                                        endReplay(finish(ended, lease.get()), failed, plan)));
     }
 
     /** A prediction without a plan that is recorded for planning. */
-    private final class Recording implements OnlineArenas.Ending {
+    private final class Recording implements TorchArenas.Ending {
 
         private Optional<AllocationTrace> trace = Optional.empty();
 
@@ -340,7 +302,7 @@ final class AllocationSequence implements AutoCloseable {
                     changed = true;
                 }
             }
-            pool.trimIdle();
+            arenas.trimIdle();
         } catch (RuntimeException | VirtualMachineError e) {
             giveUp(e);
         } finally {
@@ -380,8 +342,8 @@ final class AllocationSequence implements AutoCloseable {
             if (closed || !installed.equals(Optional.of(plan))) {
                 return;
             }
-            if (!failed) {
-                noteDivergence(outcome.asRecorded());
+            if (!failed && divergences.areTooMany(outcome.asRecorded())) {
+                uninstall();
             }
             excludes =
                     !outcome.alive().isEmpty()
@@ -402,15 +364,6 @@ final class AllocationSequence implements AutoCloseable {
             synchronized (this) {
                 plan.excluding = false;
             }
-        }
-    }
-
-    private void noteDivergence(boolean asRecorded) {
-        divergences = asRecorded ? 0 : divergences + 1;
-        if (divergences >= patience) {
-            divergences = 0;
-            patience = Math.min(2 * patience, Integer.MAX_VALUE / 2);
-            uninstall();
         }
     }
 
@@ -436,12 +389,7 @@ final class AllocationSequence implements AutoCloseable {
     }
 
     private void install(AllocationPlans.Placement planned) {
-        // A model may allocate nothing that can be planned; even then its runs are checked.
-        long arenaBytes = Math.max(1, planned.plan().arenaBytes());
-        installed =
-                Optional.of(
-                        new Installed(
-                                planned, watch.take(planned), pool.announce(arenaBytes, true)));
+        installed = Optional.of(new Installed(planned, arenas));
         plans.use(planned);
         tell(planned.plan());
     }

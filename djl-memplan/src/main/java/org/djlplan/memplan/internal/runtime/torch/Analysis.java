@@ -34,7 +34,7 @@ final class Analysis {
      * Pause after a plan, as a multiple of the time that it took: planning uses one part in 50 of
      * the time, as quick plans may use of their predictions.
      */
-    private static final int PAUSE = ShapePlans.MOST_COST - 1;
+    private static final int PAUSE = PlanningCost.MOST_COST - 1;
 
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
 

@@ -28,16 +28,20 @@ final class Passes {
 
     private Passes() {}
 
-    /** One open model. */
+    /** One open model, for which the native library is bound. */
     static final class Model implements AutoCloseable {
 
+        private final NativeLoader.Use use;
         private boolean closed;
 
-        private Model() {}
+        private Model(NativeLoader.Use use) {
+            this.use = use;
+        }
 
         @Override
         public void close() {
             closed(this);
+            use.close();
         }
     }
 
@@ -57,14 +61,21 @@ final class Passes {
         }
     }
 
-    /** Has the end of the JVM wait for passes for as long as the result is open. */
-    static synchronized Model open() {
-        Model model = new Model();
+    /**
+     * Binds the native library, and has the end of the JVM wait for passes, for as long as the
+     * result is open.
+     */
+    static Model open() {
+        Model model = new Model(bind());
+        opened();
+        return model;
+    }
+
+    private static synchronized void opened() {
         if (hook.isEmpty()) {
             hook = Optional.of(ExitHook.add(Passes::awaitNone, "djl-plan-torch-exit"));
         }
         models++;
-        return model;
     }
 
     /** Removes a hook that is not needed, because it keeps our class loader. */
@@ -81,10 +92,14 @@ final class Passes {
 
     /** Counts a pass that begins. */
     static Pass begin() {
+        Pass pass = new Pass(bind());
+        TorchNative.djlplan_torch_pass_begin();
+        return pass;
+    }
+
+    private static NativeLoader.Use bind() {
         try {
-            Pass pass = new Pass(TorchNative.use());
-            TorchNative.djlplan_torch_pass_begin();
-            return pass;
+            return TorchNative.use();
         } catch (UnsupportedPlatformException e) {
             throw new IllegalStateException("libtorch's allocator is not attached", e);
         }

@@ -3,17 +3,26 @@ package org.djlplan.memplan.internal.runtime.torch;
 import java.util.Optional;
 
 /**
- * Offers the planning of one kind of inputs when such inputs recur. If the shapes of inputs keep
- * changing, most plans would never be used, and making them would take processor time in a model's
- * first seconds, also for Java's compilers.
+ * Offers the planning of one kind of inputs when such inputs recur: soon, or often. If the shapes
+ * of inputs keep changing, most plans would never be used, and making them would take processor
+ * time in a model's first seconds, also for Java's compilers.
  */
 final class PlanningIfRecurring implements AllocationSequence.Background {
+
+    /** Inputs come again soon if at most so many predictions lie between. */
+    private static final int SOON = 16;
 
     private final boolean isUrgent;
 
     private Optional<Analysis.Deferred> deferred = Optional.empty();
     private boolean recurs;
     private boolean closed;
+
+    /** How many predictions the model had when the last one of this kind began without a plan. */
+    private long lastUnplanned = Long.MIN_VALUE / 2;
+
+    /** How many predictions of this kind began without a plan. */
+    private int unplanned;
 
     /**
      * @param isUrgent whether planning begins as soon as such inputs recur, not a second later
@@ -32,6 +41,15 @@ final class PlanningIfRecurring implements AllocationSequence.Background {
         }
         deferred = Optional.of(Analysis.defer(work, isUrgent));
         return true;
+    }
+
+    @Override
+    public synchronized void unplanned(long predictions) {
+        unplanned++;
+        if (predictions - lastUnplanned <= SOON || unplanned >= Recurrence.OFTEN) {
+            recurred();
+        }
+        lastUnplanned = predictions;
     }
 
     @Override

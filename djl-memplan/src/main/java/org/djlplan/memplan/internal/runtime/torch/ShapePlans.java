@@ -1,7 +1,6 @@
 package org.djlplan.memplan.internal.runtime.torch;
 
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -22,30 +21,15 @@ import org.djlplan.thirdparty.guava.primitives.ImmutableLongArray;
  * of other shapes predict their allocations, otherwise recorded if that would help to predict
  * others.
  *
- * <p>A plan is made before the prediction, on its thread, if that takes at most one part in {@link
- * #MOST_COST} of the prediction's time. Both times are estimates: planning is timed in the
- * background, and for predictions the shortest time per allocated byte is used. A planned
- * prediction has its own arena; overlapping predictions share one online, which takes less memory
- * than one arena each.
+ * <p>A plan is made before the prediction, on its thread, if that costs little ({@link
+ * PlanningCost}). A planned prediction has its own arena; overlapping predictions share one online,
+ * which takes less memory than one arena each.
  */
 final class ShapePlans implements AutoCloseable {
-
-    /** Planning may take one part in so many of a prediction's time. */
-    static final int MOST_COST = 50;
 
     private static final int MOST_TYPES = 32;
     private static final int MOST_PLANS = 64;
     private static final int FIRST_PATIENCE = 3;
-
-    /** Planning is timed at least 15 and at most 63 times, because the first times are slow. */
-    private static final int LEAST_TIMED = 15;
-
-    private static final int MOST_TIMED = 63;
-
-    /** After this many shapes for which planning took too long, planning is timed again. */
-    private static final int TIMED_AGAIN = 1024;
-
-    private static final long LONGEST_TIMING_NANOS = 50_000_000;
 
     /** So many shapes in a row are known before only one in {@link #ONE_OF} is asked for. */
     private static final int MANY_TOLD = 32;
@@ -53,11 +37,9 @@ final class ShapePlans implements AutoCloseable {
     private static final int ONE_OF = 16;
 
     private final Supplier<AllocationPlans> plans;
-    private final AllocationWatch watch;
-    private final OnlineArenas online;
+    private final TorchArenas arenas;
     private final AllocationSequence.Background background;
     private final AllocationSequence.Tally tally;
-    private final TorchPrediction.Guard guard;
     private final LongSupplier clock;
 
     /** Read at each prediction, seldom added to. */
@@ -71,18 +53,14 @@ final class ShapePlans implements AutoCloseable {
      */
     ShapePlans(
             Supplier<AllocationPlans> plans,
-            AllocationWatch watch,
-            OnlineArenas online,
+            TorchArenas arenas,
             AllocationSequence.Background background,
             AllocationSequence.Tally tally,
-            TorchPrediction.Guard guard,
             LongSupplier clock) {
         this.plans = plans;
-        this.watch = watch;
-        this.online = online;
+        this.arenas = arenas;
         this.background = background;
         this.tally = tally;
-        this.guard = guard;
         this.clock = clock;
     }
 
@@ -105,7 +83,7 @@ final class ShapePlans implements AutoCloseable {
         Optional<OfTypes> types = types(inputs, threads);
         return types.isPresent()
                 ? types.get().beginOnline(shape(inputs), wait)
-                : online.begin(wait, tally, guard);
+                : arenas.begin(wait, tally);
     }
 
     /**
@@ -183,24 +161,17 @@ final class ShapePlans implements AutoCloseable {
         private final Map<ImmutableLongArray, Planned> planned =
                 new LinkedHashMap<>(16, .75f, true);
 
+        private final PlanningCost cost = new PlanningCost(clock);
         private boolean recording;
-        private boolean timing;
 
         /** Whether a prediction deviated from the formulas. */
         private boolean isWrong;
 
         private int patience = FIRST_PATIENCE;
         private int pause;
-        private int tooSmall;
-
-        /** The most elements of inputs for which planning took too long. */
-        private long tooFewElements;
 
         /** How many shapes in a row the formulas predicted. */
         private int told;
-
-        private long planningNanos = Long.MAX_VALUE;
-        private double nanosPerByte = Double.POSITIVE_INFINITY;
 
         /** Equal to itself only. */
         private final class Planned {
@@ -210,7 +181,7 @@ final class ShapePlans implements AutoCloseable {
 
             Planned(QuickPlan plan) {
                 this.plan = plan;
-                placing = watch.take(plan);
+                placing = arenas.take(plan);
             }
         }
 
@@ -253,84 +224,42 @@ final class ShapePlans implements AutoCloseable {
                     return Optional.empty();
                 }
                 known = planned.get(shape);
-                if (known == null && isTooSmall(shape)) {
-                    return Optional.empty();
-                }
             }
             if (known != null) {
                 return place(shape, known);
             }
-            Optional<Guess> guess = online.isAlone() ? shapes.guess(shape) : Optional.empty();
+            if (cost.isTooSmall(elements(shape))) {
+                return Optional.empty();
+            }
+            Optional<Guess> guess = arenas.isAlone() ? shapes.guess(shape) : Optional.empty();
             if (guess.isEmpty()) {
                 return Optional.empty();
             }
             if (!isTimed(guess.get())) {
                 return beginTimed(guess.get().sumBytes(), wait);
             }
-            return isWorthwhile(guess.get(), shape)
+            return cost.pays(guess.get().sumBytes(), elements(shape))
                     ? make(guess.get()).flatMap(made -> place(shape, keep(shape, made)))
                     : Optional.empty();
         }
 
-        private synchronized boolean isWorthwhile(Guess guess, ImmutableLongArray shape) {
-            boolean pays = (double) planningNanos * MOST_COST <= nanosPerByte * guess.sumBytes();
-            if (!pays) {
-                tooFewElements = Math.max(tooFewElements, elements(shape));
-            }
-            return pays;
-        }
-
-        /** Sizes grow with the inputs, so that nothing need be computed for smaller ones. */
-        private boolean isTooSmall(ImmutableLongArray shape) {
-            if (elements(shape) > tooFewElements) {
-                return false;
-            }
-            if (++tooSmall % TIMED_AGAIN == 0) {
-                planningNanos = Long.MAX_VALUE;
-                tooFewElements = 0;
-            }
-            return true;
-        }
-
         /**
-         * Returns whether it is known how long planning and predicting take; else times planning.
+         * Returns whether it is known how long planning and predicting take; else times planning in
+         * the background.
          */
         private boolean isTimed(Guess guess) {
-            synchronized (this) {
-                if (planningNanos < Long.MAX_VALUE) {
-                    return nanosPerByte < Double.POSITIVE_INFINITY;
-                }
-                if (timing) {
-                    return false;
-                }
-                timing = true;
+            if (cost.isKnown()) {
+                return true;
             }
-            if (!background.offer(() -> timePlanning(guess))) {
-                synchronized (this) {
-                    timing = false;
-                }
+            if (cost.beginTiming()
+                    && !background.offer(() -> cost.time(() -> makeAndDrop(guess)))) {
+                cost.abandonTiming();
             }
             return false;
         }
 
-        /** In the background. */
-        private void timePlanning(Guess guess) {
-            long[] nanos = new long[MOST_TIMED];
-            int count = 0;
-            long begin = clock.getAsLong();
-            long now = begin;
-            while (count < LEAST_TIMED
-                    || (count < MOST_TIMED && now - begin < LONGEST_TIMING_NANOS)) {
-                make(guess).ifPresent(made -> made.placing.close());
-                long end = clock.getAsLong();
-                nanos[count++] = end - now;
-                now = end;
-            }
-            Arrays.sort(nanos, 0, count);
-            synchronized (this) {
-                planningNanos = nanos[count / 2];
-                timing = false;
-            }
+        private void makeAndDrop(Guess guess) {
+            make(guess).ifPresent(made -> made.placing.close());
         }
 
         private Optional<Planned> make(Guess guess) {
@@ -365,7 +294,7 @@ final class ShapePlans implements AutoCloseable {
 
         private Optional<TorchPrediction> place(ImmutableLongArray shape, Planned plan) {
             long since = clock.getAsLong();
-            return online.beginAlone(
+            return arenas.beginAlone(
                     Math.max(1, plan.plan.arenaBytes()),
                     arena -> {
                         synchronized (this) {
@@ -377,16 +306,11 @@ final class ShapePlans implements AutoCloseable {
                     (run, failed) -> {
                         AllocationWatch.Outcome outcome = tally.finishPlaced(run);
                         if (!failed) {
-                            note(clock.getAsLong() - since, plan.plan.guess().sumBytes());
+                            cost.predicted(clock.getAsLong() - since, plan.plan.guess().sumBytes());
                             judge(shape, plan, outcome);
                         }
                         return outcome;
-                    },
-                    guard);
-        }
-
-        private synchronized void note(long nanos, long sumBytes) {
-            nanosPerByte = Math.min(nanosPerByte, (double) nanos / Math.max(1, sumBytes));
+                    });
         }
 
         private void judge(
@@ -412,27 +336,26 @@ final class ShapePlans implements AutoCloseable {
         private Optional<TorchPrediction> beginTimed(long sumBytes, Duration wait) {
             long since = clock.getAsLong();
             Optional<TorchPrediction> begun =
-                    online.begin(
+                    arenas.begin(
                             wait,
                             false,
                             (run, failed) -> {
                                 if (!failed) {
-                                    note(clock.getAsLong() - since, sumBytes);
+                                    cost.predicted(clock.getAsLong() - since, sumBytes);
                                 }
                                 return tally.finish(run);
-                            },
-                            guard);
+                            });
             begun.ifPresent(unused -> tally.unplannedPredictions.increment());
             return begun;
         }
 
         Optional<TorchPrediction> beginOnline(ImmutableLongArray shape, Duration wait) {
             if (!beginRecording(shape)) {
-                return online.begin(wait, tally, guard);
+                return arenas.begin(wait, tally);
             }
             Optional<TorchPrediction> begun = Optional.empty();
             try {
-                begun = online.begin(wait, true, new Recording(shape), guard);
+                begun = arenas.begin(wait, true, new Recording(shape));
             } finally {
                 if (begun.isEmpty()) {
                     stopRecording();
@@ -467,7 +390,7 @@ final class ShapePlans implements AutoCloseable {
         }
 
         /** A prediction that is recorded to predict other shapes. */
-        private final class Recording implements OnlineArenas.Ending {
+        private final class Recording implements TorchArenas.Ending {
 
             private final ImmutableLongArray shape;
             private Optional<AllocationTrace> trace = Optional.empty();

@@ -1,13 +1,9 @@
 package org.djlplan.memplan.internal.runtime.torch;
 
 import java.time.Duration;
-import java.util.Iterator;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.graph.ArrayType;
@@ -21,11 +17,9 @@ import org.djlplan.memplan.internal.runtime.NoArenaException;
 import org.djlplan.memplan.internal.runtime.OutputArena;
 import org.djlplan.memplan.internal.runtime.PlanFigures;
 import org.djlplan.memplan.internal.runtime.Settling;
-import org.djlplan.memplan.internal.runtime.UnsupportedPlatformException;
 import org.djlplan.memplan.internal.runtime.VirtualThreads;
 import org.djlplan.memplan.internal.source.block.LivenessTrace;
 import org.djlplan.memplan.report.PlanReport;
-import org.djlplan.thirdparty.guava.base.Suppliers;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,69 +29,24 @@ public final class TorchMemory implements AutoCloseable {
 
     private static final Logger logger = LoggerFactory.getLogger(TorchMemory.class);
 
-    /** A model that sees more kinds of inputs than this forgets those it has not seen longest. */
-    private static final int MOST_SEQUENCES = 64;
-
-    private final int mostArenas;
-
     /** How long closing waits for recordings to be planned and stored. */
     private static final Duration LONGEST_ANALYSIS = Duration.ofSeconds(5);
 
-    private final ArenaPool pool;
-    private final Supplier<AllocationPlans> plans;
-    private final AllocationWatch watch;
-    private final OnlineArenas online;
-    private final ShapePlans shapes;
-    private final AllocationSequence.Tally tally = new AllocationSequence.Tally();
-
-    /** How many sequences were made so far. */
-    private final AtomicInteger made = new AtomicInteger();
-
-    /**
-     * The sequences in order of their last use. Guarded by itself, because what is dropped is
-     * closed outside of the lock.
-     */
-    private final Map<Kind, AllocationSequence> sequences = new LinkedHashMap<>(16, 0.75f, true);
-
-    /** Held while a sequence is made. A stored plan may be read meanwhile. */
-    private final Object making = new Object();
-
     private final String model;
     private final boolean isRehearsal;
-    private final NativeLoader.Use use;
     private final Passes.Model passes;
+    private final PlansOnDemand plans;
     private final Optional<StreamedWeights> weights;
+    private final AllocationSequence.Tally tally = new AllocationSequence.Tally();
+    private final TorchArenas arenas;
+    private final AllocationSequences sequences;
+    private final ShapePlans shapes;
 
     /** Returns memory that recording and planning freed; the weights are not read from a file. */
     private final Settling settling = new Settling(() -> {});
 
     private volatile Optional<String> stopped = Optional.empty();
-    private volatile Optional<AllocationPlans> asked = Optional.empty();
     private volatile boolean closed;
-
-    private final Recurrence<Kind> recurrence = new Recurrence<>();
-    private final TorchPrediction.Guard guard = TorchPrediction.Guard.handing(this::stop);
-
-    /** The conditions that determine the allocations of predictions. */
-    private record Kind(ImmutableList<ArrayType> inputs, int threads) {
-
-        static Kind of(List<ArrayType> inputs) {
-            return new Kind(ImmutableList.copyOf(inputs), TorchSettings.current().threads());
-        }
-
-        // Linking a record's own at run time makes the first predictions slower.
-        @Override
-        public boolean equals(Object object) {
-            return object instanceof Kind other
-                    && threads == other.threads
-                    && inputs.equals(other.inputs);
-        }
-
-        @Override
-        public int hashCode() {
-            return 31 * threads + inputs.hashCode();
-        }
-    }
 
     /**
      * @param model its name, for warnings
@@ -122,31 +71,23 @@ public final class TorchMemory implements AutoCloseable {
         this.model = model;
         this.isRehearsal = isRehearsal;
         this.weights = weights;
-        this.plans = Suppliers.memoize(plans::get);
-        try {
-            use = TorchNative.use();
-            watch =
-                    new NativeWatch(
-                            weights.isPresent()
-                                    ? Optional.empty()
-                                    : Optional.of(OutputArena.shared().use()));
-        } catch (UnsupportedPlatformException e) {
-            throw new IllegalStateException("libtorch's allocator is not attached", e);
-        }
-        // Predictions of a model with a budget take turns, and its budget covers its arena only.
-        pool = weights.isPresent() ? new ArenaPool() : ArenaPool.shared();
-        mostArenas = weights.isPresent() ? 1 : workers.arenas();
-        online = new OnlineArenas(watch, pool, mostArenas);
-        shapes =
-                new ShapePlans(
-                        this::known,
-                        watch,
-                        online,
-                        Analysis::offer,
-                        tally,
-                        guard,
-                        System::nanoTime);
+        this.plans = new PlansOnDemand(plans);
         passes = Passes.open();
+        // Predictions of a model with a budget take turns, and its budget covers its arena only.
+        arenas =
+                weights.isPresent()
+                        ? newArenas(Optional.empty(), new ArenaPool(), 1)
+                        : newArenas(
+                                Optional.of(OutputArena.shared().use()),
+                                ArenaPool.shared(),
+                                workers.arenas());
+        sequences = new AllocationSequences(model, this.plans, arenas, tally);
+        shapes = new ShapePlans(this.plans, arenas, Analysis::offer, tally, System::nanoTime);
+    }
+
+    private TorchArenas newArenas(Optional<OutputArena.Use> outputs, ArenaPool pool, int most) {
+        return new TorchArenas(
+                new NativeWatch(outputs), pool, most, TorchPrediction.Guard.handing(this::stop));
     }
 
     /**
@@ -225,22 +166,18 @@ public final class TorchMemory implements AutoCloseable {
      * place them.
      */
     private TorchPrediction begin(Supplier<ImmutableList<ArrayType>> inputs, Duration wait) {
-        if (recurrence.isPassedOver()) {
+        if (sequences.isPassedOver()) {
             tally.unplannedPredictions.increment();
-            return online.begin(wait, tally, guard).orElseGet(TorchPrediction::unplanned);
+            return arenas.begin(wait, tally).orElseGet(TorchPrediction::unplanned);
         }
-        Kind kind = Kind.of(inputs.get());
-        AllocationSequence known = knownSequence(kind);
-        if (known != null) {
-            recurrence.found();
-            return known.begin(wait);
-        }
-        if (recurrence.isWorthwhile(kind)) {
-            return sequence(kind).begin(wait);
+        PredictionKind kind = PredictionKind.of(inputs.get());
+        AllocationSequence sequence = sequences.ofPrediction(kind);
+        if (sequence != null) {
+            return sequence.begin(wait);
         }
         Optional<TorchPrediction> begun = shapes.begin(kind.inputs(), kind.threads(), wait);
         if (begun.isPresent()) {
-            recurrence.found();
+            sequences.foundOther();
             return begun.get();
         }
         tally.unplannedPredictions.increment();
@@ -281,18 +218,7 @@ public final class TorchMemory implements AutoCloseable {
         // The model may be closed meanwhile.
         NativeLoader.Use passing = NativeLoader.hold();
         try {
-            pool.freeIdle();
-            return online.begin(
-                            Duration.ZERO,
-                            false,
-                            (run, failed) -> run.finish(),
-                            ending ->
-                                    guard.guarded(
-                                            (run, failed) -> {
-                                                ending.end(run, failed);
-                                                pool.trimIdle();
-                                            }))
-                    .orElseGet(TorchPrediction::unplanned);
+            return arenas.beginOneOff().orElseGet(TorchPrediction::unplanned);
         } catch (RuntimeException | Error e) {
             stop(e);
             return TorchPrediction.unplanned();
@@ -318,9 +244,9 @@ public final class TorchMemory implements AutoCloseable {
             logger.warn("{} runs in the engine's own memory from now on: {}", model, stopped.get());
         }
         logger.debug("This is what happened", problem);
-        dropSequences();
+        sequences.close();
         shapes.close();
-        online.close();
+        arenas.end();
     }
 
     /** Returns whether the weights are in memory only while a prediction begun here needs them. */
@@ -336,13 +262,7 @@ public final class TorchMemory implements AutoCloseable {
 
     /** Waits for a limited time until the recordings of this model are planned. */
     private void settleOwn() {
-        List<AllocationSequence> all;
-        synchronized (sequences) {
-            all = List.copyOf(sequences.values());
-        }
-        for (AllocationSequence each : all) {
-            each.planAnyway();
-        }
+        sequences.planAnyway();
         Analysis.await(LONGEST_ANALYSIS);
     }
 
@@ -368,7 +288,7 @@ public final class TorchMemory implements AutoCloseable {
             return Optional.empty();
         }
         try {
-            return sequence(Kind.of(inputs)).liveness();
+            return sequences.of(PredictionKind.of(inputs)).liveness();
         } catch (RuntimeException | Error e) {
             stop(e);
             return Optional.empty();
@@ -381,107 +301,20 @@ public final class TorchMemory implements AutoCloseable {
             return;
         }
         try {
-            sequence(Kind.of(inputs)).keepLiveness(trace);
+            sequences.of(PredictionKind.of(inputs)).keepLiveness(trace);
         } catch (RuntimeException | Error e) {
             stop(e);
         }
     }
 
-    private AllocationSequence sequence(Kind kind) {
-        synchronized (making) {
-            AllocationSequence sequence = knownSequence(kind);
-            if (sequence == null) {
-                sequence = newSequence(kind);
-                keep(kind, sequence);
-            }
-            if (closed || stopped.isPresent()) {
-                dropSequences();
-            }
-            return sequence;
-        }
-    }
-
-    /** Returns null if there is none. */
-    private AllocationSequence knownSequence(Kind kind) {
-        synchronized (sequences) {
-            return sequences.get(kind);
-        }
-    }
-
-    private void keep(Kind kind, AllocationSequence sequence) {
-        Optional<AllocationSequence> dropped = Optional.empty();
-        synchronized (sequences) {
-            sequences.put(kind, sequence);
-            if (sequences.size() > MOST_SEQUENCES) {
-                Iterator<AllocationSequence> eldest = sequences.values().iterator();
-                dropped = Optional.of(eldest.next());
-                eldest.remove();
-            }
-        }
-        dropped.ifPresent(AllocationSequence::close);
-    }
-
-    private void dropSequences() {
-        List<AllocationSequence> all;
-        synchronized (sequences) {
-            all = List.copyOf(sequences.values());
-            sequences.clear();
-        }
-        for (AllocationSequence each : all) {
-            each.close();
-        }
-    }
-
-    private AllocationPlans known() {
-        AllocationPlans known = plans.get();
-        asked = Optional.of(known);
-        return known;
-    }
-
-    /**
-     * Of the first kinds of inputs, those that recur soon are planned, the very first at once: most
-     * models have no other. Later kinds have recurred often.
-     */
-    private AllocationSequence.Background background() {
-        int others = made.getAndIncrement();
-        return others < Recurrence.FIRST ? new PlanningIfRecurring(others == 0) : Analysis::offer;
-    }
-
-    private AllocationSequence newSequence(Kind kind) {
-        return new AllocationSequence(
-                model + ", inputs " + kind.inputs(),
-                mostArenas,
-                known().of(kind.inputs(), kind.threads()),
-                watch,
-                pool,
-                online,
-                background(),
-                tally,
-                this::stop);
-    }
-
     /** Returns the plan in use with the largest arena. */
     public Optional<EvaluatedPlan> largest() {
-        List<AllocationSequence> all;
-        synchronized (sequences) {
-            all = List.copyOf(sequences.values());
-        }
-        Optional<EvaluatedPlan> largest = Optional.empty();
-        for (AllocationSequence sequence : all) {
-            Optional<EvaluatedPlan> plan = sequence.figures();
-            if (plan.isPresent()
-                    && (largest.isEmpty()
-                            || plan.get().arenaBytes() > largest.get().arenaBytes())) {
-                largest = plan;
-            }
-        }
-        return largest;
+        return sequences.largest();
     }
 
     /** Returns the size of the arena of a model with a budget, which it does not share. */
     private long arenaBytes() {
-        return Math.max(
-                largest().map(EvaluatedPlan::arenaBytes).orElse(0L), pool.metric().arenaBytes());
+        return Math.max(largest().map(EvaluatedPlan::arenaBytes).orElse(0L), arenas.bytes());
     }
 
     /**
@@ -521,13 +354,11 @@ public final class TorchMemory implements AutoCloseable {
         }
         closed = true;
         settling.close();
-        dropSequences();
+        sequences.close();
         shapes.close();
-        asked.ifPresent(AllocationPlans::flush);
+        plans.flush();
         weights.ifPresent(StreamedWeights::close);
-        online.close();
-        watch.close();
+        arenas.close();
         passes.close();
-        use.close();
     }
 }

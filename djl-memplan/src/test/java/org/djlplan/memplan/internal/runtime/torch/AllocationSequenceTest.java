@@ -57,7 +57,15 @@ class AllocationSequenceTest {
     private final MemoryStore<StoredPlan> store = new MemoryStore<>();
     private Store<StoredPlan> used = store;
     private final AllocationSequence.Tally tally = new AllocationSequence.Tally();
-    private final OnlineArenas online = new OnlineArenas(watch, pool, 1);
+    private final TorchArenas arenas =
+            new TorchArenas(
+                    watch,
+                    pool,
+                    1,
+                    TorchPrediction.Guard.handing(
+                            problem -> {
+                                throw new AssertionError(problem);
+                            }));
 
     /** At once, so that tests know when. */
     private AllocationSequence.Background background =
@@ -73,16 +81,10 @@ class AllocationSequenceTest {
         AllocationSequence sequence =
                 new AllocationSequence(
                         "model",
-                        1,
                         new AllocationPlanning(used, new MemoryStore<>(), MODEL).of(INPUTS, 1),
-                        watch,
-                        pool,
-                        online,
+                        arenas,
                         background,
-                        tally,
-                        problem -> {
-                            throw new AssertionError(problem);
-                        });
+                        tally);
         opened.add(sequence);
         return sequence;
     }
@@ -122,7 +124,7 @@ class AllocationSequenceTest {
     void closeFreesEverything() {
         opened.forEach(AllocationSequence::close);
         opened.forEach(AllocationSequence::close);
-        online.close();
+        arenas.close();
         assertEquals(0, watch.liveRuns.get());
         assertEquals(0, watch.livePlans.get());
         assertEquals(0, memory.liveCount());
@@ -287,10 +289,10 @@ class AllocationSequenceTest {
         assertTally(2, 1);
     }
 
-    /** Counts how often inputs that have no plan came again. */
-    private static final class Recurring implements AllocationSequence.Background {
+    /** Notes what is said of inputs that have no plan. */
+    private static final class Noting implements AllocationSequence.Background {
 
-        private int times;
+        private final List<Long> unplanned = new ArrayList<>();
 
         @Override
         public boolean offer(Runnable work) {
@@ -298,33 +300,20 @@ class AllocationSequenceTest {
         }
 
         @Override
-        public void recurred() {
-            times++;
+        public void unplanned(long predictions) {
+            unplanned.add(predictions);
         }
     }
 
-    private int recurred(int predictions, int othersBetween) {
-        Recurring recurring = new Recurring();
-        background = recurring;
+    @Test
+    void begin_withoutPlan_saysAfterHowManyPredictions() {
+        Noting noting = new Noting();
+        background = noting;
         AllocationSequence sequence = sequence();
-        for (int i = 0; i < predictions; i++) {
-            predict(sequence);
-            tally.predictions.add(1 + othersBetween);
-        }
-        return recurring.times;
-    }
-
-    @Test
-    void begin_withoutPlanAgainSoon_recurs() {
-        assertEquals(0, recurred(1, 0));
-        assertEquals(2, recurred(3, 0));
-        assertEquals(2, recurred(3, 15));
-    }
-
-    @Test
-    void begin_withoutPlanAgainMuchLater_recursIfThatIsOften() {
-        assertEquals(0, recurred(63, 16));
-        assertEquals(1, recurred(64, 16));
+        predict(sequence);
+        tally.predictions.add(16);
+        predict(sequence);
+        assertEquals(List.of(0L, 16L), noting.unplanned);
     }
 
     @Test
@@ -443,7 +432,7 @@ class AllocationSequenceTest {
         AllocationSequence placing = recordedSequence();
         TorchPrediction second = placing.begin(Duration.ZERO);
         placing.close();
-        online.close();
+        arenas.close();
         assertEquals(1, memory.liveCount());
         end(second);
         second.finish();

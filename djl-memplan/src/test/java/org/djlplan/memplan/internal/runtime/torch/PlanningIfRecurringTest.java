@@ -48,6 +48,32 @@ class PlanningIfRecurringTest {
         assertEquals(100, done.get());
     }
 
+    /** Returns whether planning begins after so many predictions without a plan. */
+    private boolean isPlanned(int predictions, int othersBetween) {
+        PlanningIfRecurring other = new PlanningIfRecurring(false);
+        int before = done.get();
+        assertTrue(other.offer(() -> done.addAndGet(1)));
+        for (int i = 0; i < predictions; i++) {
+            other.unplanned(1 + i * (1L + othersBetween));
+        }
+        Analysis.await(LONG);
+        other.close();
+        return done.get() > before;
+    }
+
+    @Test
+    void unplanned_againSoon_isDone() {
+        assertFalse(isPlanned(1, 0));
+        assertTrue(isPlanned(2, 0));
+        assertTrue(isPlanned(2, 15));
+    }
+
+    @Test
+    void unplanned_againMuchLater_isDoneIfThatIsOften() {
+        assertFalse(isPlanned(63, 16));
+        assertTrue(isPlanned(64, 16));
+    }
+
     /** Commands and warming up wait for all plans. */
     @Test
     void offerDeferred_workIsDeferred_isDoneOnce() {

@@ -30,7 +30,15 @@ class ShapePlansTest {
     private final FakeWatch watch = new FakeWatch();
     private final MemoryStore<LearntShapes> store = new MemoryStore<>();
     private final AllocationSequence.Tally tally = new AllocationSequence.Tally();
-    private final OnlineArenas online = new OnlineArenas(watch, pool, 4);
+    private final TorchArenas arenas =
+            new TorchArenas(
+                    watch,
+                    pool,
+                    4,
+                    TorchPrediction.Guard.handing(
+                            problem -> {
+                                throw new AssertionError(problem);
+                            }));
     private final List<ShapePlans> opened = new ArrayList<>();
 
     /** What the clock shows, and what it goes on whenever it is read. */
@@ -45,17 +53,12 @@ class ShapePlansTest {
         ShapePlans opening =
                 new ShapePlans(
                         () -> planning,
-                        watch,
-                        online,
+                        arenas,
                         work -> {
                             work.run();
                             return true;
                         },
                         tally,
-                        TorchPrediction.Guard.handing(
-                                problem -> {
-                                    throw new AssertionError(problem);
-                                }),
                         () -> nanos += step);
         opened.add(opening);
         return opening;
@@ -101,7 +104,7 @@ class ShapePlansTest {
     @AfterEach
     void closeFreesEverything() {
         opened.forEach(ShapePlans::close);
-        online.close();
+        arenas.close();
         assertEquals(0, watch.liveRuns.get());
         assertEquals(0, watch.livePlans.get());
         assertEquals(0, memory.liveCount());

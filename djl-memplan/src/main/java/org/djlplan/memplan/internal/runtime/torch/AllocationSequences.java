@@ -1,0 +1,179 @@
+package org.djlplan.memplan.internal.runtime.torch;
+
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The allocation sequences of one model, by kind of inputs. {@link Recurrence} selects the kinds
+ * that get one. Thread-safe; predictions of known kinds do not wait while a sequence is made.
+ */
+final class AllocationSequences implements AutoCloseable {
+
+    /** A model that sees more kinds of inputs than this forgets those it has not seen longest. */
+    static final int MOST = 64;
+
+    private final String model;
+    private final Supplier<AllocationPlans> plans;
+    private final TorchArenas arenas;
+    private final AllocationSequence.Tally tally;
+    private final Recurrence<PredictionKind> recurrence = new Recurrence<>();
+
+    /** How many sequences were made so far. */
+    private final AtomicInteger made = new AtomicInteger();
+
+    /**
+     * The sequences in order of their last use. Guarded by itself, because what is dropped is
+     * closed outside of the lock.
+     */
+    private final Map<PredictionKind, AllocationSequence> byKind =
+            new LinkedHashMap<>(16, 0.75f, true);
+
+    /** Held while a sequence is made. A stored plan may be read meanwhile. */
+    private final Object making = new Object();
+
+    private volatile boolean closed;
+
+    /**
+     * @param model its name, for people
+     * @param plans asked when a sequence is made
+     */
+    AllocationSequences(
+            String model,
+            Supplier<AllocationPlans> plans,
+            TorchArenas arenas,
+            AllocationSequence.Tally tally) {
+        this.model = model;
+        this.plans = plans;
+        this.arenas = arenas;
+        this.tally = tally;
+    }
+
+    /**
+     * Returns whether the next prediction's kind need not be asked for, because for long no kind
+     * had a plan or was worth one.
+     */
+    boolean isPassedOver() {
+        return recurrence.isPassedOver();
+    }
+
+    /**
+     * Returns the sequence of a prediction; null if there is none, and the kind is not worth one.
+     */
+    @Nullable AllocationSequence ofPrediction(PredictionKind kind) {
+        AllocationSequence known = known(kind);
+        if (known != null) {
+            recurrence.found();
+            return known;
+        }
+        return recurrence.isWorthwhile(kind) ? of(kind) : null;
+    }
+
+    /** Notes that a prediction without a sequence has a plan all the same. */
+    void foundOther() {
+        recurrence.found();
+    }
+
+    /** Returns the sequence of a kind, and makes it if there is none. */
+    AllocationSequence of(PredictionKind kind) {
+        synchronized (making) {
+            AllocationSequence sequence = known(kind);
+            if (sequence == null) {
+                sequence = make(kind);
+                keep(kind, sequence);
+            }
+            if (closed) {
+                closeAll();
+            }
+            return sequence;
+        }
+    }
+
+    private @Nullable AllocationSequence known(PredictionKind kind) {
+        synchronized (byKind) {
+            return byKind.get(kind);
+        }
+    }
+
+    private AllocationSequence make(PredictionKind kind) {
+        return new AllocationSequence(
+                model + ", inputs " + kind.inputs(),
+                plans.get().of(kind.inputs(), kind.threads()),
+                arenas,
+                background(),
+                tally);
+    }
+
+    /**
+     * Of the first kinds of inputs, those that recur soon are planned, the very first at once: most
+     * models have no other. Later kinds have recurred often.
+     */
+    private AllocationSequence.Background background() {
+        int others = made.getAndIncrement();
+        return others < Recurrence.FIRST ? new PlanningIfRecurring(others == 0) : Analysis::offer;
+    }
+
+    private void keep(PredictionKind kind, AllocationSequence sequence) {
+        Optional<AllocationSequence> dropped = Optional.empty();
+        synchronized (byKind) {
+            byKind.put(kind, sequence);
+            if (byKind.size() > MOST) {
+                Iterator<AllocationSequence> eldest = byKind.values().iterator();
+                dropped = Optional.of(eldest.next());
+                eldest.remove();
+            }
+        }
+        dropped.ifPresent(AllocationSequence::close);
+    }
+
+    private List<AllocationSequence> all() {
+        synchronized (byKind) {
+            return List.copyOf(byKind.values());
+        }
+    }
+
+    /** Offers the planning of all recordings, also of kinds that did not recur. */
+    void planAnyway() {
+        for (AllocationSequence each : all()) {
+            each.planAnyway();
+        }
+    }
+
+    /** Returns the plan in use with the largest arena. */
+    Optional<EvaluatedPlan> largest() {
+        Optional<EvaluatedPlan> largest = Optional.empty();
+        for (AllocationSequence sequence : all()) {
+            Optional<EvaluatedPlan> plan = sequence.figures();
+            if (plan.isPresent()
+                    && (largest.isEmpty()
+                            || plan.get().arenaBytes() > largest.get().arenaBytes())) {
+                largest = plan;
+            }
+        }
+        return largest;
+    }
+
+    /** Closes all sequences, and those that are made from now on. */
+    @Override
+    public void close() {
+        closed = true;
+        closeAll();
+    }
+
+    private void closeAll() {
+        List<AllocationSequence> all;
+        synchronized (byKind) {
+            all = List.copyOf(byKind.values());
+            byKind.clear();
+        }
+        for (AllocationSequence each : all) {
+            each.close();
+        }
+    }
+}

@@ -1,0 +1,126 @@
+package org.djlplan.memplan.internal.runtime.torch;
+
+import java.util.Arrays;
+import java.util.function.LongSupplier;
+
+/**
+ * Estimates whether planning before a prediction pays: if it takes at most one part in {@link
+ * #MOST_COST} of the prediction's time. Both times are estimates: planning is timed in the
+ * background, and for predictions the shortest time per allocated byte is used. Thread-safe.
+ */
+final class PlanningCost {
+
+    /** Planning may take one part in so many of a prediction's time. */
+    static final int MOST_COST = 50;
+
+    /** Planning is timed at least 15 and at most 63 times, because the first times are slow. */
+    private static final int LEAST_TIMED = 15;
+
+    private static final int MOST_TIMED = 63;
+
+    /** After this many shapes for which planning took too long, planning is timed again. */
+    static final int TIMED_AGAIN = 1024;
+
+    private static final long LONGEST_TIMING_NANOS = 50_000_000;
+    private static final long UNKNOWN = Long.MAX_VALUE;
+
+    private final LongSupplier clock;
+    private boolean timing;
+    private long planningNanos = UNKNOWN;
+    private double nanosPerByte = Double.POSITIVE_INFINITY;
+
+    /** The most elements of inputs for which planning took too long. */
+    private long tooFewElements;
+
+    private int tooSmall;
+
+    /**
+     * @param clock in nanoseconds
+     */
+    PlanningCost(LongSupplier clock) {
+        this.clock = clock;
+    }
+
+    /** Returns whether it is known how long planning and predicting take. */
+    synchronized boolean isKnown() {
+        return planningNanos != UNKNOWN && nanosPerByte < Double.POSITIVE_INFINITY;
+    }
+
+    /**
+     * Returns whether the caller is to time planning: by {@link #time}, or, if it cannot, by {@link
+     * #abandonTiming}.
+     */
+    synchronized boolean beginTiming() {
+        if (timing || planningNanos != UNKNOWN) {
+            return false;
+        }
+        timing = true;
+        return true;
+    }
+
+    /** Lets others time planning. */
+    synchronized void abandonTiming() {
+        timing = false;
+    }
+
+    /**
+     * Times planning, and keeps the median. Takes tens of milliseconds.
+     *
+     * @param planning makes a plan and drops it
+     */
+    void time(Runnable planning) {
+        long[] nanos = new long[MOST_TIMED];
+        int count = 0;
+        long begin = clock.getAsLong();
+        long now = begin;
+        while (count < LEAST_TIMED || (count < MOST_TIMED && now - begin < LONGEST_TIMING_NANOS)) {
+            planning.run();
+            long end = clock.getAsLong();
+            nanos[count++] = end - now;
+            now = end;
+        }
+        Arrays.sort(nanos, 0, count);
+        synchronized (this) {
+            planningNanos = nanos[count / 2];
+            timing = false;
+        }
+    }
+
+    /**
+     * Notes how long a prediction took.
+     *
+     * @param sumBytes of all its allocations
+     */
+    synchronized void predicted(long nanos, long sumBytes) {
+        nanosPerByte = Math.min(nanosPerByte, (double) nanos / Math.max(1, sumBytes));
+    }
+
+    /**
+     * Returns whether planning pays for a prediction, if both times are known.
+     *
+     * @param sumBytes of all its allocations
+     * @param elements of its inputs
+     */
+    synchronized boolean pays(long sumBytes, long elements) {
+        boolean pays = (double) planningNanos * MOST_COST <= nanosPerByte * sumBytes;
+        if (!pays) {
+            tooFewElements = Math.max(tooFewElements, elements);
+        }
+        return pays;
+    }
+
+    /**
+     * Returns whether planning did not pay for inputs with as many elements, or more: sizes grow
+     * with the inputs, so that nothing need be computed for smaller ones.
+     */
+    synchronized boolean isTooSmall(long elements) {
+        if (elements > tooFewElements) {
+            return false;
+        }
+        if (++tooSmall % TIMED_AGAIN == 0) {
+            planningNanos = UNKNOWN;
+            tooFewElements = 0;
+        }
+        return true;
+    }
+}

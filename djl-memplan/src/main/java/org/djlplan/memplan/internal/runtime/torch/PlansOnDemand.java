@@ -1,0 +1,39 @@
+package org.djlplan.memplan.internal.runtime.torch;
+
+import java.util.Optional;
+import java.util.function.Supplier;
+
+/**
+ * The plans of one model, made when a prediction first asks for them: stored plans are found by the
+ * model's structure, which is known only when the model is loaded. Thread-safe.
+ */
+final class PlansOnDemand implements Supplier<AllocationPlans> {
+
+    private final Supplier<AllocationPlans> source;
+    private volatile Optional<AllocationPlans> made = Optional.empty();
+
+    /**
+     * @param source asked once, by the thread that needs plans first, while others wait
+     */
+    PlansOnDemand(Supplier<AllocationPlans> source) {
+        this.source = source;
+    }
+
+    @Override
+    public AllocationPlans get() {
+        Optional<AllocationPlans> known = made;
+        return known.isPresent() ? known.get() : make();
+    }
+
+    private synchronized AllocationPlans make() {
+        if (made.isEmpty()) {
+            made = Optional.of(source.get());
+        }
+        return made.get();
+    }
+
+    /** Waits until everything is written, but not for long; without plans it returns at once. */
+    void flush() {
+        made.ifPresent(AllocationPlans::flush);
+    }
+}

@@ -1,0 +1,32 @@
+package org.djlplan.memplan.internal.runtime.torch;
+
+import java.util.List;
+import org.djlplan.memplan.graph.ArrayType;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+
+/**
+ * A kind of predictions: the conditions that determine a model's allocations.
+ *
+ * @param inputs the types and shapes of the inputs
+ * @param threads of the engine
+ */
+record PredictionKind(ImmutableList<ArrayType> inputs, int threads) {
+
+    /** Returns the kind of predictions with such inputs under this thread's settings. */
+    static PredictionKind of(List<ArrayType> inputs) {
+        return new PredictionKind(ImmutableList.copyOf(inputs), TorchSettings.current().threads());
+    }
+
+    // Linking a record's own at run time makes the first predictions slower.
+    @Override
+    public boolean equals(Object object) {
+        return object instanceof PredictionKind other
+                && threads == other.threads
+                && inputs.equals(other.inputs);
+    }
+
+    @Override
+    public int hashCode() {
+        return 31 * threads + inputs.hashCode();
+    }
+}
