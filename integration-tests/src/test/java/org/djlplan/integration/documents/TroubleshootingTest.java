@@ -24,10 +24,10 @@ class TroubleshootingTest {
                     "options of an earlier version have no effect: …",
                     "PyTorchPlanning",
                     "… is not held inside its budget: …",
-                    "StreamedWeights",
-                    "…: a budget of … MB is too small: …",
                     "TfLiteEngineProvider",
-                    "remove ai.djl.tflite:tflite-engine from the class path: …");
+                    "remove ai.djl.tflite:tflite-engine from the class path: …",
+                    "WeightBudget",
+                    "…: a budget of … MB is too small: …");
 
     private static final Pattern LOGGED =
             Pattern.compile("\\blogger\\s*(?:\\.|::)(?:warn|error)\\b");

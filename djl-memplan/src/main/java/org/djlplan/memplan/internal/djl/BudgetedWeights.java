@@ -253,8 +253,13 @@ final class BudgetedWeights {
             long sliceBytes)
             throws IOException {
         StreamedWeights weights =
-                new StreamedWeights(model.getName(), resolver, options, file, slicedLayers);
-        weights.name(() -> ParameterMove.bytesByName(block));
+                new StreamedWeights(
+                        model.getName(),
+                        resolver,
+                        options,
+                        file,
+                        slicedLayers,
+                        () -> ParameterMove.bytesByName(block));
         return new Loaded(block, Optional.of(weights), sliceBytes);
     }
 

@@ -225,8 +225,7 @@ final class PyTorchPlanning {
                 block.getClass() == SequentialBlock.class
                         ? new PlannedSequentialBlock((SequentialBlock) block, pass)
                         : BlockProxy.wrap(block, pass);
-        ReportSources.register(
-                planned, new TorchHandle(memory, limit, weights, options.budget().bestEffort()));
+        ReportSources.register(planned, new TorchHandle(memory, limit, weights));
         return planned;
     }
 

@@ -18,10 +18,8 @@ import org.djlplan.memplan.report.PlanReport;
  *
  * @param limit on the sizes of inputs
  * @param weights of a model with a budget
- * @param bestEffort whether the model runs in more than its budget rather than not at all
  */
-record TorchHandle(
-        TorchMemory memory, InputLimit limit, Optional<StreamedWeights> weights, boolean bestEffort)
+record TorchHandle(TorchMemory memory, InputLimit limit, Optional<StreamedWeights> weights)
         implements ModelHandle {
 
     @Override
@@ -56,7 +54,6 @@ record TorchHandle(
 
     @Override
     public void setBudget(Budget budget) throws BudgetTooSmallException {
-        memory.setBudget(
-                BudgetedWeights.resolver(budget, weights.orElseThrow().bytes()), bestEffort);
+        memory.setBudget(BudgetedWeights.resolver(budget, weights.orElseThrow().bytes()));
     }
 }

@@ -11,7 +11,7 @@ import org.djlplan.memplan.internal.runtime.ProcessMemory.NativeHeap;
  * its kernels use, small weights, and data that kernels keep. It measures after each of the first
  * predictions, then less and less often, because memory may grow late. It includes allocations of
  * other threads of the process, which cannot be separated; so it may make a window smaller, but
- * never causes a model to be refused. Not thread-safe.
+ * never causes a model to be refused. One thread at a time measures; all may read {@link #bytes}.
  */
 final class OtherMemory {
 
@@ -36,7 +36,7 @@ final class OtherMemory {
     private final LongSupplier libraries;
     private final Before before;
     private long libraryBytes;
-    private long bytes = LEAST_BYTES;
+    private volatile long bytes = LEAST_BYTES;
     private int predictions;
     private int next = 1;
 

@@ -119,7 +119,7 @@ public final class TorchMemory implements AutoCloseable {
             return allocate(inputs, mayWait).counted();
         }
         StreamedWeights.Turn turn =
-                weights.get().begin(inputs.get(), TorchSettings.current().threads(), arenaBytes());
+                weights.get().begin(PredictionKind.of(inputs.get()), arenaBytes());
         return inTurn(Optional.of(turn), () -> allocate(inputs, mayWait));
     }
 
@@ -322,9 +322,8 @@ public final class TorchMemory implements AutoCloseable {
      *
      * @throws BudgetTooSmallException if it is known that it cannot be held
      */
-    public void setBudget(BudgetResolver budget, boolean bestEffort)
-            throws BudgetTooSmallException {
-        weights.orElseThrow().setBudget(budget, bestEffort, arenaBytes());
+    public void setBudget(BudgetResolver budget) throws BudgetTooSmallException {
+        weights.orElseThrow().setBudget(budget, arenaBytes());
     }
 
     /** Returns the report so far, with the figures of the largest plan. */

@@ -1,0 +1,148 @@
+package org.djlplan.memplan.internal.runtime.torch;
+
+import java.util.Optional;
+import org.djlplan.memplan.internal.budget.ResidencyPlan;
+import org.djlplan.memplan.internal.budget.ResidencyPlanner;
+import org.djlplan.memplan.internal.budget.ResidentWeights;
+import org.djlplan.memplan.internal.budget.WeightTrace;
+
+/**
+ * Predictions of one kind with a model whose weights are streamed: the pieces of the weights that
+ * each of their steps uses, and the plan of a window over these. Guarded by the model's turn,
+ * except for what reports read: {@link #plan()} and {@link #windowBytes()}.
+ */
+final class StreamedKind {
+
+    private final PredictionKind kind;
+    private final Divergences divergences = new Divergences();
+    private Optional<WeightTrace> trace = Optional.empty();
+    private volatile Optional<ResidencyPlanner> planner = Optional.empty();
+    private volatile Optional<ResidencyPlan> plan = Optional.empty();
+    private Optional<WeightFile.Schedule> schedule = Optional.empty();
+    private int predictions;
+    private boolean unwatchable;
+
+    /** It was held in the budget once it was known what that takes. */
+    private boolean accepted;
+
+    StreamedKind(PredictionKind kind) {
+        this.kind = kind;
+    }
+
+    /** Returns the kind of these predictions. */
+    PredictionKind kind() {
+        return kind;
+    }
+
+    /** Returns whether it is known which weights are used when. */
+    boolean isKnown() {
+        return planner.isPresent();
+    }
+
+    /** Uses a recording from now on. */
+    void learn(WeightTrace learnt) {
+        forget();
+        trace = Optional.of(learnt);
+        planner =
+                Optional.of(
+                        new ResidencyPlanner(learnt.uses(), learnt.lookups(), learnt.stepNanos()));
+    }
+
+    /** Drops the recording and its plan. */
+    void forget() {
+        trace = Optional.empty();
+        planner = Optional.empty();
+        drop();
+    }
+
+    private void drop() {
+        plan = Optional.empty();
+        schedule.ifPresent(WeightFile.Schedule::close);
+        schedule = Optional.empty();
+    }
+
+    /** Plans for a window, or for the least that will do if that is more. */
+    void plan(long windowBytes) {
+        if (planner.isEmpty()) {
+            return;
+        }
+        long window = Math.max(windowBytes, planner.get().leastBytes());
+        if (plan.filter(now -> now.windowBytes() == window).isEmpty()) {
+            drop();
+            ResidencyPlan made = planner.get().plan(window);
+            schedule = Optional.of(WeightFile.schedule(trace.orElseThrow(), made));
+            plan = Optional.of(made);
+        }
+    }
+
+    /** Returns the schedule for the native library; empty if there is no plan. */
+    Optional<WeightFile.Schedule> schedule() {
+        return schedule;
+    }
+
+    /** Returns whether the next prediction is to be recorded. */
+    boolean isRecordedNext() {
+        return schedule.isEmpty() && !unwatchable;
+    }
+
+    /** Says whether the system reports which weights a prediction used. */
+    void setWatchable(boolean watchable) {
+        unwatchable = !watchable;
+    }
+
+    /** Counts a prediction. */
+    void predicted() {
+        predictions++;
+    }
+
+    /**
+     * Notes a prediction that was not recorded; after several that diverged the plan is dropped.
+     *
+     * @param asPlanned whether it allocated as its schedule says
+     */
+    void compare(boolean asPlanned) {
+        if (divergences.areTooMany(schedule.isEmpty() || asPlanned)) {
+            forget();
+        }
+    }
+
+    /** Notes that the budget holds it. */
+    void noteHeld() {
+        accepted |= predictions >= OtherMemory.SETTLING;
+    }
+
+    /** Returns whether the budget held it once it was known what that takes. */
+    boolean isAccepted() {
+        return accepted;
+    }
+
+    /** Returns the smallest window; 0 if it is not known. */
+    long leastWindowBytes() {
+        return planner.map(ResidencyPlanner::leastBytes).orElse(0L);
+    }
+
+    /** Returns the size of the window in use; 0 without a plan. */
+    long windowBytes() {
+        return plan.map(ResidencyPlan::windowBytes).orElse(0L);
+    }
+
+    /** Returns the plan in use. */
+    Optional<ResidencyPlan> plan() {
+        return plan;
+    }
+
+    /** Returns the recording in use. */
+    Optional<WeightTrace> trace() {
+        return trace;
+    }
+
+    /** Returns the step that uses the most bytes of weights. */
+    int hungriestStep() {
+        return planner.orElseThrow().hungriestStep();
+    }
+
+    /** Returns which weights are in memory when; empty before there is a plan. */
+    Optional<ResidentWeights> resident() {
+        return plan.map(now -> ResidentWeights.of(now, trace.orElseThrow(), hungriestStep()));
+    }
+}
