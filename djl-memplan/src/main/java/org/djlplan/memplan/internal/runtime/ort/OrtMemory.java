@@ -3,14 +3,10 @@ package org.djlplan.memplan.internal.runtime.ort;
 import com.sun.jna.Pointer;
 import java.time.Duration;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
-import java.util.concurrent.locks.Lock;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
-import org.djlplan.memplan.internal.report.BudgetReportRecord;
 import org.djlplan.memplan.internal.report.PlanReportRecord;
 import org.djlplan.memplan.internal.runtime.Arena;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
@@ -25,7 +21,6 @@ import org.djlplan.memplan.internal.runtime.UnsupportedPlatformException;
 import org.djlplan.memplan.internal.runtime.VirtualThreads;
 import org.djlplan.memplan.internal.source.trace.AllocationTrace;
 import org.djlplan.memplan.report.PlanReport;
-import org.djlplan.memplan.report.PlanReport.Plan;
 
 /**
  * The memory of one ONNX Runtime model's predictions. Each allocation of a prediction gets the
@@ -39,12 +34,6 @@ import org.djlplan.memplan.report.PlanReport.Plan;
 public final class OrtMemory implements AutoCloseable {
 
     private static final String ENGINE = "OnnxRuntime";
-    private static final String STRATEGY = "first-fit";
-
-    /** A smaller arena is of no use. */
-    private static final long LEAST_ARENA_BYTES = 4096;
-
-    private static final double MEGA = 1e6;
 
     private final ArenaPool.Need need;
     private final NativeLoader.Use use;
@@ -56,24 +45,12 @@ public final class OrtMemory implements AutoCloseable {
     private final long weightsBytes;
     private final Settling settling = new Settling(() -> {});
 
-    /** Held by a prediction of a model with a budget. */
-    private final Lock turn = new ReentrantLock(true);
-
-    /** Empty for no budget. */
-    private Optional<LongSupplier> budget;
-
+    private final Optional<OrtBudget> budget;
+    private final OrtTally tally = new OrtTally();
     private boolean closed;
     private int open;
-    private long predictions;
-    private long placed;
-    private long outside;
-    private long escaped;
-    private Largest largest = new Largest(0, 0, 0, 0);
     private boolean recordsNext;
     private Optional<AllocationTrace> recorded = Optional.empty();
-
-    /** The prediction that reached furthest in its arena. */
-    private record Largest(long allocations, long bytes, long mostBytes, long reachedBytes) {}
 
     /**
      * A prediction that allocates in an arena.
@@ -92,7 +69,10 @@ public final class OrtMemory implements AutoCloseable {
     public OrtMemory(long weightsBytes, Optional<LongSupplier> budget)
             throws UnsupportedPlatformException {
         this.weightsBytes = weightsBytes;
-        this.budget = budget;
+        this.budget =
+                budget.isPresent()
+                        ? Optional.of(new OrtBudget(weightsBytes, budget.get()))
+                        : Optional.empty();
         ArenaPool pool = budget.isPresent() ? new ArenaPool() : ArenaPool.shared();
         use = OrtNative.use();
         outputs =
@@ -119,15 +99,7 @@ public final class OrtMemory implements AutoCloseable {
      *     than the budget
      */
     public <T> T run(Supplier<T> pass) {
-        if (!hasBudget()) {
-            return inArena(pass);
-        }
-        turn.lock();
-        try {
-            return inArena(pass);
-        } finally {
-            turn.unlock();
-        }
+        return budget.isPresent() ? budget.get().inTurn(() -> inArena(pass)) : inArena(pass);
     }
 
     private <T> T inArena(Supplier<T> pass) {
@@ -144,35 +116,19 @@ public final class OrtMemory implements AutoCloseable {
     }
 
     private IllegalStateException tooSmall(long reachedBytes, RuntimeException failed) {
-        BudgetTooSmallException why = tooSmall(budgetBytes(), weightsBytes + reachedBytes);
+        BudgetTooSmallException why = budget.orElseThrow().exceeded(reachedBytes);
         why.addSuppressed(failed);
         return new IllegalStateException(why.getMessage(), why);
     }
 
-    private BudgetTooSmallException tooSmall(long budgetBytes, long leastBytes) {
-        return new BudgetTooSmallException(
-                String.format(
-                        Locale.ROOT,
-                        "a budget of %.1f MB is too small: at least %.1f MB, of which %.1f MB are"
-                                + " weights",
-                        budgetBytes / MEGA,
-                        Math.ceil(leastBytes / MEGA * 10) / 10,
-                        weightsBytes / MEGA),
-                leastBytes);
-    }
-
     /** Returns whether there is a budget. */
-    public synchronized boolean hasBudget() {
+    public boolean hasBudget() {
         return budget.isPresent();
     }
 
     /** Returns the budget; empty if there is none. */
-    public synchronized Optional<LongSupplier> budget() {
-        return budget;
-    }
-
-    private synchronized long budgetBytes() {
-        return budget.map(LongSupplier::getAsLong).orElse(Long.MAX_VALUE);
+    public Optional<LongSupplier> budget() {
+        return budget.map(OrtBudget::bytes);
     }
 
     /**
@@ -180,12 +136,8 @@ public final class OrtMemory implements AutoCloseable {
      *
      * @throws BudgetTooSmallException if the weights have no room in it; the budget then stays
      */
-    public synchronized void setBudget(LongSupplier other) throws BudgetTooSmallException {
-        long leastBytes = weightsBytes + LEAST_ARENA_BYTES;
-        if (leastBytes > other.getAsLong()) {
-            throw tooSmall(other.getAsLong(), leastBytes);
-        }
-        budget = Optional.of(other);
+    public void setBudget(LongSupplier other) throws BudgetTooSmallException {
+        budget.orElseThrow().set(other);
     }
 
     /**
@@ -193,19 +145,16 @@ public final class OrtMemory implements AutoCloseable {
      *
      * @throws BudgetTooSmallException if they have not
      */
-    public synchronized void checkBudget() throws BudgetTooSmallException {
-        if (leastBytes() > budgetBytes()) {
-            throw tooSmall(budgetBytes(), leastBytes());
-        }
+    public void checkBudget() throws BudgetTooSmallException {
+        budget.orElseThrow().check(reachedBytes());
     }
 
-    /** The smallest budget for the predictions so far. */
-    private synchronized long leastBytes() {
-        return weightsBytes + Math.max(LEAST_ARENA_BYTES, largest.reachedBytes());
+    private synchronized long reachedBytes() {
+        return tally.reachedBytes();
     }
 
     private long limitBytes() {
-        return Math.max(LEAST_ARENA_BYTES, budgetBytes() - weightsBytes);
+        return budget.isPresent() ? budget.get().arenaBytes() : Long.MAX_VALUE;
     }
 
     private Optional<Run> begin() {
@@ -270,7 +219,7 @@ public final class OrtMemory implements AutoCloseable {
      * does not identify the pass of an allocation.
      */
     private synchronized boolean enter() {
-        predictions++;
+        tally.begun();
         if (closed || VirtualThreads.isCurrent()) {
             return false;
         }
@@ -286,17 +235,7 @@ public final class OrtMemory implements AutoCloseable {
     }
 
     private synchronized void count(long[] counters, long bytes) {
-        placed++;
-        outside += counters[RunCounters.OUTSIDE];
-        escaped += counters[RunCounters.ALIVE];
-        if (counters[RunCounters.REACHED] > largest.reachedBytes()) {
-            largest =
-                    new Largest(
-                            counters[RunCounters.FITTED],
-                            bytes,
-                            counters[RunCounters.MOST_BYTES],
-                            counters[RunCounters.REACHED]);
-        }
+        tally.placed(counters, bytes);
     }
 
     /** Records the allocations of the next prediction. */
@@ -324,33 +263,14 @@ public final class OrtMemory implements AutoCloseable {
 
     /** Returns the report of the predictions so far. */
     public synchronized PlanReport report() {
-        Plan plan =
-                placed == 0
-                        ? Plan.NONE
-                        : new PlanReportRecord.Plan(
-                                STRATEGY,
-                                (int) Math.min(largest.allocations(), Integer.MAX_VALUE),
-                                0,
-                                largest.bytes(),
-                                largest.mostBytes(),
-                                largest.reachedBytes(),
-                                largest.reachedBytes() == largest.mostBytes(),
-                                0);
         return new PlanReportRecord(
                 ENGINE,
                 Optional.empty(),
-                plan,
+                tally.plan(),
                 List.of(),
-                new PlanReportRecord.Predictions(
-                        predictions, predictions, placed, outside, 0, escaped, 0),
+                tally.predictions(),
                 Optional.empty(),
-                budget.map(
-                        bytes ->
-                                BudgetReportRecord.whole(
-                                        bytes.getAsLong(),
-                                        leastBytes(),
-                                        largest.reachedBytes(),
-                                        weightsBytes)));
+                budget.map(within -> within.report(tally.reachedBytes())));
     }
 
     private void free() {
