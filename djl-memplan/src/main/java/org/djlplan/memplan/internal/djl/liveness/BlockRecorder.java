@@ -112,7 +112,7 @@ final class BlockRecorder {
                 }
             } finally {
                 recorder.end();
-                Replay.leave(recorder.created());
+                Replay.leave(recorder.createdSince(0));
             }
         }
         // A scope of the block cannot distinguish a stand-in from an array, and closes it.

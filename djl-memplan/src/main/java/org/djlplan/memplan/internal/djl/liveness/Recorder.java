@@ -2,21 +2,14 @@ package org.djlplan.memplan.internal.djl.liveness;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
-import ai.djl.ndarray.NDManager;
-import ai.djl.ndarray.types.DataType;
 import java.util.ArrayList;
-import java.util.BitSet;
 import java.util.Collection;
-import java.util.IdentityHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
-import java.util.stream.Collectors;
-import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.internal.source.block.BlockRecording;
-import org.djlplan.thirdparty.guava.base.Strings;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
@@ -30,23 +23,14 @@ final class Recorder implements CreationScope.Listener {
         Object run() throws Throwable;
     }
 
+    /** Is less than each array's number. */
+    private static final int NOT_CREATED = -1;
+
     private final Thread owner = Thread.currentThread();
-    private final NDManager root;
-    private final int inputCount;
     private final boolean repeatable;
-    private final IdentityHashMap<NDArray, Integer> numbers = new IdentityHashMap<>();
-    private final List<NDArray> created = new ArrayList<>();
-    private final List<ArrayType> types = new ArrayList<>();
-    private final List<NDManager> managers = new ArrayList<>();
-    private final BitSet kept = new BitSet();
-    private final BitSet foreignMemory = new BitSet();
-    private final IdentityHashMap<NDArray, Integer> foreignNumbers = new IdentityHashMap<>();
-    private final List<BlockRecording.Array> foreign = new ArrayList<>();
+    private final CreatedArrays created;
+    private final ForeignArrays foreign;
     private final List<BlockRecording.Operation> operations = new ArrayList<>();
-    private final List<Long> ownBytes = new ArrayList<>();
-    private final BitSet closed = new BitSet();
-    private final BitSet exposed = new BitSet();
-    private final Reclaimer reclaimer = new Reclaimer();
     private Predicate<NDArray> reachable = array -> true;
     private boolean inOperation;
 
@@ -62,9 +46,8 @@ final class Recorder implements CreationScope.Listener {
      */
     Recorder(NDList inputs, boolean repeatable) {
         this.repeatable = repeatable;
-        root = inputs.head().getManager();
-        inputs.forEach(this::foreignNumber);
-        inputCount = foreign.size();
+        created = new CreatedArrays(inputs.head().getManager());
+        foreign = new ForeignArrays(inputs);
     }
 
     /**
@@ -78,26 +61,7 @@ final class Recorder implements CreationScope.Listener {
 
     @Override
     public void created(NDArray array) {
-        int number = created.size();
-        created.add(array);
-        numbers.put(array, number);
-        types.add(ArrayTypes.of(array));
-        managers.add(array.getManager());
-        ownBytes.add(sharing ? 0 : bytes(array));
-        reclaimer.created(ownBytes.get(number));
-        // Outside an operation the block has the array itself, so its uses are not recorded.
-        boolean unseen = !inOperation;
-        if (unseen || !DirectBuffers.known(array) || array.getDataType() == DataType.STRING) {
-            kept.set(number);
-        }
-        if (unseen) {
-            foreignMemory.set(number);
-        }
-        keepDirect(number);
-    }
-
-    private static long bytes(NDArray array) {
-        return array.getShape().size() * array.getDataType().getNumOfBytes();
+        created.add(array, sharing, !inOperation);
     }
 
     @Override
@@ -107,7 +71,7 @@ final class Recorder implements CreationScope.Listener {
 
     /** Excludes an array from closing from now on. */
     void keep(NDArray array) {
-        Optional.ofNullable(numbers.get(array)).ifPresent(kept::set);
+        created.find(array).ifPresent(CreatedArray::keep);
     }
 
     /**
@@ -115,7 +79,7 @@ final class Recorder implements CreationScope.Listener {
      * stand-in.
      */
     void expose(NDArray array) {
-        Optional.ofNullable(numbers.get(array)).ifPresent(exposed::set);
+        created.find(array).ifPresent(CreatedArray::expose);
     }
 
     /** Invalidates the recording, for a reason that users see. */
@@ -174,10 +138,10 @@ final class Recorder implements CreationScope.Listener {
             return call.run();
         }
         forbid(name, target, operands);
-        if (repeatable && reclaimer.due()) {
+        if (repeatable && created.isReclaimDue()) {
             reclaim(operands);
         }
-        int first = created.size();
+        int first = created.count();
         Object result = Optional.empty();
         inOperation = true;
         sharing = Effects.mayShare(name);
@@ -187,22 +151,14 @@ final class Recorder implements CreationScope.Listener {
             inOperation = false;
             note(name, operands, first, result);
             if (opaque) {
-                kept.set(first, created.size());
+                created.keepSince(first);
             }
             if (target.isEmpty()) {
-                keepElsewhere(first);
+                // Arrays of another call's manager, or the model's, are meant to live on.
+                created.keepElsewhereSince(first);
             }
         }
         return result;
-    }
-
-    /** Arrays created with a manager of another call, or the model's, are meant to live on. */
-    private void keepElsewhere(int first) {
-        for (int i = first; i < created.size(); i++) {
-            if (!Managers.within(managers.get(i), root)) {
-                kept.set(i);
-            }
-        }
     }
 
     private void forbid(String name, Optional<NDArray> target, Collection<NDArray> operands) {
@@ -210,7 +166,8 @@ final class Recorder implements CreationScope.Listener {
                 Effects.writes(name)
                         ? operands.stream().anyMatch(this::liesInForeignMemory)
                         : Effects.changesOwner(name)
-                                && target.filter(array -> !numbers.containsKey(array)).isPresent();
+                                && target.filter(array -> created.find(array).isEmpty())
+                                        .isPresent();
         if (changes) {
             refuse(name + " changes an array that the block was given");
         }
@@ -233,60 +190,32 @@ final class Recorder implements CreationScope.Listener {
      * no array except the operands of the next one.
      */
     private void reclaim(Collection<NDArray> operands) {
-        if (closeUnreachable(operands) > 0 && !reclaimer.due()) {
-            return;
-        }
-        reclaimer.collect(() -> closeUnreachable(operands));
-    }
-
-    private int closeUnreachable(Collection<NDArray> operands) {
-        int before = closed.cardinality();
-        for (int i = closed.nextClearBit(0); i < created.size(); i = closed.nextClearBit(i + 1)) {
-            NDArray array = created.get(i);
-            if (!reachable.test(array) && !Needed.containsSame(operands, array)) {
-                close(i);
-            }
-        }
-        reclaimer.left(aliveBytes());
-        return closed.cardinality() - before;
-    }
-
-    private long aliveBytes() {
-        long bytes = 0;
-        for (int i = closed.nextClearBit(0); i < created.size(); i = closed.nextClearBit(i + 1)) {
-            bytes += created.get(i).isReleased() ? 0 : ownBytes.get(i);
-        }
-        return bytes;
+        created.reclaim(
+                array ->
+                        !mayClose()
+                                || reachable.test(array)
+                                || Needed.containsSame(operands, array));
     }
 
     /** Closes an array that the block no longer needs, if it exists for this pass only. */
     void close(NDArray array) {
-        Optional.ofNullable(numbers.get(array)).ifPresent(this::close);
+        if (mayClose()) {
+            created.find(array).ifPresent(created::close);
+        }
     }
 
-    private void close(int number) {
-        NDArray array = created.get(number);
-        if (!over
-                && flaw.isEmpty()
-                && !kept.get(number)
-                && !exposed.get(number)
-                && !array.isReleased()
-                && !DirectBuffers.mayUseDirectBuffer(array)
-                && Managers.keepsOwnerDuringPass(managers.get(number), array.getManager(), root)) {
-            closed.set(number);
-            reclaimer.closed(ownBytes.get(number));
-            array.close();
-        }
+    private boolean mayClose() {
+        return !over && flaw.isEmpty();
     }
 
     /** Returns the number of closed arrays. */
     int closed() {
-        return closed.cardinality();
+        return created.closed();
     }
 
     private boolean liesInForeignMemory(NDArray array) {
-        Integer number = numbers.get(array);
-        return number == null || foreignMemory.get(number);
+        Optional<CreatedArray> own = created.find(array);
+        return own.isEmpty() || own.get().isInForeignMemory();
     }
 
     private void note(String name, Collection<NDArray> operands, int first, Object result) {
@@ -294,26 +223,24 @@ final class Recorder implements CreationScope.Listener {
         Set<Integer> reads = new LinkedHashSet<>();
         boolean shared = false;
         for (NDArray operand : operands) {
-            Integer number = numbers.get(operand);
-            if (number == null) {
-                reads.add(foreignNumber(operand));
+            Optional<CreatedArray> own = created.find(operand);
+            if (own.isPresent()) {
+                uses.add(own.get().number());
             } else {
-                uses.add(number);
+                reads.add(foreign.number(operand));
             }
             shared |= Effects.mayShare(name) && liesInForeignMemory(operand);
         }
         boolean returnsLast = false;
         for (NDArray array : ArrayProxies.arraysIn(result)) {
-            Integer number = numbers.get(array);
-            if (number != null && number < first) {
+            int number = created.find(array).map(CreatedArray::number).orElse(NOT_CREATED);
+            if (number >= 0 && number < first) {
                 uses.add(number);
             }
-            returnsLast |= number != null && number >= first && number == created.size() - 1;
+            returnsLast |= number >= first && number == created.count() - 1;
         }
-        for (int i = first; i < created.size(); i++) {
-            // Composite operations move arrays between internal managers.
-            managers.set(i, created.get(i).getManager());
-            foreignMemory.set(i, shared);
+        for (CreatedArray made : created.since(first)) {
+            made.completed(shared);
         }
         operations.add(
                 new BlockRecording.Operation(
@@ -321,27 +248,8 @@ final class Recorder implements CreationScope.Listener {
                         ImmutableList.copyOf(uses),
                         ImmutableList.copyOf(reads),
                         first,
-                        created.size(),
+                        created.count(),
                         returnsLast));
-    }
-
-    private int foreignNumber(NDArray array) {
-        return foreignNumbers.computeIfAbsent(
-                array,
-                key -> {
-                    foreign.add(
-                            new BlockRecording.Array(
-                                    ArrayTypes.of(array),
-                                    true,
-                                    Strings.nullToEmpty(array.getName())));
-                    return foreign.size() - 1;
-                });
-    }
-
-    private void keepDirect(int number) {
-        if (DirectBuffers.mayUseDirectBuffer(created.get(number))) {
-            kept.set(number);
-        }
     }
 
     /**
@@ -350,30 +258,30 @@ final class Recorder implements CreationScope.Listener {
      * @param outputs that the block returned, as real arrays
      */
     BlockRecording recording(List<NDArray> outputs) {
-        List<BlockRecording.Array> arrays = new ArrayList<>();
-        for (int i = 0; i < created.size(); i++) {
-            boolean moved = false;
-            if (!closed.get(i)) {
-                keepDirect(i);
-                moved = !Managers.keepsOwner(managers.get(i), created.get(i).getManager(), root);
-            }
-            arrays.add(new BlockRecording.Array(types.get(i), moved || kept.get(i), ""));
+        List<Integer> returned = new ArrayList<>();
+        for (NDArray output : outputs) {
+            created.find(output).map(CreatedArray::number).ifPresent(returned::add);
         }
         return new BlockRecording(
-                arrays,
-                foreign,
-                inputCount,
+                created.recorded(),
+                foreign.all(),
+                foreign.inputCount(),
                 operations,
-                outputs.stream()
-                        .filter(numbers::containsKey)
-                        .map(numbers::get)
-                        .distinct()
-                        .collect(Collectors.toList()));
+                ImmutableList.copyOf(new LinkedHashSet<>(returned)));
     }
 
-    /** Returns all created arrays. */
-    List<NDArray> created() {
-        return created;
+    /** Returns how many arrays were created so far. */
+    int createdCount() {
+        return created.count();
+    }
+
+    /** Returns the arrays that were created after the first so many. */
+    List<NDArray> createdSince(int count) {
+        List<NDArray> arrays = new ArrayList<>();
+        for (CreatedArray each : created.since(count)) {
+            arrays.add(each.array());
+        }
+        return arrays;
     }
 
     /**

@@ -5,7 +5,6 @@ import ai.djl.ndarray.NDList;
 import ai.djl.training.ParameterStore;
 import java.util.Collection;
 import java.util.function.Supplier;
-import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * One recorded pass through a tree of pure blocks. It closes arrays after the last child block that
@@ -18,11 +17,9 @@ record TreePass(ParameterStore store, Recorder recorder) {
 
     /** Runs a leaf, and closes all arrays that it created except those that it returns. */
     NDList inScope(Supplier<NDList> action) {
-        int first = recorder.created().size();
+        int before = recorder.createdCount();
         NDList outputs = action.get();
-        for (NDArray array :
-                ImmutableList.copyOf(
-                        recorder.created().subList(first, recorder.created().size()))) {
+        for (NDArray array : recorder.createdSince(before)) {
             if (outputs.stream().noneMatch(output -> ArrayProxies.real(output) == array)) {
                 recorder.close(array);
             }
