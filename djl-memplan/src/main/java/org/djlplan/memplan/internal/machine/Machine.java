@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.LongSummaryStatistics;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
+import java.util.StringTokenizer;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
 /**
@@ -79,18 +79,21 @@ public final class Machine {
      * tightest control group.
      */
     public OptionalLong memoryBytes() {
-        LongStream limits = groups().stream().mapToLong(Group::limitBytes);
-        return LongStream.concat(meminfo("MemTotal:").stream(), limits)
-                .filter(bytes -> bytes < NO_LIMIT)
-                .min();
+        return atMost(containerLimitBytes().orElse(NO_LIMIT), meminfo("MemTotal:"));
+    }
+
+    private static OptionalLong atMost(long limitBytes, OptionalLong bytes) {
+        long least = Math.min(limitBytes, bytes.orElse(NO_LIMIT));
+        return least < NO_LIMIT ? OptionalLong.of(least) : OptionalLong.empty();
     }
 
     /** Returns the limit of the tightest control group, in bytes; empty if there is none. */
     public OptionalLong containerLimitBytes() {
-        return groups().stream()
-                .mapToLong(Group::limitBytes)
-                .filter(bytes -> bytes < NO_LIMIT)
-                .min();
+        long least = NO_LIMIT;
+        for (Group group : groups()) {
+            least = Math.min(least, group.limitBytes());
+        }
+        return least < NO_LIMIT ? OptionalLong.of(least) : OptionalLong.empty();
     }
 
     /**
@@ -98,11 +101,13 @@ public final class Machine {
      * group is killed. Reclaimable file pages count as free.
      */
     public OptionalLong headroomBytes() {
-        LongStream inGroups =
-                groups().stream()
-                        .filter(group -> group.limitBytes() < NO_LIMIT)
-                        .mapToLong(group -> Math.max(0, group.limitBytes() - group.usedBytes()));
-        return LongStream.concat(meminfo("MemAvailable:").stream(), inGroups).min();
+        long least = NO_LIMIT;
+        for (Group group : groups()) {
+            if (group.limitBytes() < NO_LIMIT) {
+                least = Math.min(least, Math.max(0, group.limitBytes() - group.usedBytes()));
+            }
+        }
+        return atMost(least, meminfo("MemAvailable:"));
     }
 
     /**
@@ -182,7 +187,12 @@ public final class Machine {
     }
 
     private static List<String> words(String line) {
-        return List.of(line.strip().split(" +", -1));
+        List<String> words = new ArrayList<>();
+        StringTokenizer tokens = new StringTokenizer(line, " ");
+        while (tokens.hasMoreTokens()) {
+            words.add(tokens.nextToken());
+        }
+        return words;
     }
 
     private List<Group> groups() {
@@ -265,6 +275,9 @@ public final class Machine {
     private void addFolders(String controller, boolean unified, String path, List<Folder> folders) {
         for (String line : lines(root.resolve("proc/self/mountinfo"))) {
             // 35 31 0:32 ROOT MOUNT_POINT OPTIONS [TAGS] - TYPE SOURCE SUPER_OPTIONS
+            if (!line.contains(" - cgroup")) {
+                continue;
+            }
             List<String> fields = words(line);
             int dash = fields.indexOf("-");
             if (dash < 5 || fields.size() < dash + 4) {
@@ -316,10 +329,12 @@ public final class Machine {
     }
 
     private static OptionalLong statistic(Path file, String name) {
-        return lines(file).stream()
-                .filter(line -> line.startsWith(name + ' '))
-                .mapToLong(line -> Long.parseLong(line.substring(name.length() + 1).strip()))
-                .findFirst();
+        for (String line : lines(file)) {
+            if (line.startsWith(name + ' ')) {
+                return OptionalLong.of(Long.parseLong(line.substring(name.length() + 1).strip()));
+            }
+        }
+        return OptionalLong.empty();
     }
 
     /** Version 2 writes {@code max} for no limit. */
