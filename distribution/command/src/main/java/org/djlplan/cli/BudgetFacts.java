@@ -47,13 +47,15 @@ final class BudgetFacts {
                 json.get("pinnedBytes").getAsLong(),
                 json.get("pieces").getAsInt(),
                 json.get("slicedOperators").getAsInt(),
-                json.get("delegatedOperators").getAsInt(),
-                json.get("delegatedBytes").getAsLong(),
-                json.get("bytesLoadedPerPrediction").getAsLong(),
-                json.get("predictedStallNanos").getAsLong(),
-                lastStall.isJsonNull()
-                        ? OptionalLong.empty()
-                        : OptionalLong.of(lastStall.getAsLong()),
-                WeightIo.of(json.get("io").getAsString()).orElseThrow());
+                new BudgetReportRecord.Delegated(
+                        json.get("delegatedOperators").getAsInt(),
+                        json.get("delegatedBytes").getAsLong()),
+                new BudgetReportRecord.Loading(
+                        json.get("bytesLoadedPerPrediction").getAsLong(),
+                        json.get("predictedStallNanos").getAsLong(),
+                        lastStall.isJsonNull()
+                                ? OptionalLong.empty()
+                                : OptionalLong.of(lastStall.getAsLong()),
+                        WeightIo.of(json.get("io").getAsString()).orElseThrow()));
     }
 }

@@ -26,7 +26,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.djlplan.memplan.internal.budget.ResidentWeights;
 import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
-import org.djlplan.memplan.internal.runtime.ProcessMemory;
 import org.djlplan.memplan.internal.runtime.torch.OperatorNames;
 import org.djlplan.memplan.internal.runtime.torch.TorchMemory;
 import org.djlplan.memplan.report.PlanReport;
@@ -38,8 +37,7 @@ import org.djlplan.thirdparty.guava.primitives.Longs;
 
 /**
  * One model that runs in one mode in this process, step by step: load, warm up, write outputs,
- * time. The resident set is recorded when the engine is initialized and again when the model is
- * loaded, and its peak is tracked from then on.
+ * time.
  */
 final class ModelRun implements AutoCloseable {
 
@@ -54,18 +52,13 @@ final class ModelRun implements AutoCloseable {
 
     private final RunOptions options;
     private final ImmutableList<ModelInput> inputs;
-    private final ProcessMemory memory = new ProcessMemory();
     private final Map<Figure, Double> values = new EnumMap<>(Figure.class);
     private final RunMode mode;
-    private final boolean resetIdle;
-    private final OptionalLong idleBytes;
+    private final ResidentSet residentSet;
 
     /** One runner for each predicting thread; empty before the model is loaded. */
     private final List<Runner> runners = new ArrayList<>();
 
-    private boolean peaksKnown;
-    private OptionalLong loadedBytes = OptionalLong.empty();
-    private OptionalLong loadPeakBytes = OptionalLong.empty();
     private long[] nanos = {};
     private long pageFaults;
     private String outputSha256 = "";
@@ -82,8 +75,7 @@ final class ModelRun implements AutoCloseable {
         Rehearsal.run(options, mode);
         inputs = ModelInput.allocate(options.inputs());
         settle();
-        resetIdle = memory.resetPeak();
-        idleBytes = memory.residentBytes();
+        residentSet = ResidentSet.ofIdleProcess();
     }
 
     /**
@@ -95,9 +87,7 @@ final class ModelRun implements AutoCloseable {
         long start = System.nanoTime();
         runners.add(Runner.load(options, mode, inputs));
         values.put(Figure.LOAD_MILLIS, (System.nanoTime() - start) / 1e6);
-        loadPeakBytes = memory.peakBytes();
-        peaksKnown = resetIdle && memory.resetPeak();
-        loadedBytes = memory.residentBytes();
+        residentSet.modelIsLoaded();
     }
 
     /** Runs untimed predictions, and waits until their plans are made. */
@@ -171,13 +161,13 @@ final class ModelRun implements AutoCloseable {
     long[] time(int count) {
         fill(options.effort().seed());
         long[] times = new long[count];
-        OptionalLong before = memory.minorFaults();
+        OptionalLong before = residentSet.minorFaults();
         for (int i = 0; i < count; i++) {
             long start = System.nanoTime();
             runner().run();
             times[i] = System.nanoTime() - start;
         }
-        OptionalLong after = memory.minorFaults();
+        OptionalLong after = residentSet.minorFaults();
         nanos = Longs.concat(nanos, times);
         if (before.isPresent() && after.isPresent()) {
             pageFaults += after.getAsLong() - before.getAsLong();
@@ -224,15 +214,12 @@ final class ModelRun implements AutoCloseable {
 
     /** Returns by how many bytes the process has grown since before the model was loaded. */
     OptionalLong grownBytes() {
-        OptionalLong now = memory.residentBytes();
-        return now.isPresent() && idleBytes.isPresent()
-                ? OptionalLong.of(Math.max(0, now.getAsLong() - idleBytes.getAsLong()))
-                : OptionalLong.empty();
+        return residentSet.grownBytes();
     }
 
     /** Returns the figures, including latencies if predictions were timed. */
     RunFigures figures() {
-        notePeaks();
+        residentSet.peaks().ifPresent(this::notePeaks);
         if (nanos.length > 0) {
             Statistics times = new Statistics(nanos);
             values.put(Figure.MEDIAN_MILLIS, times.medianMillis());
@@ -260,23 +247,10 @@ final class ModelRun implements AutoCloseable {
         Lists.reverse(runners).forEach(Runner::close);
     }
 
-    private void notePeaks() {
-        OptionalLong peak = memory.peakBytes();
-        if (!peaksKnown
-                || peak.isEmpty()
-                || idleBytes.isEmpty()
-                || loadedBytes.isEmpty()
-                || loadPeakBytes.isEmpty()) {
-            return;
-        }
-        long highest = Math.max(peak.getAsLong(), loadPeakBytes.getAsLong());
-        values.put(Figure.PEAK, (double) highest);
-        values.put(Figure.PEAK_ABOVE_IDLE, above(highest, idleBytes.getAsLong()));
-        values.put(Figure.PEAK_ABOVE_LOADED, above(peak.getAsLong(), loadedBytes.getAsLong()));
-    }
-
-    private static double above(long peakBytes, long baseBytes) {
-        return Math.max(0, peakBytes - baseBytes);
+    private void notePeaks(ResidentSet.Peaks peaks) {
+        values.put(Figure.PEAK, (double) peaks.bytes());
+        values.put(Figure.PEAK_ABOVE_IDLE, (double) peaks.aboveIdleBytes());
+        values.put(Figure.PEAK_ABOVE_LOADED, (double) peaks.aboveLoadedBytes());
     }
 
     private void notePlan(PlanReport report) {

@@ -7,18 +7,17 @@ import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
-import org.djlplan.memplan.internal.plan.search.SearchLimits;
 import org.djlplan.study.csv.CsvFiles;
 import org.djlplan.study.csv.CsvPlan;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -86,23 +85,7 @@ public final class PlanCommand implements Callable<Integer> {
                             + "--capacity then refer to that plan.")
     private boolean parallel;
 
-    @Option(
-            names = "--capacity",
-            paramLabel = "BYTES",
-            description =
-                    "Search for a plan that fits, not for the smallest; exit with 1 if none"
-                            + " is found.")
-    private Long capacityBytes;
-
-    @Option(
-            names = "--time-limit",
-            paramLabel = "TIME",
-            defaultValue = "10s",
-            converter = DurationConverter.class,
-            description =
-                    "How long to search for a smaller plan if the best one is not proved "
-                            + "minimal: 30s, 500ms, or 0s for no search (default: 10s).")
-    private Duration timeLimit;
+    @Mixin private PlanSearch search = new PlanSearch();
 
     @Option(
             names = "--repeat",
@@ -137,7 +120,7 @@ public final class PlanCommand implements Callable<Integer> {
                 PlanRun.of(
                         input,
                         choice,
-                        searchLimits(),
+                        search.limits(!parallel),
                         ProgressLine.ifWatched(spec.commandLine().getErr()));
         OffsetPlan best =
                 run.bestPlan()
@@ -207,18 +190,6 @@ public final class PlanCommand implements Callable<Integer> {
         WholeFile.write(out, text.toString());
     }
 
-    private Optional<SearchLimits> searchLimits() {
-        if (timeLimit.isZero()) {
-            return Optional.empty();
-        }
-        SearchLimits limits =
-                SearchLimits.ofTime(timeLimit, Runtime.getRuntime().availableProcessors());
-        return Optional.of(
-                capacityBytes == null || parallel
-                        ? limits
-                        : limits.withCapacityBytes(capacityBytes));
-    }
-
     private boolean isOnnx() {
         return model instanceof ModelRef.OfFile
                 && model.engine().equals(Optional.of(EngineKind.ONNX_RUNTIME));
@@ -282,10 +253,8 @@ public final class PlanCommand implements Callable<Integer> {
         if (repeat < 1) {
             throw usage("--repeat must be at least 1: " + repeat);
         }
-        if (capacityBytes != null && capacityBytes < 0) {
-            throw usage("--capacity must not be negative: " + capacityBytes);
-        }
         try {
+            search.check();
             return PlanRun.Choice.named(strategy);
         } catch (IllegalArgumentException e) {
             throw usage(e.getMessage());
@@ -297,16 +266,10 @@ public final class PlanCommand implements Callable<Integer> {
     }
 
     private boolean isWithinCapacity(long bytes) {
-        if (capacityBytes == null || bytes <= capacityBytes) {
-            return true;
-        }
+        Optional<String> excess = search.excess(bytes);
         PrintWriter errors = spec.commandLine().getErr();
-        errors.println(
-                "djlplan: the best plan needs "
-                        + bytes
-                        + " bytes, more than the capacity of "
-                        + capacityBytes);
+        excess.ifPresent(problem -> errors.println("djlplan: " + problem));
         errors.flush();
-        return false;
+        return excess.isEmpty();
     }
 }

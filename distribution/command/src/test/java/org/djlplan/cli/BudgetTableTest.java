@@ -34,12 +34,9 @@ class BudgetTableTest {
                     5 * MB,
                     300,
                     3,
-                    40,
-                    6 * MB,
-                    225 * MB,
-                    MB,
-                    OptionalLong.of(2 * MB),
-                    WeightIo.DIRECT);
+                    new BudgetReportRecord.Delegated(40, 6 * MB),
+                    new BudgetReportRecord.Loading(
+                            225 * MB, MB, OptionalLong.of(2 * MB), WeightIo.DIRECT));
 
     private static BudgetTable table(Row... rows) {
         RunOptions options = new RunOptions();
@@ -167,7 +164,16 @@ class BudgetTableTest {
     void json_reportWithoutAPrediction_isReadAgain() {
         BudgetReport report =
                 new BudgetReportRecord(
-                        1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, OptionalLong.empty(), WeightIo.MMAP);
+                        1,
+                        2,
+                        3,
+                        4,
+                        5,
+                        6,
+                        7,
+                        new BudgetReportRecord.Delegated(8, 9),
+                        new BudgetReportRecord.Loading(
+                                10, 11, OptionalLong.empty(), WeightIo.MMAP));
         assertEquals(report, BudgetFacts.fromJson(BudgetFacts.toJson(report)));
     }
 }

@@ -9,12 +9,9 @@ import org.djlplan.thirdparty.guava.primitives.ImmutableIntArray;
  * A depth-first search that decides whether units fit into objects of given sizes: unit by unit in
  * the order of a {@link Sweep}, trying the smallest objects first.
  *
- * <p>From a position on, the search depends only on the times at which objects become free. Objects
- * are interchangeable if no later unit distinguishes their sizes, and the time at which an object
- * becomes free can be postponed until the next unit that fits into it. So states are compared with
- * the times sorted within each group of interchangeable objects, and a state that failed is not
- * tried again. A unit is not put into an unnecessarily large object if too few objects would remain
- * for later units ({@link Slack}).
+ * <p>From a position on, the search depends only on the times at which objects become free ({@link
+ * FreeObjects}), and a state that failed is not tried again. A unit is not put into an
+ * unnecessarily large object if too few objects would remain for later units ({@link Slack}).
  */
 final class Fitting {
 
@@ -31,23 +28,9 @@ final class Fitting {
     private final Sweep sweep;
     private final int from;
     private final int to;
-    private final int[] sizes;
     private final NodeBudget budget;
-
-    /**
-     * Per object, the first position from which on every unit that fits into it also fits into the
-     * next object.
-     */
-    private final int[] alikeFrom;
-
-    /**
-     * Per object and position, relative to the first position, the next position whose unit fits
-     * into the object.
-     */
-    private final int[][] nextUse;
-
+    private final FreeObjects free;
     private final Slack slack;
-    private final int[] freeFrom;
 
     /**
      * Per position, the current or last object of its unit; untried objects have smaller numbers.
@@ -73,61 +56,29 @@ final class Fitting {
         this.sweep = sweep;
         this.from = from;
         this.to = to;
-        this.sizes = sizes;
         this.budget = budget;
-        alikeFrom = new int[sizes.length];
-        nextUse = new int[sizes.length][];
-        freeFrom = new int[sizes.length];
         objects = new int[to - from];
         before = new int[to - from];
         states = new ImmutableIntArray[to - from];
+        free = new FreeObjects(sweep, from, to, sizes);
         slack = new Slack(sweep, from, to, sizes);
         deepest = from;
-        prepare();
         budget.spend((long) sizes.length * (to - from));
         outcome = search();
-    }
-
-    private void prepare() {
-        Arrays.fill(freeFrom, from);
-        int[] lastOfRank = new int[sweep.highestRank() + 1];
-        for (int position = from; position < to; position++) {
-            lastOfRank[sweep.rank(position)] = position + 1;
-        }
-        for (int object = 0; object < sizes.length; object++) {
-            int smaller = object + 1 < sizes.length ? sizes[object + 1] : 0;
-            for (int rank = smaller + 1; rank <= sizes[object]; rank++) {
-                alikeFrom[object] = Math.max(alikeFrom[object], lastOfRank[rank]);
-            }
-            nextUse[object] =
-                    object > 0 && sizes[object] == sizes[object - 1]
-                            ? nextUse[object - 1]
-                            : nextUses(sizes[object]);
-        }
-    }
-
-    private int[] nextUses(int size) {
-        int[] next = new int[to - from + 1];
-        next[to - from] = to;
-        for (int position = to - 1; position >= from; position--) {
-            next[position - from] =
-                    sweep.rank(position) <= size ? position : next[position - from + 1];
-        }
-        return next;
     }
 
     private Outcome search() {
         int position = from;
         boolean descending = true;
         while (position < to) {
-            budget.spend(sizes.length);
+            budget.spend(free.count());
             if (!budget.take()) {
                 return Outcome.GAVE_UP;
             }
             if (descending) {
                 deepest = Math.max(deepest, position);
-                states[position - from] = state(position);
-                objects[position - from] = sizes.length;
+                states[position - from] = free.state(position);
+                objects[position - from] = free.count();
             }
             if (!(descending && failed.contains(states[position - from]))
                     && placeFurther(position)) {
@@ -135,7 +86,7 @@ final class Fitting {
                 descending = true;
                 continue;
             }
-            if ((long) failed.size() * (sizes.length + 1) < MOST_REMEMBERED) {
+            if ((long) failed.size() * (free.count() + 1) < MOST_REMEMBERED) {
                 failed.add(states[position - from]);
             }
             if (position == from) {
@@ -143,8 +94,9 @@ final class Fitting {
             }
             position--;
             descending = false;
-            freeFrom[objects[position - from]] = before[position - from];
-            slack.giveBack(position, sizes[objects[position - from]]);
+            int object = objects[position - from];
+            free.setFreeFrom(object, before[position - from]);
+            slack.giveBack(position, free.size(object));
         }
         return Outcome.FITS;
     }
@@ -152,40 +104,25 @@ final class Fitting {
     /** Puts the unit of a position into the next untried object, if there is one. */
     private boolean placeFurther(int position) {
         int tried = objects[position - from];
-        boolean groupDone = tried < sizes.length;
+        boolean groupDone = tried < free.count();
         for (int object = tried - 1; object >= 0; object--) {
-            groupDone &= position >= alikeFrom[object];
+            groupDone &= free.isLikeNext(object, position);
             if (!groupDone
-                    && sizes[object] >= sweep.rank(position)
-                    && freeFrom[object] <= position) {
+                    && free.size(object) >= sweep.rank(position)
+                    && free.freeFrom(object) <= position) {
                 groupDone = true;
-                budget.spend(slack.steps(position, sizes[object]));
-                int blocked = slack.take(position, sizes[object]);
+                budget.spend(slack.steps(position, free.size(object)));
+                int blocked = slack.take(position, free.size(object));
                 if (blocked == to) {
                     objects[position - from] = object;
-                    before[position - from] = freeFrom[object];
-                    freeFrom[object] = Math.min(to, sweep.released(position));
+                    before[position - from] = free.freeFrom(object);
+                    free.setFreeFrom(object, Math.min(to, sweep.released(position)));
                     return true;
                 }
                 deepest = Math.max(deepest, blocked);
             }
         }
         return false;
-    }
-
-    /** Returns the position, and when the objects are free, sorted within groups. */
-    private ImmutableIntArray state(int position) {
-        int[] times = new int[sizes.length + 1];
-        times[sizes.length] = position;
-        int groupEnd = sizes.length;
-        for (int object = sizes.length - 1; object >= 0; object--) {
-            times[object] = nextUse[object][Math.max(position, freeFrom[object]) - from];
-            if (object == 0 || position < alikeFrom[object - 1]) {
-                Arrays.sort(times, object, groupEnd);
-                groupEnd = object;
-            }
-        }
-        return ImmutableIntArray.copyOf(times);
     }
 
     Outcome outcome() {

@@ -1,7 +1,6 @@
 package org.djlplan.memplan.internal.config;
 
 import java.util.EnumMap;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
@@ -9,7 +8,6 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.function.Function;
-import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
@@ -20,8 +18,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
  * @param threads the engine's threads per prediction, −1 for its default
  * @param liveness how intermediates of imperative blocks are closed early
  * @param verify whether the first planned predictions are compared with stock ones
- * @param warmup whether to record and plan while loading
- * @param inputShapes inputs for recording; empty to use those that the model describes
+ * @param warmup predictions while loading
  * @param workers number of threads that run forward passes
  * @param maxPredictions limit of predictions at once; empty for no limit
  * @param budget memory limit of the model, and how it is met
@@ -35,8 +32,7 @@ public record PlanOptions(
         int threads,
         Liveness liveness,
         boolean verify,
-        boolean warmup,
-        List<InputShape> inputShapes,
+        Warmup warmup,
         WorkerCount workers,
         OptionalInt maxPredictions,
         BudgetOptions budget,
@@ -58,7 +54,6 @@ public record PlanOptions(
     private static final String DELEGATION_ENABLED = DELEGATION_PREFIX + "enabled";
 
     public PlanOptions {
-        inputShapes = ImmutableList.copyOf(inputShapes);
         delegation = ImmutableMap.copyOf(delegation);
     }
 
@@ -114,7 +109,6 @@ public record PlanOptions(
                 liveness,
                 verify,
                 warmup,
-                inputShapes,
                 workers,
                 maxPredictions,
                 budget,
@@ -159,7 +153,6 @@ public record PlanOptions(
                 delegation.put(option.getKey(), value);
             }
         }
-        String warmup = values.getOrDefault(OptionKey.WARMUP, OptionKey.WARMUP.defaultValue());
         PlanOptions options =
                 new PlanOptions(
                         flag(values, OptionKey.ENABLED, true),
@@ -167,8 +160,9 @@ public record PlanOptions(
                         threads(values),
                         liveness(values),
                         flag(values, OptionKey.VERIFY, false),
-                        !warmup.equalsIgnoreCase("false"),
-                        inputShapes(warmup),
+                        Warmup.parse(
+                                values.getOrDefault(
+                                        OptionKey.WARMUP, OptionKey.WARMUP.defaultValue())),
                         workers(values),
                         given(values, OptionKey.MAX_PREDICTIONS, 1),
                         budget(values),
@@ -238,21 +232,6 @@ public record PlanOptions(
                                         OptionKey.SHARED_BUDGET.key(),
                                         text,
                                         "none or a size such as 256MB")));
-    }
-
-    private static List<InputShape> inputShapes(String warmup) {
-        if (warmup.equalsIgnoreCase("true") || warmup.equalsIgnoreCase("false")) {
-            return List.of();
-        }
-        return InputShape.parseAll(warmup)
-                .filter(shapes -> !shapes.isEmpty())
-                .orElseThrow(
-                        () ->
-                                wrong(
-                                        OptionKey.WARMUP.key(),
-                                        warmup,
-                                        "true, false, or shapes such as"
-                                                + " 1,3,224,224;1,128:int64"));
     }
 
     private static int threads(Map<OptionKey, String> values) {

@@ -142,9 +142,9 @@ final class OrtPlanning {
         try {
             memory.checkBudget();
             List<InputShape> inputs =
-                    options.inputShapes().isEmpty()
+                    options.warmup().inputShapes().isEmpty()
                             ? OrtAdapter.inputs(block)
-                            : options.inputShapes();
+                            : options.warmup().inputShapes();
             if (!inputs.isEmpty() && !LoadTimePredictions.fits(model, inputs)) {
                 LongSupplier budget = memory.budget().orElseThrow();
                 memory.setBudget(() -> BudgetReport.UNLIMITED);
@@ -172,8 +172,8 @@ final class OrtPlanning {
                 memory.weightsBytes() / MEGA);
         if (memory.hasBudget()) {
             tryBudget(model, block, memory);
-        } else if (options.warmup() && !options.inputShapes().isEmpty()) {
-            LoadTimePredictions.run(model, options.inputShapes());
+        } else if (options.warmup().enabled() && !options.warmup().inputShapes().isEmpty()) {
+            LoadTimePredictions.run(model, options.warmup().inputShapes());
         }
     }
 

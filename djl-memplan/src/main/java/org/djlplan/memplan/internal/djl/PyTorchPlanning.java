@@ -62,8 +62,8 @@ final class PyTorchPlanning {
             replaceBlock(
                     model,
                     wrap(model, loaded.map(BudgetedWeights.Loaded::block).orElse(block), loaded));
-            if (options.warmup()) {
-                LoadTimePredictions.run(model, options.inputShapes());
+            if (options.warmup().enabled()) {
+                LoadTimePredictions.run(model, options.warmup().inputShapes());
             }
         }
         return problem;
@@ -236,7 +236,7 @@ final class PyTorchPlanning {
      */
     private void refuse(Model model, BlockCode code, Liveness mode) {
         Finding reason = code.impurity().orElseThrow();
-        if (options.verify() || options.warmup()) {
+        if (options.verify() || options.warmup().enabled()) {
             throw new IllegalArgumentException(
                     (options.verify() ? OptionKey.VERIFY : OptionKey.WARMUP).key()
                             + "=true: runs a model more than once, which "
@@ -282,7 +282,7 @@ final class PyTorchPlanning {
 
     /** If nothing is closed early and nothing runs twice, the block's code does not matter. */
     private boolean dependsOnCode() {
-        return options.liveness() != Liveness.OFF || options.verify() || options.warmup();
+        return options.liveness() != Liveness.OFF || options.verify() || options.warmup().enabled();
     }
 
     private static boolean isImperative(Block block) {

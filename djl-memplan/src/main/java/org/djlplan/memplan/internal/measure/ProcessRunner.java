@@ -1,20 +1,14 @@
 package org.djlplan.memplan.internal.measure;
 
-import static org.djlplan.thirdparty.guava.base.Preconditions.checkState;
-
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Duration;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.LongStream;
 import org.djlplan.memplan.internal.child.ChildProcess.Answer;
@@ -44,46 +38,17 @@ public final class ProcessRunner implements CandidateRunner {
 
     private static final Logger logger = LoggerFactory.getLogger(ProcessRunner.class);
 
-    /** A turn with a larger undelayed fraction counts as undisturbed. */
-    private static final double UNDISTURBED = 0.95;
-
-    private static final int TRIES = 3;
-    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(300);
-
-    /** After this many disturbed turns in a row, turns are not repeated any more. */
-    private static final int HOPELESS = 5;
-
     private final OpenModelRequest model;
-    private final MeasuringJvm jvm;
     private final Limits limits;
     private final Urgency urgency;
     private final Machine machine;
     private final WorkTime workTime;
-    private int turns;
-    private int disturbedTurns;
-
-    /** Number of consecutive disturbed turns so far. */
-    private int disturbedInARow;
+    private final ReplacedChild child;
+    private final PreparedCandidates candidates = new PreparedCandidates();
+    private final Turns turns = new Turns();
 
     /** The fraction of the last request's time in which the process was not delayed by others. */
     private double lastPart = 1;
-
-    /** The results of prepared candidates that were not released, in any process. */
-    private final Map<Candidate, Trial> trials = new HashMap<>();
-
-    /** The slowest inference of each prepared candidate. */
-    private final Map<Candidate, Long> slowestNanos = new HashMap<>();
-
-    /** The candidates that the current process has prepared. */
-    private final Set<Candidate> inProcess = new HashSet<>();
-
-    private int starts;
-
-    /** Guarded by this. */
-    private Optional<MeasuringChild> child = Optional.empty();
-
-    /** Guarded by this. */
-    private boolean closed;
 
     private ProcessRunner(
             OpenModelRequest model,
@@ -92,11 +57,11 @@ public final class ProcessRunner implements CandidateRunner {
             Urgency urgency,
             Machine machine) {
         this.model = model;
-        this.jvm = jvm;
         this.limits = limits;
         this.urgency = urgency;
         this.machine = machine;
-        this.workTime = new WorkTime(machine);
+        workTime = new WorkTime(machine);
+        child = new ReplacedChild(model, jvm, limits, urgency);
     }
 
     /**
@@ -119,7 +84,7 @@ public final class ProcessRunner implements CandidateRunner {
             throws IOException {
         ProcessRunner runner = new ProcessRunner(model, jvm, limits, urgency, machine);
         try {
-            MeasuringChild unused = runner.process();
+            MeasuringChild unused = runner.child.get();
             return runner;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -134,9 +99,9 @@ public final class ProcessRunner implements CandidateRunner {
 
     @Override
     public Trial prepare(Candidate candidate) throws CandidateException, InterruptedException {
-        Trial known = trials.get(candidate);
-        if (known != null) {
-            return known;
+        Optional<Trial> known = candidates.trial(candidate);
+        if (known.isPresent()) {
+            return known.get();
         }
         return blaming(candidate, () -> prepareInProcess(candidate));
     }
@@ -147,45 +112,21 @@ public final class ProcessRunner implements CandidateRunner {
         return blaming(
                 candidate,
                 () -> {
-                    long[] nanos = timeUndisturbed(candidate, inferences);
-                    LongStream.of(nanos)
-                            .forEach(time -> slowestNanos.merge(candidate, time, Math::max));
+                    long[] nanos = turns.time(() -> timing(candidate, inferences));
+                    LongStream.of(nanos).forEach(time -> candidates.inference(candidate, time));
                     return nanos;
                 });
     }
 
-    /**
-     * Repeats disturbed timings, a few times at most. If all of them are disturbed, the waiting
-     * time of the process is subtracted evenly from the least disturbed turn, because it is unknown
-     * which inference was delayed.
-     */
-    private long[] timeUndisturbed(Candidate candidate, int inferences)
+    private Turns.Timing timing(Candidate candidate, int inferences)
             throws CandidateException, InterruptedException {
-        turns++;
-        long[] best = new long[0];
-        double bestPart = 0;
-        int tries = disturbedInARow < HOPELESS ? TRIES : 1;
-        for (int i = 0; i < tries && bestPart < UNDISTURBED; i++) {
-            TimeUnit.NANOSECONDS.sleep(i * PAUSE_NANOS);
-            long[] nanos =
-                    askPrepared(
-                            Messages.TIME,
-                            candidate,
-                            inferences,
-                            json -> Messages.nanos(json, inferences));
-            if (lastPart > bestPart) {
-                best = nanos;
-                bestPart = lastPart;
-            }
-        }
-        if (bestPart >= UNDISTURBED) {
-            disturbedInARow = 0;
-            return best;
-        }
-        disturbedTurns++;
-        disturbedInARow++;
-        double part = bestPart;
-        return LongStream.of(best).map(time -> Math.max(1, Math.round(time * part))).toArray();
+        long[] nanos =
+                askPrepared(
+                        Messages.TIME,
+                        candidate,
+                        inferences,
+                        json -> Messages.nanos(json, inferences));
+        return new Turns.Timing(nanos, lastPart);
     }
 
     @Override
@@ -195,11 +136,7 @@ public final class ProcessRunner implements CandidateRunner {
 
     @Override
     public Optional<String> caveat() {
-        return disturbedTurns * 4 > turns
-                ? Optional.of(
-                        "measured beside other work, which disturbed %d of %d turns"
-                                .formatted(disturbedTurns, turns))
-                : Optional.empty();
+        return turns.caveat();
     }
 
     @Override
@@ -212,9 +149,9 @@ public final class ProcessRunner implements CandidateRunner {
 
     @Override
     public void release(Candidate candidate) {
-        boolean there = inProcess.contains(candidate);
-        forget(candidate);
-        if (!there || isClosed()) {
+        boolean there = candidates.isInProcess(candidate);
+        candidates.forget(candidate);
+        if (!there || child.isClosed()) {
             return;
         }
         try {
@@ -232,27 +169,12 @@ public final class ProcessRunner implements CandidateRunner {
     /** Ends the process. A second call does nothing. */
     @Override
     public void close() {
-        Optional<MeasuringChild> last;
-        synchronized (this) {
-            closed = true;
-            last = child;
-            child = Optional.empty();
-        }
-        last.ifPresent(MeasuringChild::close);
+        child.close();
     }
 
     /** Returns the id of the current process, if there is one. */
-    synchronized Optional<Long> pid() {
-        return child.map(MeasuringChild::pid);
-    }
-
-    private synchronized boolean isClosed() {
-        return closed;
-    }
-
-    /** A process that ends because it was closed is not a candidate's failure. */
-    private void requireOpen() {
-        checkState(!isClosed(), "closed");
+    Optional<Long> pid() {
+        return child.pid();
     }
 
     private interface Step<T> {
@@ -265,15 +187,9 @@ public final class ProcessRunner implements CandidateRunner {
         try {
             return step.run();
         } catch (CandidateException e) {
-            forget(candidate);
+            candidates.forget(candidate);
             throw e;
         }
-    }
-
-    private void forget(Candidate candidate) {
-        trials.remove(candidate);
-        slowestNanos.remove(candidate);
-        inProcess.remove(candidate);
     }
 
     private Trial prepareInProcess(Candidate candidate)
@@ -286,10 +202,7 @@ public final class ProcessRunner implements CandidateRunner {
                         limits.prepare(),
                         Messages::trial);
         long nanos = (System.nanoTime() - start) / Math.max(1, trial.inferences());
-        slowestNanos.merge(candidate, nanos, Math::max);
-        trials.putIfAbsent(candidate, trial);
-        inProcess.add(candidate);
-        return trials.get(candidate);
+        return candidates.add(candidate, trial, nanos);
     }
 
     /**
@@ -303,7 +216,7 @@ public final class ProcessRunner implements CandidateRunner {
             String message =
                     "%d MB of memory are left, another candidate may need %d"
                             .formatted(free.getAsLong() >> 20, needed >> 20);
-            if (inProcess.size() < MemoryNeed.CANDIDATES) {
+            if (candidates.countInProcess() < MemoryNeed.CANDIDATES) {
                 throw new NoRoomException(message, false);
             }
             throw new CandidateException(Kind.REFUSED, message);
@@ -313,12 +226,12 @@ public final class ProcessRunner implements CandidateRunner {
     private <T> T askPrepared(
             String step, Candidate candidate, int inferences, Function<JsonElement, T> reader)
             throws CandidateException, InterruptedException {
-        if (!inProcess.contains(candidate)) {
+        if (!candidates.isInProcess(candidate)) {
             Trial unused = prepareInProcess(candidate);
         }
         return ask(
                 Messages.request(step, candidate, inferences),
-                limits.timing(inferences, slowestNanos.get(candidate)),
+                limits.timing(inferences, candidates.slowestNanos(candidate)),
                 reader);
     }
 
@@ -326,9 +239,9 @@ public final class ProcessRunner implements CandidateRunner {
             throws CandidateException, InterruptedException {
         Answer answer;
         try {
-            answer = askAsGuest(process(), request, patience);
+            answer = askAsGuest(child.get(), request, patience);
         } catch (IOException e) {
-            requireOpen();
+            child.requireOpen();
             throw new CandidateException(Kind.CRASHED, e.getMessage());
         } catch (InterruptedException e) {
             close();
@@ -343,7 +256,8 @@ public final class ProcessRunner implements CandidateRunner {
                         Kind.CRASHED, "the process sent an invalid answer: " + e);
             }
         }
-        requireOpen();
+        // A process that ends because it was closed is not a candidate's failure.
+        child.requireOpen();
         if (answer instanceof Answer.Failure failure) {
             throw new CandidateException(kind(failure), failure.message());
         }
@@ -378,37 +292,8 @@ public final class ProcessRunner implements CandidateRunner {
         return Kind.REFUSED;
     }
 
-    /** Returns the current process, or a new one if it has ended. */
-    private MeasuringChild process() throws IOException, InterruptedException {
-        MeasuringChild started;
-        synchronized (this) {
-            requireOpen();
-            if (child.isPresent()) {
-                return child.get();
-            }
-            if (starts > limits.restarts()) {
-                throw new IOException("%d processes died: no more is started".formatted(starts));
-            }
-            starts++;
-            started = MeasuringChild.start(jvm, model, urgency);
-            child = Optional.of(started);
-        }
-        try {
-            started.open(model, limits);
-            return started;
-        } catch (IOException | InterruptedException | RuntimeException e) {
-            endProcess();
-            throw e;
-        }
-    }
-
     private void endProcess() {
-        inProcess.clear();
-        Optional<MeasuringChild> dead;
-        synchronized (this) {
-            dead = child;
-            child = Optional.empty();
-        }
-        dead.ifPresent(MeasuringChild::close);
+        candidates.processEnded();
+        child.end();
     }
 }

@@ -5,7 +5,12 @@ import java.util.OptionalLong;
 import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.report.WeightIo;
 
-/** The implementation of {@link BudgetReport}. */
+/**
+ * The implementation of {@link BudgetReport}.
+ *
+ * @param delegated what a delegate runs
+ * @param loading of weights in a prediction
+ */
 public record BudgetReportRecord(
         long budgetBytes,
         long leastBudgetBytes,
@@ -14,15 +19,33 @@ public record BudgetReportRecord(
         long pinnedBytes,
         int pieces,
         int slicedOperators,
-        int delegatedOperators,
-        long delegatedBytes,
-        long bytesLoadedPerPrediction,
-        long predictedStallNanos,
-        OptionalLong lastStallNanos,
-        WeightIo io)
+        Delegated delegated,
+        Loading loading)
         implements BudgetReport {
 
     private static final double MEGA = 1e6;
+
+    /** The operators that a delegate runs, and the bytes that it takes. */
+    public record Delegated(int operators, long bytes) {
+
+        /** No operators. */
+        public static final Delegated NOTHING = new Delegated(0, 0);
+    }
+
+    /**
+     * How a prediction loads weights.
+     *
+     * @param bytes that every prediction loads
+     * @param predictedStallNanos how long it waits according to the plan
+     * @param lastStallNanos how long the last prediction waited; empty before the first
+     * @param io how weights are read
+     */
+    public record Loading(
+            long bytes, long predictedStallNanos, OptionalLong lastStallNanos, WeightIo io) {
+
+        /** Nothing is loaded, because all weights are mapped. */
+        static final Loading NOTHING = new Loading(0, 0, OptionalLong.empty(), WeightIo.MMAP);
+    }
 
     /**
      * Returns the report of a model that fits into its budget completely.
@@ -39,17 +62,43 @@ public record BudgetReportRecord(
                 weightsBytes,
                 0,
                 0,
-                0,
-                0,
-                0,
-                0,
-                OptionalLong.empty(),
-                WeightIo.MMAP);
+                Delegated.NOTHING,
+                Loading.NOTHING);
+    }
+
+    @Override
+    public int delegatedOperators() {
+        return delegated.operators();
+    }
+
+    @Override
+    public long delegatedBytes() {
+        return delegated.bytes();
+    }
+
+    @Override
+    public long bytesLoadedPerPrediction() {
+        return loading.bytes();
+    }
+
+    @Override
+    public long predictedStallNanos() {
+        return loading.predictedStallNanos();
+    }
+
+    @Override
+    public OptionalLong lastStallNanos() {
+        return loading.lastStallNanos();
+    }
+
+    @Override
+    public WeightIo io() {
+        return loading.io();
     }
 
     @Override
     public boolean isWhole() {
-        return pieces == 0 && delegatedOperators == 0;
+        return pieces == 0 && delegated.operators() == 0;
     }
 
     @Override
@@ -70,16 +119,19 @@ public record BudgetReportRecord(
         text.append(megabytes(weightsBytes)).append(" of weights in ").append(pieces);
         text.append(" pieces, ").append(megabytes(pinnedBytes)).append(" of them pinned, ");
         text.append(slicedOperators).append(" operators sliced, ");
-        if (delegatedOperators > 0) {
-            text.append(delegatedOperators).append(" delegated in ");
-            text.append(megabytes(delegatedBytes)).append(", ");
+        if (delegated.operators() > 0) {
+            text.append(delegated.operators()).append(" delegated in ");
+            text.append(megabytes(delegated.bytes())).append(", ");
         }
         text.append("arena ");
         text.append(megabytes(arenaBytes)).append("; a prediction loads ");
-        text.append(megabytes(bytesLoadedPerPrediction)).append(" by ").append(io);
-        text.append(" and stalls for ").append(millis(predictedStallNanos)).append(" as planned");
-        lastStallNanos.ifPresent(
-                nanos -> text.append(", ").append(millis(nanos)).append(" the last time"));
+        text.append(megabytes(loading.bytes())).append(" by ").append(loading.io());
+        text.append(" and stalls for ")
+                .append(millis(loading.predictedStallNanos()))
+                .append(" as planned");
+        lastStallNanos()
+                .ifPresent(
+                        nanos -> text.append(", ").append(millis(nanos)).append(" the last time"));
         return text.toString();
     }
 

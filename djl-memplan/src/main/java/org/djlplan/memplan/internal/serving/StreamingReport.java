@@ -62,12 +62,13 @@ final class StreamingReport {
                         .sum(),
                 serving.graph().pieces(),
                 serving.copy().slicedOperators(),
-                serving.interpreter().delegatedOperators(),
-                serving.delegatedBytes(),
-                timeline.loadedBytes(),
-                timeline.stallNanos(),
-                lastStallNanos,
-                io(serving));
+                new BudgetReportRecord.Delegated(
+                        serving.interpreter().delegatedOperators(), serving.delegatedBytes()),
+                new BudgetReportRecord.Loading(
+                        timeline.loadedBytes(),
+                        timeline.stallNanos(),
+                        lastStallNanos,
+                        io(serving)));
     }
 
     private static WeightIo io(BudgetedInterpreter serving) {

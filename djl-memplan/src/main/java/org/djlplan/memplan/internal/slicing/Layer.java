@@ -22,11 +22,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSortedMap;
  * @param output index of the output
  * @param in size of the input
  * @param out size of the output
- * @param kernelHeight rows of the kernel
- * @param kernelWidth columns of the kernel
- * @param strideHeight rows from one output to the next
- * @param strideWidth columns from one output to the next
- * @param padded whether the input is padded with zeros ({@code SAME})
+ * @param window from which it computes an output
  */
 record Layer(
         int operator,
@@ -37,11 +33,7 @@ record Layer(
         int output,
         Size in,
         Size out,
-        int kernelHeight,
-        int kernelWidth,
-        int strideHeight,
-        int strideWidth,
-        boolean padded) {
+        Window window) {
 
     /** Numbers of the format. */
     static final int SAME = 0;
@@ -76,14 +68,14 @@ record Layer(
 
     /** Returns the number of products per output. */
     int depth() {
-        return kernelHeight * kernelWidth * in.channels();
+        return window.height() * window.width() * in.channels();
     }
 
     /**
      * Returns whether the input itself is the matrix to multiply, so that no patches are copied.
      */
     boolean isPointwise() {
-        return kernelHeight == 1 && kernelWidth == 1 && strideHeight == 1 && strideWidth == 1;
+        return window.isPointwise();
     }
 
     /**
@@ -93,32 +85,19 @@ record Layer(
         return isPointwise() ? 0 : (long) rows * out.width() * channelBytes();
     }
 
-    /** Returns the padding above the first row, or left of the first column. */
-    static int paddingBefore(int in, int out, int kernel, int stride) {
-        return paddingOf(in, out, kernel, stride) / 2;
-    }
-
-    private static int paddingOf(int in, int out, int kernel, int stride) {
-        return Math.max(0, (out - 1) * stride + kernel - in);
-    }
-
     /** Returns the input row with which an output row begins, negative in the padding above. */
     int firstInputRow(int outputRow) {
-        int above =
-                padded ? paddingBefore(in.height(), out.height(), kernelHeight, strideHeight) : 0;
-        return outputRow * strideHeight - above;
+        return window.firstInputRow(in.height(), out.height(), outputRow);
     }
 
     /** Returns the columns of zeros on the left. */
     int paddingLeft() {
-        return padded ? paddingBefore(in.width(), out.width(), kernelWidth, strideWidth) : 0;
+        return window.paddingLeft(in.width(), out.width());
     }
 
     /** Returns the columns of zeros on the right. */
     int paddingRight() {
-        return padded
-                ? paddingOf(in.width(), out.width(), kernelWidth, strideWidth) - paddingLeft()
-                : 0;
+        return window.paddingRight(in.width(), out.width());
     }
 
     /** Returns the operators of the main graph that are such layers, by index. */
@@ -213,11 +192,12 @@ record Layer(
                         output,
                         new Size(in.get(1), in.get(2), in.get(3)),
                         new Size(out.get(1), out.get(2), out.get(3)),
-                        weights.get(1),
-                        weights.get(2),
-                        table.intValue("stride_h"),
-                        table.intValue("stride_w"),
-                        table.intValue("padding") == SAME));
+                        new Window(
+                                weights.get(1),
+                                weights.get(2),
+                                table.intValue("stride_h"),
+                                table.intValue("stride_w"),
+                                table.intValue("padding") == SAME)));
     }
 
     private static Optional<Layer> fullyConnected(
@@ -236,8 +216,7 @@ record Layer(
         Size in = new Size(1, 1, weights.get(1));
         Size out = new Size(1, 1, weights.get(0));
         return Optional.of(
-                new Layer(
-                        operator, false, input, filter, bias, output, in, out, 1, 1, 1, 1, false));
+                new Layer(operator, false, input, filter, bias, output, in, out, Window.ONE_PLACE));
     }
 
     private static long elements(TfLiteSubgraph graph, int id) {
@@ -251,22 +230,12 @@ record Layer(
 
     /** Layers that the engine would refuse, or compute differently, are left unchanged. */
     private static boolean fits(TfLiteSubgraph graph, Layer layer) {
-        long patches = (long) layer.kernelHeight * layer.kernelWidth * layer.in.channels();
+        Window window = layer.window;
+        long patches = (long) window.height() * window.width() * layer.in.channels();
         return patches <= Integer.MAX_VALUE / Float.BYTES
-                && layer.out.height
-                        == outputs(
-                                layer.in.height,
-                                layer.kernelHeight,
-                                layer.strideHeight,
-                                layer.padded)
-                && layer.out.width
-                        == outputs(
-                                layer.in.width, layer.kernelWidth, layer.strideWidth, layer.padded)
+                && layer.out.height == window.outputRows(layer.in.height)
+                && layer.out.width == window.outputColumns(layer.in.width)
                 && (layer.bias == TfLiteOperator.ABSENT
                         || elements(graph, layer.bias) == layer.out.channels());
-    }
-
-    private static int outputs(int in, int kernel, int stride, boolean padded) {
-        return padded ? (in - 1) / stride + 1 : in < kernel ? 0 : (in - kernel) / stride + 1;
     }
 }

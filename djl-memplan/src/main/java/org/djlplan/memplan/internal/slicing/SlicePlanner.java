@@ -270,7 +270,7 @@ public final class SlicePlanner {
 
     /** Returns the number of input bytes that are copied for some output rows. */
     private long inputBytes(Layer layer, int rows) {
-        long inputRows = (rows - 1L) * layer.strideHeight() + layer.kernelHeight();
+        long inputRows = (rows - 1L) * layer.window().strideHeight() + layer.window().height();
         boolean isView =
                 placed.contains(layer.input())
                         && layer.firstInputRow(rows)
@@ -279,7 +279,7 @@ public final class SlicePlanner {
                                 == 0;
         long sliceBytes = isView ? 0 : inputRows * layer.in().rowBytes();
         int padding = layer.paddingLeft() + layer.paddingRight();
-        boolean isPadded = layer.padded() && (layer.kernelHeight() > 1 || padding > 0);
+        boolean isPadded = layer.window().padded() && (layer.window().height() > 1 || padding > 0);
         long paddedBytes =
                 isPadded
                         ? inputRows

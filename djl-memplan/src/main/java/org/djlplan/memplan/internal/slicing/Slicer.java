@@ -214,7 +214,7 @@ public final class Slicer {
     }
 
     private static int endInputRow(Layer layer, int beginRow, int rows) {
-        return layer.firstInputRow(beginRow + rows - 1) + layer.kernelHeight();
+        return layer.firstInputRow(beginRow + rows - 1) + layer.window().height();
     }
 
     /** Adds the padding around a slice of the input. */

@@ -49,8 +49,7 @@ class PlanOptionsTest {
                         -1,
                         Liveness.AUTO,
                         false,
-                        false,
-                        List.of(),
+                        Warmup.NONE,
                         new WorkerCount(WorkerCount.AUTO),
                         OptionalInt.empty(),
                         BudgetOptions.UNLIMITED,
@@ -86,10 +85,11 @@ class PlanOptionsTest {
                         2,
                         Liveness.OP,
                         true,
-                        true,
-                        List.of(
-                                new InputShape(List.of(1L, 3L), "float32"),
-                                new InputShape(List.of(7L), "int64")),
+                        new Warmup(
+                                true,
+                                List.of(
+                                        new InputShape(List.of(1L, 3L), "float32"),
+                                        new InputShape(List.of(7L), "int64"))),
                         new WorkerCount(5),
                         OptionalInt.of(7),
                         new BudgetOptions(

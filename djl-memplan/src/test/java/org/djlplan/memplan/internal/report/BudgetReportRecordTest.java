@@ -42,12 +42,9 @@ class BudgetReportRecordTest {
                         0,
                         310,
                         5,
-                        0,
-                        0,
-                        240_000_000,
-                        0,
-                        OptionalLong.empty(),
-                        WeightIo.DIRECT);
+                        BudgetReportRecord.Delegated.NOTHING,
+                        new BudgetReportRecord.Loading(
+                                240_000_000, 0, OptionalLong.empty(), WeightIo.DIRECT));
         assertFalse(report.attainable());
         assertEquals(
                 "budget 10.0 MB (too small: at least 20.0 MB): 240.0 MB of weights in 310 pieces,"

@@ -26,12 +26,9 @@ class PlanReportRecordTest {
                     8_000_000,
                     310,
                     5,
-                    0,
-                    0,
-                    232_000_000,
-                    1_200_000,
-                    OptionalLong.of(900_000),
-                    WeightIo.MMAP);
+                    BudgetReportRecord.Delegated.NOTHING,
+                    new BudgetReportRecord.Loading(
+                            232_000_000, 1_200_000, OptionalLong.of(900_000), WeightIo.MMAP));
 
     private static final PlanReport PLANNED =
             new PlanReportRecord(

@@ -7,17 +7,13 @@ import ai.djl.nn.Block;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.ParameterizedType;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.function.Function;
 import org.djlplan.thirdparty.asm.Handle;
 import org.djlplan.thirdparty.asm.Opcodes;
@@ -25,8 +21,6 @@ import org.djlplan.thirdparty.asm.Type;
 import org.djlplan.thirdparty.asm.tree.InvokeDynamicInsnNode;
 import org.djlplan.thirdparty.asm.tree.MethodNode;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
-import org.djlplan.thirdparty.guava.hash.Hasher;
-import org.djlplan.thirdparty.guava.hash.Hashing;
 import org.djlplan.thirdparty.guava.reflect.TypeToken;
 
 /**
@@ -58,19 +52,14 @@ final class CodeReader {
 
     private final Block block;
     private final Set<Class<?>> classes = new LinkedHashSet<>();
-    private final Set<Lambda> lambdas = new LinkedHashSet<>();
-    private final Map<String, Set<Lambda>> inFields = new HashMap<>();
-    private final Set<String> written = new HashSet<>();
+    private final KnownFunctions functions = new KnownFunctions();
     private final Map<Key, Summary> summaries = new HashMap<>();
     private final Set<Key> done = new LinkedHashSet<>();
-    private final Map<String, Finding> findings = new LinkedHashMap<>();
-    private final Map<String, String> hashes = new TreeMap<>();
-    private final Map<String, Optional<Class<?>>> loaded = new HashMap<>();
+    private final Findings findings = new Findings();
+    private final ReadClasses readClasses = new ReadClasses();
     private final Set<Class<?>> statics = new LinkedHashSet<>();
     private boolean grown;
-    private boolean opaque;
     private int readings;
-    private boolean quiet;
 
     CodeReader(Block block) {
         this.block = block;
@@ -82,16 +71,7 @@ final class CodeReader {
         } catch (LinkageError | StackOverflowError | RuntimeException e) {
             find(Finding.Kind.OPAQUE, block.getClass(), "has code that cannot be read: " + e);
         }
-        Hasher hasher = Hashing.sha256().newHasher();
-        hashes.forEach(
-                (name, hash) ->
-                        hasher.putString(name, StandardCharsets.UTF_8)
-                                .putString(hash, StandardCharsets.UTF_8));
-        return new BlockCode(
-                hasher.hash().toString(),
-                ImmutableList.copyOf(findings.values()),
-                statics,
-                hashes.keySet());
+        return new BlockCode(readClasses.hash(), findings.all(), statics, readClasses.names());
     }
 
     private void follow() {
@@ -104,15 +84,11 @@ final class CodeReader {
             grown = false;
             done.clear();
             new Flow(this, block.getClass()).callFromOutside(FORWARD, FORWARD_DESCRIPTOR);
-            // The values that these methods read decide nothing, because they are only for logs and
-            // maps.
-            quiet = true;
-            for (Class<?> type : ImmutableList.copyOf(classes)) {
-                readJdkCallbacks(type);
-            }
-            quiet = false;
-        } while (grown && !opaque && ++rounds < MOST_ROUNDS);
-        if (grown && !opaque) {
+            // These methods read values only for logs and maps.
+            findings.ignoringLooks(
+                    () -> ImmutableList.copyOf(classes).forEach(this::readJdkCallbacks));
+        } while (grown && !findings.areOpaque() && ++rounds < MOST_ROUNDS);
+        if (grown && !findings.areOpaque()) {
             find(Finding.Kind.OPAQUE, block.getClass(), "reaches too much code to be read");
         }
     }
@@ -146,8 +122,7 @@ final class CodeReader {
         for (Class<?> at = holder.getClass();
                 at != null && !place.isEmpty();
                 at = at.getSuperclass()) {
-            inFields.computeIfAbsent(field(at.getName(), place), key -> new LinkedHashSet<>())
-                    .addAll(candidates);
+            functions.hold(field(at.getName(), place), candidates);
         }
     }
 
@@ -186,7 +161,7 @@ final class CodeReader {
 
     /** Records that a field may later have other content. */
     void writes(String field) {
-        grown |= written.add(field);
+        grown |= functions.write(field);
     }
 
     /** Records a class that has instances. */
@@ -248,16 +223,7 @@ final class CodeReader {
 
     /** Records a function that may be called from anywhere. */
     void escaped(Lambda lambda) {
-        boolean known =
-                lambdas.stream()
-                        .anyMatch(
-                                other ->
-                                        other.body().equals(lambda.body())
-                                                && other.type().equals(lambda.type()));
-        if (!known) {
-            lambdas.add(lambda);
-            grown = true;
-        }
+        grown |= functions.escape(lambda);
     }
 
     /**
@@ -267,9 +233,7 @@ final class CodeReader {
      */
     List<Lambda> functions(Class<?> type, Optional<String> field) {
         List<Lambda> found = new ArrayList<>();
-        boolean known =
-                field.filter(f -> inFields.containsKey(f) && !written.contains(f)).isPresent();
-        for (Lambda lambda : known ? inFields.get(field.orElseThrow()) : lambdas) {
+        for (Lambda lambda : functions.reachable(field)) {
             Optional<Class<?>> implemented =
                     load(lambda.type().replace('/', '.'), lambda.host().getClassLoader());
             if (implemented.isPresent() && type.isAssignableFrom(implemented.get())) {
@@ -305,23 +269,14 @@ final class CodeReader {
                 || NDManager.class.isAssignableFrom(type);
     }
 
+    /** Returns a class, not initialized; empty if there is none. */
     Optional<Class<?>> load(String name, ClassLoader loader) {
-        return loaded.computeIfAbsent(
-                name,
-                key -> {
-                    try {
-                        return Optional.of(Class.forName(name, false, loader));
-                    } catch (ClassNotFoundException | LinkageError e) {
-                        return Optional.empty();
-                    }
-                });
+        return readClasses.load(name, loader);
     }
 
     /** Returns the class file of a class, on which the result depends from now on. */
     Optional<ClassFile> file(Class<?> type) {
-        Optional<ClassFile> file = ClassFile.of(type);
-        hashes.put(type.getName(), file.map(ClassFile::hash).orElse("?"));
-        return file;
+        return readClasses.file(type);
     }
 
     void find(Finding.Kind kind, Class<?> where, String what) {
@@ -331,11 +286,7 @@ final class CodeReader {
     }
 
     void find(Finding finding) {
-        if (quiet && finding.kind() == Finding.Kind.LOOKS) {
-            return;
-        }
-        opaque |= finding.kind() == Finding.Kind.OPAQUE;
-        findings.putIfAbsent(finding.className() + finding.kind() + finding.what(), finding);
+        findings.add(finding);
     }
 
     /** Follows the static fields of a class that the code reads. */
@@ -363,7 +314,7 @@ final class CodeReader {
             int flag = operand.constant().orElse(-1);
             boolean known = flag == 0 || flag == 1;
             constants.append(known ? (char) ('0' + flag) : '?');
-            operand.field().filter(inFields::containsKey).ifPresent(constants::append);
+            operand.field().filter(functions::areIn).ifPresent(constants::append);
             arguments.add(
                     known || operand.constant().isEmpty() ? operand : Value.plain(operand.size()));
         }
@@ -373,7 +324,7 @@ final class CodeReader {
             find(Finding.Kind.OPAQUE, block.getClass(), "reaches too much code to be read");
         }
         // Nothing analyzed later can change the result then.
-        if (!opaque && done.add(key)) {
+        if (!findings.areOpaque() && done.add(key)) {
             readings++;
             int before = summary.extent();
             new Flow(this, owner).read(method, arguments, summary);

@@ -1,9 +1,6 @@
 package org.djlplan.memplan.internal.plan.search;
 
-import static org.djlplan.memplan.internal.plan.search.Technique.CONFLICT_WEIGHTS;
 import static org.djlplan.memplan.internal.plan.search.Technique.DOMINANCE;
-import static org.djlplan.memplan.internal.plan.search.Technique.FAIL_FIRST;
-import static org.djlplan.memplan.internal.plan.search.Technique.LOCAL_VALLEYS;
 import static org.djlplan.memplan.internal.plan.search.Technique.RELEASE_BOUND;
 import static org.djlplan.memplan.internal.plan.search.Technique.SUPPORT;
 
@@ -14,7 +11,7 @@ import java.util.Set;
 
 /**
  * Draws conclusions from a partial plan: the lowest possible offset of each remaining unit, the
- * floors that this raises, whether everything can still fit, and the section to decide next.
+ * floors that this raises, and whether everything can still fit.
  */
 final class Inference {
 
@@ -23,9 +20,6 @@ final class Inference {
     private final boolean releaseBound;
     private final boolean support;
     private final boolean dominance;
-    private final boolean localValleys;
-    private final boolean failFirst;
-    private final boolean conflictWeights;
 
     /** Per unit: the highest floor of its sections, and its lowest possible offset. */
     private final long[] highestFloor;
@@ -35,11 +29,7 @@ final class Inference {
     /** Per section: sizes that cannot start lower; then the lowest offset of a member. */
     private final long[] above;
 
-    /** Per section: the number of units that may lie directly on its floor. */
-    private final int[] candidates;
-
-    /** Per section: how often attempts failed there. */
-    private final long[] failures;
+    private final SectionChoice choice;
 
     Inference(PartialPlan partial, Set<Technique> techniques) {
         this.partial = partial;
@@ -47,14 +37,10 @@ final class Inference {
         releaseBound = techniques.contains(RELEASE_BOUND);
         support = techniques.contains(SUPPORT);
         dominance = techniques.contains(DOMINANCE);
-        localValleys = techniques.contains(LOCAL_VALLEYS);
-        failFirst = techniques.contains(FAIL_FIRST);
-        conflictWeights = techniques.contains(CONFLICT_WEIGHTS);
         highestFloor = new long[sections.units];
         least = new long[sections.units];
         above = new long[sections.count];
-        candidates = new int[sections.count];
-        failures = new long[sections.count];
+        choice = new SectionChoice(partial, techniques);
     }
 
     /** Returns the lowest possible offset of a unit, as of the last {@link #decide}. */
@@ -78,13 +64,13 @@ final class Inference {
                 return OptionalInt.empty();
             }
         } while (raise(part));
-        return OptionalInt.of(valley(part));
+        return OptionalInt.of(choice.valley(part));
     }
 
     private boolean bound(PartialPlan.Part part, long capacity) {
         for (int s = part.from(); s <= part.to(); s++) {
             if (partial.open[s] > 0 && partial.floor[s] + partial.open[s] > capacity) {
-                failures[s]++;
+                choice.failed(s);
                 return false;
             }
         }
@@ -98,7 +84,7 @@ final class Inference {
         for (int unit : part.units()) {
             long offset = lacksSupport(unit) ? onUnplaced(unit) : highestFloor[unit];
             if (offset > capacity - sections.bytes[unit]) {
-                failures[sections.first[unit]]++;
+                choice.failed(sections.first[unit]);
                 return false;
             }
             least[unit] = offset;
@@ -140,7 +126,7 @@ final class Inference {
             for (int s = sections.first[unit]; s <= sections.last[unit]; s++) {
                 above[s] += sections.bytes[unit];
                 if (above[s] > most) {
-                    failures[s]++;
+                    choice.failed(s);
                     return false;
                 }
             }
@@ -151,7 +137,7 @@ final class Inference {
     /** Raises floors to the lowest offset of any member; returns whether any floor was lower. */
     private boolean raise(PartialPlan.Part part) {
         Arrays.fill(above, part.from(), part.to() + 1, -1);
-        Arrays.fill(candidates, part.from(), part.to() + 1, 0);
+        choice.begin(part);
         for (int i = part.units().length - 1; i >= 0; i--) {
             int unit = part.units()[i];
             for (int s = sections.first[unit]; s <= sections.last[unit]; s++) {
@@ -159,7 +145,7 @@ final class Inference {
                     above[s] = least[unit];
                 }
                 if (least[unit] == partial.floor[s]) {
-                    candidates[s]++;
+                    choice.mayLieOnFloor(s);
                 }
             }
         }
@@ -171,57 +157,6 @@ final class Inference {
             }
         }
         return raised;
-    }
-
-    /**
-     * Returns a section of a valley: a run of sections with one floor, with higher floors on both
-     * sides. A unit right on the floor of a valley lies within the valley, so it lies on all of its
-     * sections' floors.
-     */
-    private int valley(PartialPlan.Part part) {
-        int best = -1;
-        int from = part.from();
-        while (from <= part.to()) {
-            if (partial.open[from] == 0) {
-                from++;
-                continue;
-            }
-            int to = from;
-            while (to < part.to()
-                    && partial.open[to + 1] > 0
-                    && partial.floor[to + 1] == partial.floor[from]) {
-                to++;
-            }
-            if (isWall(part, from - 1, from) && isWall(part, to + 1, from)) {
-                for (int s = from; s <= to; s++) {
-                    if (best < 0 || better(s, best)) {
-                        best = s;
-                    }
-                }
-            }
-            from = to + 1;
-        }
-        return best;
-    }
-
-    private boolean isWall(PartialPlan.Part part, int beside, int valley) {
-        return beside < part.from()
-                || beside > part.to()
-                || partial.open[beside] == 0
-                || partial.floor[beside] > partial.floor[valley];
-    }
-
-    private boolean better(int section, int than) {
-        if (!localValleys && partial.floor[section] != partial.floor[than]) {
-            return partial.floor[section] < partial.floor[than];
-        }
-        double weight = failFirst ? candidates[section] : 1;
-        double other = failFirst ? candidates[than] : 1;
-        if (conflictWeights) {
-            weight *= 1.0 + failures[than];
-            other *= 1.0 + failures[section];
-        }
-        return weight < other;
     }
 
     /**

@@ -4,6 +4,7 @@
  *
  * <p>{@link org.djlplan.memplan.internal.plan.search.ExactSearch} is the strategy. Inside, a {@code
  * Worker} makes attempts of growing effort; each is a depth-first {@code CapacitySearch} at one
- * capacity over a {@code PartialPlan}, pruned by {@code Inference}.
+ * capacity over a {@code PartialPlan}, pruned by {@code Inference}. {@code SectionChoice} says what
+ * to decide next.
  */
 package org.djlplan.memplan.internal.plan.search;

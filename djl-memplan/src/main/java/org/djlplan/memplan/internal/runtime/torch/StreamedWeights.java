@@ -251,12 +251,12 @@ public final class StreamedWeights implements AutoCloseable {
                 plan.map(ResidencyPlan::pinnedBytes).orElse(0L),
                 file.pieces().size(),
                 slicedOperators,
-                0,
-                0,
-                plan.map(ResidencyPlan::loadedBytes).orElse(0L),
-                0,
-                lastWaitedNanos,
-                direct() ? WeightIo.DIRECT : WeightIo.MMAP);
+                BudgetReportRecord.Delegated.NOTHING,
+                new BudgetReportRecord.Loading(
+                        plan.map(ResidencyPlan::loadedBytes).orElse(0L),
+                        0,
+                        lastWaitedNanos,
+                        direct() ? WeightIo.DIRECT : WeightIo.MMAP));
     }
 
     private long leastWindowBytes() {

@@ -1,0 +1,76 @@
+package org.djlplan.cli;
+
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.djlplan.memplan.internal.runtime.ProcessMemory;
+
+/**
+ * The resident set of this process in one run of a model: when the engine is initialized, when the
+ * model is loaded, and its peak from each of these on. Figures are absent if the system does not
+ * report them.
+ */
+final class ResidentSet {
+
+    private final ProcessMemory memory = new ProcessMemory();
+    private final OptionalLong idleBytes;
+    private boolean peaksKnown;
+    private OptionalLong loadPeakBytes = OptionalLong.empty();
+    private OptionalLong loadedBytes = OptionalLong.empty();
+
+    private ResidentSet() {
+        peaksKnown = memory.resetPeak();
+        idleBytes = memory.residentBytes();
+    }
+
+    /**
+     * Peaks of the resident set in bytes.
+     *
+     * @param bytes since the engine was initialized
+     * @param aboveIdleBytes the same, without the bytes at that time
+     * @param aboveLoadedBytes since the model was loaded, without the bytes at that time
+     */
+    record Peaks(long bytes, long aboveIdleBytes, long aboveLoadedBytes) {}
+
+    /** Records the resident set of this process, whose engine is initialized. */
+    static ResidentSet ofIdleProcess() {
+        return new ResidentSet();
+    }
+
+    /** Records the resident set now, and the peak while the model was loaded. */
+    void modelIsLoaded() {
+        loadPeakBytes = memory.peakBytes();
+        peaksKnown = peaksKnown && memory.resetPeak();
+        loadedBytes = memory.residentBytes();
+    }
+
+    /** Returns by how many bytes the process has grown since it was idle. */
+    OptionalLong grownBytes() {
+        OptionalLong now = memory.residentBytes();
+        return now.isPresent() && idleBytes.isPresent()
+                ? OptionalLong.of(Math.max(0, now.getAsLong() - idleBytes.getAsLong()))
+                : OptionalLong.empty();
+    }
+
+    /** Returns the number of page faults without input and output. */
+    OptionalLong minorFaults() {
+        return memory.minorFaults();
+    }
+
+    /** Returns the peaks so far; empty if no model was loaded, or they are not known. */
+    Optional<Peaks> peaks() {
+        OptionalLong peak = memory.peakBytes();
+        if (!peaksKnown
+                || peak.isEmpty()
+                || idleBytes.isEmpty()
+                || loadedBytes.isEmpty()
+                || loadPeakBytes.isEmpty()) {
+            return Optional.empty();
+        }
+        long highest = Math.max(peak.getAsLong(), loadPeakBytes.getAsLong());
+        return Optional.of(
+                new Peaks(
+                        highest,
+                        Math.max(0, highest - idleBytes.getAsLong()),
+                        Math.max(0, peak.getAsLong() - loadedBytes.getAsLong())));
+    }
+}

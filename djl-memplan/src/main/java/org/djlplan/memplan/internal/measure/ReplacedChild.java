@@ -1,0 +1,101 @@
+package org.djlplan.memplan.internal.measure;
+
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkState;
+
+import java.io.IOException;
+import java.util.Optional;
+import org.djlplan.memplan.internal.measure.MeasuringChild.Limits;
+import org.djlplan.memplan.spi.DelegableModel.Urgency;
+
+/**
+ * A measuring process that another one replaces if it ended, until too many have ended. One thread
+ * may use it while another one closes it.
+ */
+final class ReplacedChild implements AutoCloseable {
+
+    private final OpenModelRequest model;
+    private final MeasuringJvm jvm;
+    private final Limits limits;
+    private final Urgency urgency;
+
+    /** Guarded by this. */
+    private int starts;
+
+    /** Guarded by this. */
+    private Optional<MeasuringChild> child = Optional.empty();
+
+    /** Guarded by this. */
+    private boolean closed;
+
+    ReplacedChild(OpenModelRequest model, MeasuringJvm jvm, Limits limits, Urgency urgency) {
+        this.model = model;
+        this.jvm = jvm;
+        this.limits = limits;
+        this.urgency = urgency;
+    }
+
+    /**
+     * Returns the current process, or a new one that has opened the model.
+     *
+     * @throws IOException if no process can be started, it cannot open the model, or too many have
+     *     ended
+     * @throws IllegalStateException if this is closed
+     */
+    MeasuringChild get() throws IOException, InterruptedException {
+        MeasuringChild started;
+        synchronized (this) {
+            requireOpen();
+            if (child.isPresent()) {
+                return child.get();
+            }
+            if (starts > limits.restarts()) {
+                throw new IOException("%d processes died: no more is started".formatted(starts));
+            }
+            starts++;
+            started = MeasuringChild.start(jvm, model, urgency);
+            child = Optional.of(started);
+        }
+        try {
+            started.open(model, limits);
+            return started;
+        } catch (IOException | InterruptedException | RuntimeException e) {
+            end();
+            throw e;
+        }
+    }
+
+    /** Ends the current process, if there is one; the next {@link #get} starts another one. */
+    void end() {
+        Optional<MeasuringChild> dead;
+        synchronized (this) {
+            dead = child;
+            child = Optional.empty();
+        }
+        dead.ifPresent(MeasuringChild::close);
+    }
+
+    /** Ends the current process, and starts no more. A second call does nothing. */
+    @Override
+    public void close() {
+        synchronized (this) {
+            closed = true;
+        }
+        end();
+    }
+
+    /** Returns the id of the current process, if there is one. */
+    synchronized Optional<Long> pid() {
+        return child.map(MeasuringChild::pid);
+    }
+
+    synchronized boolean isClosed() {
+        return closed;
+    }
+
+    /**
+     * @throws IllegalStateException if this is closed
+     */
+    void requireOpen() {
+        checkState(!isClosed(), "closed");
+    }
+}
