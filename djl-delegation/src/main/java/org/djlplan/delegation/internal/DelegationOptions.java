@@ -210,7 +210,8 @@ public record DelegationOptions(
                 profileBudget,
                 tolerance,
                 model.offersTransientBuffers(),
-                exclude.of(model.graph()));
+                exclude.of(model.graph()),
+                Optional.empty());
     }
 
     /** Returns whether the first choice stays as long as the model is open. */

@@ -14,7 +14,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.djlplan.delegation.internal.partition.DelegatedGraph;
+import org.djlplan.delegation.internal.partition.Dataflow;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.internal.config.Nearest;
@@ -263,7 +263,7 @@ public record Exclusion(List<String> parts) {
         }
 
         private List<Set<Integer>> reduced(List<Set<Integer>> partitions) {
-            return DelegatedGraph.partitionsWithout(graph, partitions, excluded);
+            return Dataflow.partitionsWithout(graph, partitions, excluded);
         }
 
         @Override

@@ -99,7 +99,7 @@ final class Measurement {
                         new MarkCodec(),
                         model.file().toAbsolutePath().getParent(),
                         model.cacheFolder());
-        partialResults = KeptAnswers.store(model, tables.wanted());
+        partialResults = KeptAnswers.store(model, request);
     }
 
     /** Returns the model's file. */
@@ -350,7 +350,7 @@ final class Measurement {
                 new KeptAnswers(
                         model.newProcess(urgency, request.tolerance()),
                         model.file(),
-                        before.orElse(PartialResult.NONE),
+                        before,
                         PAUSE_NANOS,
                         known -> partialResults.save(key(), known));
         try (answers) {

@@ -20,11 +20,11 @@ import java.util.stream.Stream;
 import org.djlplan.delegation.internal.Measurement.Profiling;
 import org.djlplan.delegation.internal.Measurement.UnmeasurableException;
 import org.djlplan.delegation.internal.choice.ProfileTable;
+import org.djlplan.delegation.internal.choice.Request;
 import org.djlplan.delegation.internal.store.KeptAnswers;
 import org.djlplan.delegation.internal.store.KeptAnswers.PartialResult;
 import org.djlplan.delegation.internal.store.ProfileStore;
 import org.djlplan.delegation.internal.store.SampleTables;
-import org.djlplan.delegation.internal.store.Wanted;
 import org.djlplan.memplan.internal.machine.Machine;
 import org.djlplan.memplan.internal.store.StoreLock;
 import org.djlplan.memplan.report.DelegationReport;
@@ -203,12 +203,9 @@ class MeasurementTest {
                             throw new IllegalArgumentException("by what was kept");
                         },
                         Map.of());
-        Wanted wanted =
-                new Wanted(DelegationOptions.parse(Map.of()).request(model), Optional.empty());
+        Request wanted = DelegationOptions.parse(Map.of()).request(model);
         KeptAnswers.store(model, wanted)
-                .save(
-                        measurement.key(),
-                        new PartialResult(Optional.of(model.partitions()), Map.of()));
+                .save(measurement.key(), new PartialResult(model.partitions(), Map.of()));
         assertEquals(1, partialResults());
         assertThrows(
                 IllegalArgumentException.class,

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SortedSet;
-import org.djlplan.delegation.internal.partition.DelegatedGraph;
+import org.djlplan.delegation.internal.partition.Dataflow;
 import org.djlplan.integration.networks.HalfPrecision;
 import org.djlplan.integration.support.Freed;
 import org.djlplan.integration.support.Planned;
@@ -152,7 +152,7 @@ class ExcludeTest {
         List<Set<Integer>> all = CandidateInterpreters.partitions(file, Delegates.XNNPACK);
         assertEquals(List.of(Set.of(0, 1, 2, 3, 4, 5, 6)), all, "as the delegate takes it");
         List<Set<Integer>> left =
-                DelegatedGraph.partitionsWithout(graph(file), all, ImmutableSortedSet.of(excluded));
+                Dataflow.partitionsWithout(graph(file), all, ImmutableSortedSet.of(excluded));
         SortedSet<Integer> operators =
                 ImmutableSortedSet.copyOf(left.stream().flatMap(Set::stream).toList());
         Set<Integer> unpacking =

@@ -4,16 +4,25 @@ import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.djlplan.delegation.internal.choice.Request.Goal;
+import org.djlplan.delegation.internal.partition.PieceGraph;
 import org.djlplan.delegation.internal.partition.PieceGraph.Piece;
 import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
+import org.djlplan.thirdparty.guava.collect.Ordering;
+import org.djlplan.thirdparty.guava.collect.Sets;
 
 /**
- * Predicts the latency and the memory of any union of pieces from those of a few unions.
+ * Predicts the latency and the memory of any union of pieces from those of a few unions, and finds
+ * the unions with the best predictions.
  *
  * <p>Latency: the time of a piece depends on its own side, delegate or CPU kernels, and on the side
  * of the previous piece: whether the input is in the right cache and layout, and whether a delegate
@@ -35,8 +44,19 @@ import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
  * memory is distributed over the pieces and kernels of that union, in proportion to their bytes,
  * repeatedly for all unions (Kaczmarz 1937). So the model agrees with the measurements, and is a
  * good estimate for similar unions.
+ *
+ * <p>Best unions: up to {@value #ENUMERATED} pieces, all unions are predicted. For more pieces, it
+ * predicts the unions on two descents, from nothing and from everything delegated: one piece is
+ * flipped at a time, the one that improves most, until none improves. Costs are nearly additive, so
+ * the result is near the best.
  */
 public final class CostModel {
+
+    /** All unions of this many pieces are predicted: 16384. */
+    public static final int ENUMERATED = 14;
+
+    /** For each requested union, the engine's delegate kernels of this many are computed. */
+    private static final int EXACT = 4;
 
     private static final int SWEEPS = 50;
 
@@ -237,4 +257,103 @@ public final class CostModel {
                         .sum();
         return Math.max(0, cpuBytes + ofPieces + kernels * bytes[bytes.length - 1]);
     }
+
+    /**
+     * Returns the best unions by their predicted cost, the best first.
+     *
+     * @param graph whose pieces this model predicts, at least one
+     */
+    public List<Union> best(PieceGraph graph, int count, Goal goal) {
+        return best(graph, count, union -> cost(union, goal));
+    }
+
+    /** Returns the predicted cost of a union by a goal. */
+    public double cost(Union union, Goal goal) {
+        return goal.predicted(
+                nanos(union.pieces()), bytes(union.pieces(), union.kernels()), union.kernels());
+    }
+
+    /**
+     * Returns the best unions of a graph's pieces by predicted cost, the best first.
+     *
+     * @param graph with at least one piece
+     */
+    static List<Union> best(PieceGraph graph, int count, ToDoubleFunction<Union> cost) {
+        Stream<Costed> looked =
+                graph.pieces().size() <= ENUMERATED
+                        ? Sets.powerSet(graph.indices()).stream()
+                                .map(set -> costed(graph, set, cost))
+                        : downhill(graph, cost);
+        Comparator<Costed> cheapest = Comparator.comparingDouble(Costed::cost);
+        // Computing the engine's delegate kernels takes time, so it is done for the best only.
+        Stream<Costed> exact =
+                Ordering.from(cheapest).leastOf(looked.iterator(), EXACT * count).stream()
+                        .map(Costed::union)
+                        .map(union -> new Union(union.pieces(), graph.kernels(union.pieces())))
+                        .map(union -> new Costed(union, cost.applyAsDouble(union)));
+        return Ordering.from(cheapest).leastOf(exact.iterator(), count).stream()
+                .map(Costed::union)
+                .toList();
+    }
+
+    private static Costed costed(PieceGraph graph, Set<Integer> set, ToDoubleFunction<Union> cost) {
+        Union union = new Union(set, kernelsOfChain(graph, set));
+        return new Costed(union, cost.applyAsDouble(union));
+    }
+
+    /** Returns the number of delegate kernels of a union if the operators were a chain. */
+    private static int kernelsOfChain(PieceGraph graph, Set<Integer> union) {
+        int kernels = 0;
+        for (int piece : union) {
+            boolean goesOn =
+                    union.contains(piece - 1)
+                            && graph.pieces().get(piece - 1).operators().last() + 1
+                                    == graph.pieces().get(piece).operators().first();
+            kernels += goesOn ? 0 : 1;
+        }
+        return kernels;
+    }
+
+    private static Stream<Costed> downhill(PieceGraph graph, ToDoubleFunction<Union> cost) {
+        Set<Integer> pieces = graph.indices();
+        List<Costed> looked = new ArrayList<>();
+        for (Set<Integer> start : List.of(Set.<Integer>of(), pieces)) {
+            Costed here = costed(graph, start, cost);
+            looked.add(here);
+            while (true) {
+                Set<Integer> from = here.union().pieces();
+                List<Costed> near =
+                        pieces.stream()
+                                .map(
+                                        u ->
+                                                costed(
+                                                        graph,
+                                                        Sets.symmetricDifference(from, Set.of(u)),
+                                                        cost))
+                                .toList();
+                looked.addAll(near);
+                Costed next =
+                        near.stream().min(Comparator.comparingDouble(Costed::cost)).orElseThrow();
+                if (next.cost() >= here.cost()) {
+                    break;
+                }
+                here = next;
+            }
+        }
+        return looked.stream().distinct();
+    }
+
+    /**
+     * A union of pieces.
+     *
+     * @param pieces indices
+     * @param kernels number of resulting delegate kernels
+     */
+    public record Union(Set<Integer> pieces, int kernels) {
+        public Union {
+            pieces = ImmutableSet.copyOf(pieces);
+        }
+    }
+
+    private record Costed(Union union, double cost) {}
 }

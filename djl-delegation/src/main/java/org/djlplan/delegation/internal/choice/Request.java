@@ -2,13 +2,17 @@ package org.djlplan.delegation.internal.choice;
 
 import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import org.djlplan.delegation.internal.choice.Race.Contender;
+import org.djlplan.delegation.internal.partition.Dataflow;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.internal.table.Entry;
 import org.djlplan.memplan.report.DelegationReport;
@@ -21,8 +25,13 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
 /**
- * A request for a choice: what is measured, what a stored table must match, and how a table becomes
- * a choice.
+ * A request for a choice: what is measured, what a stored result must match, and how a table
+ * becomes a choice.
+ *
+ * <p>Anyone with write access to a model's folder can write a file with a right checksum, so a
+ * stored result is accepted only if measuring for this request could have produced it. Sets of
+ * operators must consist of the delegate's partitions, as far as these are known: a load does not
+ * wait for the delegate's report, and uses the partitions in the file until then.
  *
  * @param graph of the model
  * @param goal of the choice
@@ -35,6 +44,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSet;
  * @param transientBuffers whether the delegate can build its buffers for each prediction; such
  *     candidates are tried only if the goal asks for memory
  * @param excluded operators that the delegate is not offered
+ * @param partitions that the delegate reports; empty as long as it was not asked
  */
 public record Request(
         Graph graph,
@@ -43,7 +53,8 @@ public record Request(
         Optional<Duration> budget,
         Tolerance tolerance,
         boolean transientBuffers,
-        Set<Integer> excluded) {
+        Set<Integer> excluded,
+        Optional<List<Set<Integer>>> partitions) {
 
     /** Time limit independent of the model's speed. */
     public static final Duration BASE = Duration.ofSeconds(7);
@@ -57,6 +68,7 @@ public record Request(
     public Request {
         threads = ImmutableList.copyOf(ImmutableSet.copyOf(threads));
         excluded = ImmutableSet.copyOf(excluded);
+        partitions = partitions.map(ImmutableList::copyOf);
         checkArgument(!threads.isEmpty(), "no setting of threads");
         checkArgument(threads.stream().allMatch(t -> t == -1 || t > 0), "threads: %s", threads);
         checkArgument(budget.isEmpty() || budget.get().toNanos() > 0, "budget: %s", budget);
@@ -69,7 +81,20 @@ public record Request(
             List<Integer> threads,
             Optional<Duration> budget,
             Tolerance tolerance) {
-        this(graph, goal, threads, budget, tolerance, false, ImmutableSet.of());
+        this(graph, goal, threads, budget, tolerance, false, ImmutableSet.of(), Optional.empty());
+    }
+
+    /** Returns this request with the partitions that the delegate reports. */
+    public Request offering(List<Set<Integer>> reported) {
+        return new Request(
+                graph,
+                goal,
+                threads,
+                budget,
+                tolerance,
+                transientBuffers,
+                excluded,
+                Optional.of(reported));
     }
 
     /** Returns the rule by which candidates may serve. */
@@ -151,6 +176,90 @@ public record Request(
                             tolerance.limit(error)));
         }
         return List.copyOf(agreements);
+    }
+
+    /** Returns whether measuring for this request could have produced a table. */
+    public boolean admits(ProfileTable table) {
+        try {
+            check(table);
+            return true;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    /**
+     * Checks that measuring for this request could have produced a table.
+     *
+     * @throws IOException if not; the message says why
+     */
+    public void check(ProfileTable table) throws IOException {
+        List<Candidate> served = new ArrayList<>(table.lighter());
+        served.add(table.chosen());
+        Set<Integer> offered = checkPrepared(table.partitions(), served);
+        for (Entry entry : table.entries()) {
+            checkOffered(entry.candidate(), offered);
+        }
+        for (Candidate candidate : served) {
+            Optional<Entry.Measured> measured = table.measured(candidate);
+            // The CPU kernels can be chosen even if no candidate is acceptable, including they.
+            if (measured.isPresent() && candidate.delegates()) {
+                acceptance().check(measured.get(), goal.limit());
+            }
+        }
+    }
+
+    /**
+     * Checks that measuring for this request could have prepared candidates.
+     *
+     * @param reported the partitions that the delegate reported
+     * @return the operators of all partitions
+     * @throws IOException if not; the message says why
+     */
+    public Set<Integer> checkPrepared(
+            List<? extends Set<Integer>> reported, Collection<Candidate> prepared)
+            throws IOException {
+        Set<Integer> offered = offered(reported);
+        for (Candidate candidate : prepared) {
+            checkOffered(candidate, offered);
+            // A set is wrong if the delegate unpacks a constant for only some of its readers.
+            if (Dataflow.splitsConstants(graph, candidate.operators())) {
+                throw new IOException("a constant that is unpacked for some of its readers");
+            }
+        }
+        return offered;
+    }
+
+    private Set<Integer> offered(List<? extends Set<Integer>> reported) throws IOException {
+        if (partitions.isPresent() && !partitions.get().equals(reported)) {
+            throw new IOException("other partitions than the delegate reports");
+        }
+        Set<Integer> offered = new HashSet<>();
+        for (Set<Integer> partition : reported) {
+            for (int operator : partition) {
+                if (!offered.add(operator)) {
+                    throw new IOException("an operator in two partitions");
+                }
+                if (excluded.contains(operator)) {
+                    throw new IOException("an operator that is excluded");
+                }
+            }
+        }
+        return offered;
+    }
+
+    private void checkOffered(Candidate candidate, Set<Integer> offered) throws IOException {
+        boolean engines = !candidate.delegates() && candidate.threads() == -1;
+        if (!threads.contains(candidate.threads()) && !engines) {
+            throw new IOException(
+                    "a set with " + candidate.threads() + " threads, where " + threads + " may be");
+        }
+        if (candidate.transientBuffers() && !triesTransientBuffers()) {
+            throw new IOException("a set with buffers that nobody asked for");
+        }
+        if (!offered.containsAll(candidate.operators())) {
+            throw new IOException("a set of operators that the delegate did not offer");
+        }
     }
 
     /**

@@ -1,18 +1,26 @@
 package org.djlplan.delegation.internal.partition;
 
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkPositionIndex;
+
 import java.util.BitSet;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.graph.Tensor;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.ImmutableSet;
+import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 
 /**
- * The data flow of a graph: writers and readers of each tensor, and constants.
+ * The data flow of a graph: writers and readers of each tensor, constants, and the delegate kernels
+ * that TensorFlow Lite makes of delegated operators.
  *
  * <p>A <em>constant operator</em> is a {@code DEQUANTIZE} or {@code DENSIFY} of a constant, or of
  * another constant operator's output: it unpacks weights once and does not run again. Its output is
@@ -212,5 +220,81 @@ public final class Dataflow {
                         .mapToLong(this::bytes)
                         .sum();
         return entering + leaving;
+    }
+
+    /**
+     * Returns the delegate kernels that TensorFlow Lite makes of delegated operators, in the order
+     * in which they run. A kernel need not be connected, and may have only constant operators.
+     *
+     * <p>The engine groups operators into epochs ({@code tensorflow/lite/graph_info.cc}, 2.6): the
+     * first operator decides whether the first epoch belongs to the delegate or the CPU; an epoch
+     * takes every operator of its side whose inputs come from this epoch or earlier ones; then the
+     * other side has the next epoch. So
+     *
+     * <pre>
+     * epoch(operator) = the first epoch of its side that is not before any epoch of its inputs
+     * </pre>
+     *
+     * which one pass in execution order computes. An epoch of the delegate is one delegate kernel.
+     *
+     * @throws IndexOutOfBoundsException if the graph has no such operator
+     */
+    public ImmutableList<BitSet> kernels(BitSet delegated) {
+        checkPositionIndex(delegated.length(), reads.length, "operators");
+        int[] tensorEpochs = new int[graph.tensors().size()];
+        boolean delegateFirst = delegated.get(0);
+        Map<Integer, BitSet> kernels = new TreeMap<>();
+        for (int operator = 0; operator < reads.length; operator++) {
+            int epoch = 0;
+            for (int id : reads[operator]) {
+                epoch = Math.max(epoch, tensorEpochs[id]);
+            }
+            boolean delegatesEpoch = (epoch % 2 == 0) == delegateFirst;
+            epoch += delegated.get(operator) == delegatesEpoch ? 0 : 1;
+            for (int id : writes[operator]) {
+                tensorEpochs[id] = epoch;
+            }
+            if (delegated.get(operator)) {
+                kernels.computeIfAbsent(epoch, key -> new BitSet()).set(operator);
+            }
+        }
+        return ImmutableList.copyOf(kernels.values());
+    }
+
+    /**
+     * Returns the partitions that a delegate would report if it did not support some operators. A
+     * partition may be split, because the engine partitions the rest again. A constant operator is
+     * removed only if all readers of its output are; if both sides need it, it runs in the CPU
+     * kernels.
+     *
+     * @param partitions reported by the delegate: disjoint sets of operators
+     * @param excluded operators that the delegate must not get, reported or not
+     * @return disjoint sets, in execution order of their first operator; unchanged if nothing is
+     *     excluded
+     * @throws IndexOutOfBoundsException if the graph has no such operator
+     */
+    public static List<Set<Integer>> partitionsWithout(
+            Graph graph, List<Set<Integer>> partitions, Set<Integer> excluded) {
+        if (excluded.isEmpty()) {
+            return ImmutableList.copyOf(partitions);
+        }
+        Dataflow flow = of(graph);
+        BitSet left = new BitSet();
+        partitions.forEach(partition -> partition.forEach(left::set));
+        excluded.forEach(left::clear);
+        // Backwards, because a constant operator may read another's output.
+        for (int i = left.length() - 1; i >= 0; i = left.previousSetBit(i - 1)) {
+            left.set(i, !flow.isConstantOperator(i) || flow.isOnlyReadBy(i, left));
+        }
+        return flow.kernels(left).stream()
+                .sorted(Comparator.comparing(kernel -> kernel.nextSetBit(0)))
+                .<Set<Integer>>map(
+                        kernel ->
+                                kernel.stream()
+                                        .boxed()
+                                        .collect(
+                                                ImmutableSortedSet.toImmutableSortedSet(
+                                                        Integer::compare)))
+                .collect(ImmutableList.toImmutableList());
     }
 }

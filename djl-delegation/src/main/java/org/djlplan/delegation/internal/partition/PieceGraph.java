@@ -93,11 +93,6 @@ public final class PieceGraph {
                 flow.crossingBytes(operators));
     }
 
-    /** Returns the data flow of the graph. */
-    public Dataflow flow() {
-        return flow;
-    }
-
     /** Returns the pieces, by partition, and in execution order within one. */
     public ImmutableList<Piece> pieces() {
         return pieces;
@@ -121,28 +116,18 @@ public final class PieceGraph {
     }
 
     /**
-     * Returns the bytes that enter and leave delegate kernels in one inference if some pieces are
-     * delegated; {@link DelegatedGraph#crossingBytes()}.
-     *
-     * @throws IndexOutOfBoundsException if there is no such piece
-     */
-    public long crossingBytes(Set<Integer> pieceIndices) {
-        return delegate(bits(pieceIndices)).crossingBytes();
-    }
-
-    /**
-     * Returns the number of delegate kernels of some pieces together. Pieces that depend on each
-     * other only through the delegate are in one kernel.
+     * Returns the number of delegate kernels that run in an inference if some pieces are delegated.
+     * Pieces that depend on each other only through the delegate are in one kernel.
      *
      * @throws IndexOutOfBoundsException if there is no such piece
      */
     public int kernels(Set<Integer> pieceIndices) {
-        return delegate(bits(pieceIndices)).kernels();
-    }
-
-    /** Returns the graph with some pieces delegated. */
-    public DelegatedGraph delegate(BitSet pieceIndices) {
-        return new DelegatedGraph(flow, operators(pieceIndices));
+        int kernels = 0;
+        for (BitSet kernel : flow.kernels(operators(bits(pieceIndices)))) {
+            // Otherwise it has only constant operators, and does not run.
+            kernels += kernel.stream().allMatch(flow::isConstantOperator) ? 0 : 1;
+        }
+        return kernels;
     }
 
     private BitSet operators(BitSet pieceIndices) {

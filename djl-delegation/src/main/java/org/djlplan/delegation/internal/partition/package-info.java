@@ -6,6 +6,6 @@
  * everything that it supports. A <em>piece</em> is a whole partition or a part of one, cut where
  * few bytes cross. A candidate delegates a union of pieces. The engine turns the union into
  * <em>delegate kernels</em>, by its own rule ({@link
- * org.djlplan.delegation.internal.partition.DelegatedGraph}).
+ * org.djlplan.delegation.internal.partition.Dataflow#kernels}).
  */
 package org.djlplan.delegation.internal.partition;

@@ -10,12 +10,12 @@ import java.util.Set;
 import java.util.SortedSet;
 import java.util.function.Consumer;
 import org.djlplan.delegation.internal.choice.CostModel;
+import org.djlplan.delegation.internal.choice.CostModel.Union;
 import org.djlplan.delegation.internal.choice.Race.Contender;
 import org.djlplan.delegation.internal.choice.Request.Goal;
-import org.djlplan.delegation.internal.partition.DelegatedGraph;
+import org.djlplan.delegation.internal.partition.Dataflow;
 import org.djlplan.delegation.internal.partition.PieceGraph;
 import org.djlplan.delegation.internal.partition.PieceGraph.Piece;
-import org.djlplan.delegation.internal.profile.Shortlist.Forecast;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
@@ -25,7 +25,8 @@ import org.djlplan.thirdparty.guava.collect.Sets;
 import org.djlplan.thirdparty.guava.math.Quantiles;
 
 /**
- * Measures with few runs the time of pieces in the delegate and in the CPU kernels.
+ * Finds the sets of operators that may be the best: measures with few runs the time of pieces in
+ * the delegate and in the CPU kernels, and verifies the unions with the best predictions.
  *
  * <ol>
  *   <li>Nothing delegated, and everything. If that is clearly better, and one partition, exploring
@@ -38,6 +39,8 @@ import org.djlplan.thirdparty.guava.math.Quantiles;
  *       significant time that are not clearly better in the delegate.
  *   <li>Unless there are few pieces, every other piece, and the rest: these give the cost of
  *       neighbours on different sides.
+ *   <li>The candidates with the best predictions are verified one after another. After each
+ *       candidate with unexpected memory, the predictions are computed again.
  * </ol>
  */
 final class Explorer {
@@ -57,6 +60,21 @@ final class Explorer {
     /** After this fraction there is no time to measure neighbours. */
     private static final double PART_OF_BUDGET = 0.25;
 
+    /** Number of raced candidates, besides nothing and everything delegated. */
+    private static final int RACED = 5;
+
+    /** Number of candidates tried to find these, because others fail, or take too much memory. */
+    private static final int TRIED = 10;
+
+    /** Number of examined predictions, to find simple ones among them. */
+    private static final int LOOKED_AT = 50;
+
+    /** Number of candidates tried even if little is left of the budget. */
+    private static final int NEEDED = 2;
+
+    /** The rest of the budget is for the race. */
+    private static final double PART_BEFORE_RACE = 0.35;
+
     private final Graph graph;
     private final Trials trials;
     private final Goal goal;
@@ -64,6 +82,7 @@ final class Explorer {
     private final Set<Integer> constants;
     private List<SortedSet<Integer>> parts;
     private boolean sound;
+    private List<Forecast> forecasts = List.of();
 
     /**
      * @param partitions that may be delegated
@@ -89,12 +108,19 @@ final class Explorer {
     }
 
     /**
-     * Returns the forecasts for one number of threads; empty if none could be made.
+     * Explores with one number of threads.
      *
-     * @param transientBuffers whether to forecast also for sets whose buffers are built for each
-     *     prediction
+     * @param transientBuffers whether also for sets whose buffers are built for each prediction
+     * @return the number of unions whose costs are predicted; 0 if exploring was decisive, or no
+     *     cost can be predicted
      */
-    List<Forecast> explore(int threads, boolean transientBuffers) throws InterruptedException {
+    double explore(int threads, boolean transientBuffers) throws InterruptedException {
+        forecasts = forecasts(threads, transientBuffers);
+        return forecasts.stream().mapToDouble(f -> Math.pow(2, f.pieces().pieces().size())).sum();
+    }
+
+    private List<Forecast> forecasts(int threads, boolean transientBuffers)
+            throws InterruptedException {
         Optional<Contender> cpu = trials.prove(Candidate.cpu(threads));
         if (cpu.isEmpty()) {
             return List.of();
@@ -130,13 +156,12 @@ final class Explorer {
                 learn(model, pieces, union, threads);
             }
         }
-        List<Forecast> forecasts = new ArrayList<>();
-        forecasts.add(new Forecast(pieces, threads, false, model));
+        List<Forecast> made = new ArrayList<>();
+        made.add(new Forecast(pieces, threads, false, model));
         if (transientBuffers) {
-            transientForecast(pieces, all.get(), cpu.get(), cpuTimes.get())
-                    .ifPresent(forecasts::add);
+            transientForecast(pieces, all.get(), cpu.get(), cpuTimes.get()).ifPresent(made::add);
         }
-        return forecasts;
+        return made;
     }
 
     /** Returns the forecast for buffers that are built for each prediction; empty if they fail. */
@@ -205,7 +230,7 @@ final class Explorer {
                 return all;
             }
             List<Set<Integer>> partitions =
-                    DelegatedGraph.partitionsWithout(
+                    Dataflow.partitionsWithout(
                             graph, withConstants(parts), Set.of(wrong.getAsInt()));
             parts = operators(PieceGraph.of(graph, partitions, 1));
             all = trials.prove(union(threads, parts));
@@ -221,7 +246,7 @@ final class Explorer {
                 continue;
             }
             List<SortedSet<Integer>> pieces =
-                    operators(pieces(List.of(part), Shortlist.ENUMERATED / 2));
+                    operators(pieces(List.of(part), CostModel.ENUMERATED / 2));
             for (SortedSet<Integer> piece : pieces) {
                 if (pieces.size() > 1 && trials.prove(union(threads, List.of(piece))).isPresent()) {
                     found.add(piece);
@@ -234,7 +259,7 @@ final class Explorer {
     /** Returns the parts as pieces, cut where that can matter. */
     private PieceGraph cut(CostModel model) {
         if (goal.asksForMemory()) {
-            return pieces(parts, Shortlist.ENUMERATED);
+            return pieces(parts, CostModel.ENUMERATED);
         }
         double best = 0;
         for (int part = 0; part < parts.size(); part++) {
@@ -249,7 +274,7 @@ final class Explorer {
             (counts && !clear ? open : kept).add(parts.get(part));
         }
         if (!open.isEmpty()) {
-            kept.addAll(operators(pieces(open, Shortlist.ENUMERATED - kept.size())));
+            kept.addAll(operators(pieces(open, CostModel.ENUMERATED - kept.size())));
         }
         kept.sort(Comparator.comparing(set -> set.first()));
         return pieces(kept, 1);
@@ -272,5 +297,92 @@ final class Explorer {
 
     private static List<SortedSet<Integer>> operators(PieceGraph pieces) {
         return pieces.pieces().stream().map(Piece::operators).toList();
+    }
+
+    /**
+     * Verifies the candidates with the best predictions. They always include the best one of fewer
+     * partitions.
+     */
+    void verifyBest() throws InterruptedException {
+        List<Proposal> hopeful = hopeful();
+        int raced = 0;
+        for (int i = 0; i < TRIED && raced < RACED; i++) {
+            Optional<Proposal> next = next(hopeful, i == 1);
+            if (next.isEmpty() || trials.budget().spent() >= (i < NEEDED ? 1 : PART_BEFORE_RACE)) {
+                return;
+            }
+            Optional<Contender> proven = trials.prove(next.get().candidate());
+            if (proven.isEmpty()) {
+                hopeful = hopeful();
+            } else {
+                raced += goal.admits(proven.get()) ? 1 : 0;
+                if (goal.asksForMemory()) {
+                    next.get().learn(proven.get().memoryBytes());
+                    hopeful = hopeful();
+                }
+            }
+        }
+    }
+
+    private List<Proposal> hopeful() {
+        List<Proposal> best = new ArrayList<>();
+        for (Forecast forecast : forecasts) {
+            best.addAll(forecast.best(LOOKED_AT, goal));
+        }
+        best.removeIf(proposal -> trials.rejected(proposal.candidate()));
+        best.sort(Comparator.comparingDouble(Proposal::cost));
+        return best.stream()
+                .filter(p -> !goal.isTooFarFromBest(p.cost(), best.get(0).cost()))
+                .toList();
+    }
+
+    private Optional<Proposal> next(List<Proposal> hopeful, boolean simpler) {
+        List<Proposal> untried =
+                hopeful.stream().filter(p -> !trials.tried(p.candidate())).toList();
+        return untried.stream()
+                .filter(p -> simpler && p.union().kernels() < hopeful.get(0).union().kernels())
+                .findFirst()
+                .or(() -> untried.stream().findFirst());
+    }
+
+    /**
+     * The predicted costs of unions of a graph's pieces with one number of threads.
+     *
+     * @param pieces of the graph, at least one
+     * @param threads of every candidate
+     * @param transientBuffers whether every candidate builds its buffers for each prediction
+     * @param model of unions; updated with measurements
+     */
+    private record Forecast(
+            PieceGraph pieces, int threads, boolean transientBuffers, CostModel model) {
+
+        /** Returns the best candidates by a goal, the best first. */
+        List<Proposal> best(int count, Goal goal) {
+            return model.best(pieces, count, goal).stream()
+                    .map(union -> proposal(union, goal))
+                    .toList();
+        }
+
+        private Proposal proposal(Union union, Goal goal) {
+            Candidate kept = new Candidate(pieces.operators(union.pieces()), threads);
+            Candidate candidate =
+                    transientBuffers && kept.delegates() ? kept.withTransientBuffers() : kept;
+            return new Proposal(model, union, candidate, model.cost(union, goal));
+        }
+    }
+
+    /**
+     * A candidate worth trying.
+     *
+     * @param model that predicts it
+     * @param union its pieces
+     * @param candidate its operators and threads
+     * @param cost predicted cost by the goal
+     */
+    private record Proposal(CostModel model, Union union, Candidate candidate, double cost) {
+
+        void learn(long measuredBytes) {
+            model.learn(union.pieces(), union.kernels(), measuredBytes);
+        }
     }
 }

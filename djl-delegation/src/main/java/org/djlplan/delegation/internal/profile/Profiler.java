@@ -14,7 +14,6 @@ import org.djlplan.delegation.internal.choice.Race;
 import org.djlplan.delegation.internal.choice.Race.Contender;
 import org.djlplan.delegation.internal.choice.Request;
 import org.djlplan.delegation.internal.choice.Request.Goal;
-import org.djlplan.delegation.internal.profile.Shortlist.Forecast;
 import org.djlplan.delegation.internal.profile.Trials.TimeBudget;
 import org.djlplan.memplan.internal.table.Entry;
 import org.djlplan.memplan.spi.Candidate;
@@ -32,7 +31,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
  *   <li>If memory counts, the same for a delegate that builds its buffers for each prediction, if
  *       there is one.
  *   <li>Verify: the candidates with the best predictions are run and their outputs compared with
- *       the CPU kernels' ({@link Shortlist}).
+ *       the CPU kernels' ({@link Explorer}).
  *   <li>Race: they, nothing and everything delegated are timed in turns, until one is left or no
  *       difference can be found ({@link org.djlplan.delegation.internal.choice.Race}). The simplest
  *       of the remaining ones wins.
@@ -84,9 +83,8 @@ public final class Profiler {
     private final TimeBudget budget;
     private final Goal goal;
     private final Trials trials;
-    private final Shortlist shortlist;
     private final Consumer<Entry.Measured> verified;
-    private final List<Forecast> forecasts = new ArrayList<>();
+    private Optional<Explorer> explorer = Optional.empty();
 
     private Profiler(
             Request request,
@@ -101,7 +99,6 @@ public final class Profiler {
         this.verified = verified;
         this.goal = request.goal();
         this.trials = new Trials(runner, request.acceptance(), budget);
-        this.shortlist = new Shortlist(trials, goal);
     }
 
     /**
@@ -195,14 +192,13 @@ public final class Profiler {
         if (threads != request.threads().get(0)) {
             return tried(threads);
         }
-        Explorer explorer = new Explorer(request.graph(), partitions, trials, goal, this::verified);
-        explorer.explore(threads, request.triesTransientBuffers()).forEach(forecasts::add);
-        double unions =
-                forecasts.stream().mapToDouble(f -> Math.pow(2, f.pieces().pieces().size())).sum();
+        Explorer first = new Explorer(request.graph(), partitions, trials, goal, this::verified);
+        explorer = Optional.of(first);
+        double unions = first.explore(threads, request.triesTransientBuffers());
         budget.allow(
                 request.threads().size()
                         * Math.max(FEWEST_INFERENCES, INFERENCES_PER_UNION * unions));
-        shortlist.prove(forecasts);
+        first.verifyBest();
         return trials.proven();
     }
 
@@ -244,9 +240,9 @@ public final class Profiler {
         double part = all.size() == 1 ? 1 : (all.indexOf(threads) + 1.0) / (all.size() + 1);
         Optional<Contender> winner = race(contenders, part);
         boolean first = threads == all.get(0);
-        while (first && !exhaustive && trials.failedWhenTimed() && budget.spent() < part) {
+        while (first && explorer.isPresent() && trials.failedWhenTimed() && budget.spent() < part) {
             // Its failure may have been the reason why others were not tried.
-            shortlist.prove(forecasts);
+            explorer.get().verifyBest();
             winner = race(trials.proveAgain(), part);
         }
         return winner;

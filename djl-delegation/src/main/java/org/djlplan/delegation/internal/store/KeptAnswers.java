@@ -1,5 +1,7 @@
 package org.djlplan.delegation.internal.store;
 
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
+
 import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -10,9 +12,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.SortedSet;
 import java.util.function.Consumer;
 import java.util.stream.LongStream;
+import org.djlplan.delegation.internal.choice.Request;
 import org.djlplan.delegation.internal.store.KeptAnswers.PartialResult.Failure;
 import org.djlplan.delegation.internal.store.KeptAnswers.PartialResult.Known;
 import org.djlplan.memplan.internal.store.CheckedJson;
@@ -25,7 +27,6 @@ import org.djlplan.memplan.spi.CandidateRunner;
 import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
 import org.djlplan.memplan.spi.CandidateRunner.Trial;
 import org.djlplan.memplan.spi.DelegableModel;
-import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
@@ -44,7 +45,7 @@ public final class KeptAnswers implements CandidateRunner {
 
     private final CandidateRunner inner;
     private final Path model;
-    private final PartialResult before;
+    private final Optional<PartialResult> before;
     private final Consumer<PartialResult> keeper;
     private final long pauseNanos;
     private final Map<Candidate, Known> known = new LinkedHashMap<>();
@@ -57,14 +58,14 @@ public final class KeptAnswers implements CandidateRunner {
     /**
      * @param inner runs unknown candidates; closed with this
      * @param model file of the model
-     * @param before stored answers
+     * @param before the answers of an interrupted measurement
      * @param pauseNanos minimum time between two writes
      * @param keeper writes the answers
      */
     public KeptAnswers(
             CandidateRunner inner,
             Path model,
-            PartialResult before,
+            Optional<PartialResult> before,
             long pauseNanos,
             Consumer<PartialResult> keeper) {
         this.inner = inner;
@@ -78,9 +79,9 @@ public final class KeptAnswers implements CandidateRunner {
      * Returns the stored answers of interrupted measurements of a model; answers that this request
      * could not have produced count as damaged, whatever their checksum.
      */
-    public static FolderStore<PartialResult> store(DelegableModel model, Wanted wanted) {
+    public static FolderStore<PartialResult> store(DelegableModel model, Request request) {
         return FolderStore.at(
-                new PartialCodec(wanted),
+                new PartialCodec(request),
                 model.file().toAbsolutePath().getParent(),
                 model.cacheFolder());
     }
@@ -96,8 +97,8 @@ public final class KeptAnswers implements CandidateRunner {
 
     private void keep() {
         long now = System.nanoTime();
-        if (now - keptNanos >= pauseNanos) {
-            keeper.accept(new PartialResult(partitions, known));
+        if (partitions.isPresent() && now - keptNanos >= pauseNanos) {
+            keeper.accept(new PartialResult(partitions.get(), known));
             keptNanos = System.nanoTime();
         }
     }
@@ -106,9 +107,9 @@ public final class KeptAnswers implements CandidateRunner {
     public List<Set<Integer>> partitions() throws CandidateException, InterruptedException {
         if (partitions.isEmpty()) {
             partitions = Optional.of(asked());
-            if (partitions.equals(before.partitions())) {
-                known.putAll(before.candidates());
-            } else if (before.partitions().isPresent()) {
+            if (partitions.equals(before.map(PartialResult::partitions))) {
+                known.putAll(before.orElseThrow().candidates());
+            } else if (before.isPresent()) {
                 logger.warn(
                         "{}: the partial results of an interrupted measurement do not match the"
                                 + " partitions that the delegate reports; it is measured again",
@@ -237,14 +238,10 @@ public final class KeptAnswers implements CandidateRunner {
     /**
      * The answers of an interrupted measurement.
      *
-     * @param partitions reported by the delegate; empty if they were not requested
+     * @param partitions reported by the delegate
      * @param candidates answers about each candidate that was run
      */
-    public record PartialResult(
-            Optional<List<Set<Integer>>> partitions, Map<Candidate, Known> candidates) {
-
-        /** Nothing. */
-        public static final PartialResult NONE = new PartialResult(Optional.empty(), Map.of());
+    public record PartialResult(List<Set<Integer>> partitions, Map<Candidate, Known> candidates) {
 
         /** No answers about a candidate. */
         public static final Known UNKNOWN =
@@ -257,7 +254,7 @@ public final class KeptAnswers implements CandidateRunner {
                         ImmutableLongArray.of());
 
         public PartialResult {
-            partitions = partitions.map(ImmutableList::copyOf);
+            partitions = ImmutableList.copyOf(partitions);
             candidates = ImmutableMap.copyOf(candidates);
         }
 
@@ -281,6 +278,16 @@ public final class KeptAnswers implements CandidateRunner {
 
             public Known {
                 nodes = ImmutableList.copyOf(nodes);
+                checkArgument(prepareNanos >= 0 && profileNanos >= 0, "negative nanoseconds");
+                checkArgument(times.stream().allMatch(t -> t >= 0), "negative nanoseconds");
+            }
+
+            /** Returns the duration of all its runs. */
+            double nanos() {
+                return (double) prepareNanos
+                        + profileNanos
+                        + times.stream().asDoubleStream().sum()
+                        + nodes.stream().mapToDouble(NodeTime::nanos).sum();
             }
 
             /** Returns this with a trial and its duration. */
@@ -321,17 +328,21 @@ public final class KeptAnswers implements CandidateRunner {
         private static final int MOST_NODES = 100_000;
         private static final int MOST_TIMES = 100_000;
 
-        private final Wanted wanted;
+        /** Two weeks; sums of smaller numbers do not overflow. */
+        private static final long MOST_NANOS = 1L << 50;
 
-        /**
-         * @param wanted the request that results must match
-         */
-        PartialCodec(Wanted wanted) {
-            this.wanted = wanted;
+        /** Limit of the number of runs for a candidate's outputs; a measurement takes a few. */
+        private static final int MOST_INFERENCES = 1000;
+
+        /** What results must match. */
+        private final Request request;
+
+        PartialCodec(Request request) {
+            this.request = request;
         }
 
         private TableJson sets() {
-            return new TableJson(wanted.request().graph().operators().size());
+            return new TableJson(request.graph().operators().size());
         }
 
         @Override
@@ -352,15 +363,11 @@ public final class KeptAnswers implements CandidateRunner {
         @Override
         public void write(JsonWriter json, PartialResult result) throws IOException {
             TableJson sets = sets();
-            json.beginObject().name("partitions").beginArray();
-            if (result.partitions().isPresent()) {
-                json.beginArray();
-                for (Set<Integer> partition : result.partitions().get()) {
-                    sets.write(json, ImmutableSortedSet.copyOf(partition));
-                }
-                json.endArray();
+            json.beginObject().name("partitions").beginArray().beginArray();
+            for (Set<Integer> partition : result.partitions()) {
+                sets.write(json, ImmutableSortedSet.copyOf(partition));
             }
-            json.endArray().name("candidates").beginArray();
+            json.endArray().endArray().name("candidates").beginArray();
             for (Map.Entry<Candidate, Known> known : result.candidates().entrySet()) {
                 json.beginObject();
                 sets.write(json, known.getKey());
@@ -373,11 +380,7 @@ public final class KeptAnswers implements CandidateRunner {
         private static void write(JsonWriter json, Known known, TableJson sets) throws IOException {
             json.name("trial").beginArray();
             if (known.trial().isPresent()) {
-                Trial trial = known.trial().get();
-                json.beginObject().name("partitions").value(trial.kernels());
-                TableJson.writeErrors(json, trial.errors());
-                json.name("memoryBytes").value(trial.memoryBytes());
-                json.name("inferences").value(trial.inferences()).endObject();
+                TableJson.write(json, known.trial().get());
             }
             json.endArray().name("failure").beginArray();
             if (known.failure().isPresent()) {
@@ -387,10 +390,7 @@ public final class KeptAnswers implements CandidateRunner {
             json.endArray().name("prepareNanos").value(known.prepareNanos());
             json.name("nodes").beginArray();
             for (NodeTime node : known.nodes()) {
-                json.beginObject();
-                sets.write(json.name("operators"), node.operators());
-                json.name("delegated").value(node.delegated());
-                json.name("nanos").value(node.nanos()).endObject();
+                sets.write(json, node);
             }
             json.endArray().name("profileNanos").value(known.profileNanos());
             json.name("times").beginArray();
@@ -421,17 +421,18 @@ public final class KeptAnswers implements CandidateRunner {
                 }
             }
             json.endObject();
-            return new PartialResult(partitions.stream().findFirst(), candidates);
+            return new PartialResult(partitions.get(0), candidates);
         }
 
         private static Map.Entry<Candidate, Known> entry(CheckedJson json, TableJson sets)
                 throws IOException {
             json.beginObject();
             Candidate candidate = sets.readCandidate(json);
-            List<Trial> trial = json.expect("trial").list(1, () -> trial(json));
+            List<Trial> trial = json.expect("trial").list(1, () -> TableJson.readTrial(json));
             List<String> failure = json.expect("failure").list(2, json::nextString);
             long prepareNanos = json.expect("prepareNanos").nextLong();
-            List<NodeTime> nodes = json.expect("nodes").list(MOST_NODES, () -> node(json, sets));
+            List<NodeTime> nodes =
+                    json.expect("nodes").list(MOST_NODES, () -> sets.readNodeTime(json));
             long profileNanos = json.expect("profileNanos").nextLong();
             ImmutableLongArray times = json.expect("times").numbers(MOST_TIMES);
             json.endObject();
@@ -446,25 +447,6 @@ public final class KeptAnswers implements CandidateRunner {
                             times));
         }
 
-        private static Trial trial(CheckedJson json) throws IOException {
-            json.beginObject();
-            int partitions = json.expect("partitions").nextInt();
-            List<OutputError> errors = TableJson.readErrors(json);
-            long memoryBytes = json.expect("memoryBytes").nextLong();
-            int inferences = json.expect("inferences").nextInt();
-            json.endObject();
-            return new Trial(partitions, errors, memoryBytes, inferences);
-        }
-
-        private static NodeTime node(CheckedJson json, TableJson sets) throws IOException {
-            json.beginObject();
-            SortedSet<Integer> taken = sets.read(json.expect("operators"));
-            boolean delegated = json.expect("delegated").nextBoolean();
-            NodeTime node = new NodeTime(taken, delegated, json.expect("nanos").nextLong());
-            json.endObject();
-            return node;
-        }
-
         private static Optional<Failure> failure(List<String> parts) {
             return parts.isEmpty()
                     ? Optional.empty()
@@ -475,7 +457,43 @@ public final class KeptAnswers implements CandidateRunner {
 
         @Override
         public void check(PartialResult result) throws IOException {
-            wanted.check(result);
+            Set<Candidate> candidates = result.candidates().keySet();
+            Set<Integer> unused = request.checkPrepared(result.partitions(), candidates);
+            double nanos = 0;
+            for (Map.Entry<Candidate, Known> entry : result.candidates().entrySet()) {
+                nanos += entry.getValue().nanos();
+                if (entry.getValue().trial().isPresent()) {
+                    check(entry.getKey(), entry.getValue().trial().get());
+                }
+                check(entry.getKey(), entry.getValue().nodes());
+            }
+            if (nanos > MOST_NANOS) {
+                throw new IOException("a measurement of more than two weeks");
+            }
+        }
+
+        private void check(Candidate candidate, Trial trial) throws IOException {
+            request.acceptance().check(trial.errors());
+            if (trial.kernels() > candidate.operators().size()) {
+                throw new IOException("more delegate kernels than operators for them");
+            }
+            if (trial.inferences() > MOST_INFERENCES) {
+                throw new IOException(trial.inferences() + " inferences to compare outputs");
+            }
+        }
+
+        /** Each operator is in one node: alone, or with others of the candidate in the delegate. */
+        private static void check(Candidate candidate, List<NodeTime> nodes) throws IOException {
+            Set<Integer> seen = new HashSet<>();
+            for (NodeTime node : nodes) {
+                boolean fits =
+                        node.delegated()
+                                ? candidate.operators().containsAll(node.operators())
+                                : node.operators().size() == 1;
+                if (!fits || !node.operators().stream().allMatch(seen::add)) {
+                    throw new IOException("times of nodes that the candidate does not have");
+                }
+            }
         }
     }
 }

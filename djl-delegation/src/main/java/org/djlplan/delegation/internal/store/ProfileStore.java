@@ -48,7 +48,6 @@ public final class ProfileStore {
     private static final String CORES = "cores";
 
     private final DelegableModel model;
-    private final Request request;
 
     /** The identity of the model's file when it was loaded. */
     private final FileIdentity loaded;
@@ -56,7 +55,7 @@ public final class ProfileStore {
     private final Supplier<StoreKey> key = Suppliers.memoize(this::computeKey);
 
     /** Has the delegate's partitions once a table did not match them. */
-    private volatile Wanted wanted;
+    private volatile Request request;
 
     private volatile FolderStore<ProfileTable> beside;
 
@@ -67,8 +66,7 @@ public final class ProfileStore {
         this.model = model;
         this.request = request;
         loaded = FileIdentity.of(model.file());
-        wanted = new Wanted(request, Optional.empty());
-        beside = of(model, wanted);
+        beside = of(model, request);
     }
 
     /**
@@ -86,9 +84,9 @@ public final class ProfileStore {
      * Returns the tables of a model for one request; a table that this request could not have
      * produced counts as damaged, whatever its checksum.
      */
-    public static FolderStore<ProfileTable> of(DelegableModel model, Wanted wanted) {
+    public static FolderStore<ProfileTable> of(DelegableModel model, Request request) {
         return at(
-                new ProfileCodec(model.graph().operators().size(), Optional.of(wanted)),
+                new ProfileCodec(model.graph().operators().size(), Optional.of(request)),
                 model.file(),
                 model.cacheFolder());
     }
@@ -180,11 +178,6 @@ public final class ProfileStore {
         }
     }
 
-    /** Returns the request that tables must match, as known at the beginning. */
-    public Wanted wanted() {
-        return wanted;
-    }
-
     /**
      * Returns the key of a table. Reads the model's file.
      *
@@ -216,7 +209,7 @@ public final class ProfileStore {
      */
     public Optional<ProfileTable> in(Path location) throws IOException {
         return new KeptElsewhere<>(
-                        new ProfileCodec(model.graph().operators().size(), Optional.of(wanted)),
+                        new ProfileCodec(model.graph().operators().size(), Optional.of(request)),
                         location)
                 .load(key());
     }
@@ -262,11 +255,11 @@ public final class ProfileStore {
         if (!model.trusted() && !table.chosen().delegates()) {
             return true;
         }
-        Wanted known = wanted.of(model.partitions());
+        Request known = request.offering(model.partitions());
         if (known.admits(table)) {
             return true;
         }
-        wanted = known;
+        request = known;
         beside = of(model, known);
         return false;
     }
@@ -304,15 +297,15 @@ public final class ProfileStore {
         private static final int MOST_LIGHTER = 64;
 
         private final int operators;
-        private final Optional<Wanted> wanted;
+        private final Optional<Request> request;
 
         /**
          * @param operators limit of the operators of the model
-         * @param wanted the request that tables must match; empty to show any table
+         * @param request that tables must match; empty to show any table
          */
-        ProfileCodec(int operators, Optional<Wanted> wanted) {
+        ProfileCodec(int operators, Optional<Request> request) {
             this.operators = operators;
-            this.wanted = wanted;
+            this.request = request;
         }
 
         @Override
@@ -372,8 +365,8 @@ public final class ProfileStore {
             if (table.reason().isEmpty()) {
                 throw new IOException("a choice without a reason");
             }
-            if (wanted.isPresent()) {
-                wanted.get().check(table);
+            if (request.isPresent()) {
+                request.get().check(table);
             }
         }
 

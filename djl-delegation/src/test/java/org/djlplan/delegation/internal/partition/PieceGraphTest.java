@@ -73,11 +73,8 @@ class PieceGraphTest {
     void runs_ofNeighboursInOnePartition_isOne() {
         PieceGraph pieces = PieceGraph.of(hourglass(), List.of(range(0, 3)), 2);
         assertEquals(1, pieces.kernels(Set.of(0, 1)));
-        assertEquals(32 * PLANE, pieces.crossingBytes(Set.of(0, 1)));
         assertEquals(1, pieces.kernels(Set.of(1)));
-        assertEquals(20 * PLANE, pieces.crossingBytes(Set.of(1)));
         assertEquals(0, pieces.kernels(Set.of()));
-        assertEquals(0, pieces.crossingBytes(Set.of()));
         assertTrue(pieces.operators(Set.of()).isEmpty());
     }
 
@@ -85,7 +82,6 @@ class PieceGraphTest {
     void runs_withTheCpuBetween_countsBoth() {
         PieceGraph pieces = PieceGraph.of(hourglass(), List.of(range(0, 1), range(3, 3)), 0);
         assertEquals(2, pieces.kernels(Set.of(0, 1)));
-        assertEquals((16 + 4 + 32 + 16) * PLANE, pieces.crossingBytes(Set.of(0, 1)));
     }
 
     @Test

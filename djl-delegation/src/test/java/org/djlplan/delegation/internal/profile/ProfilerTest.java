@@ -341,7 +341,8 @@ class ProfilerTest {
                         Optional.of(Duration.ofHours(1)),
                         Tolerance.AUTO,
                         true,
-                        Set.of()));
+                        Set.of(),
+                        Optional.empty()));
     }
 
     @Test

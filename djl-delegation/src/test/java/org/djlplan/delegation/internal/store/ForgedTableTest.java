@@ -54,7 +54,7 @@ class ForgedTableTest {
     @TempDir Path folder;
     private FakeModel model;
     private StoreKey key;
-    private Wanted wanted;
+    private Request wanted;
 
     @BeforeEach
     void makeModel() throws IOException {
@@ -68,15 +68,7 @@ class ForgedTableTest {
                                 List.of(1, 2),
                                 Optional.empty(),
                                 Tolerance.AUTO));
-        wanted =
-                new Wanted(
-                        new Request(
-                                model.graph(),
-                                GOAL,
-                                List.of(1, 2),
-                                Optional.empty(),
-                                Tolerance.AUTO),
-                        Optional.empty());
+        wanted = new Request(model.graph(), GOAL, List.of(1, 2), Optional.empty(), Tolerance.AUTO);
     }
 
     private static Entry measured(Candidate candidate, long bytes, List<OutputError> errors) {
@@ -98,7 +90,7 @@ class ForgedTableTest {
         return refusal(forged, wanted);
     }
 
-    private String refusal(ProfileTable forged, Wanted by) {
+    private String refusal(ProfileTable forged, Request by) {
         ProfileStore.of(model).save(key, forged);
         assertEquals(Optional.of(forged), ProfileStore.of(model).load(key), "it is intact");
         try (LogCapture log = new LogCapture()) {
@@ -149,7 +141,7 @@ class ForgedTableTest {
                         4);
         assertTrue(wanted.admits(forged));
         assertTrue(
-                refusal(forged, wanted.of(model.partitions()))
+                refusal(forged, wanted.offering(model.partitions()))
                         .contains("other partitions than the delegate reports"));
         for (List<SortedSet<Integer>> others :
                 List.<List<SortedSet<Integer>>>of(
@@ -159,7 +151,7 @@ class ForgedTableTest {
             ProfileTable cpu =
                     new ProfileTable(others, List.of(), Candidate.cpu(2), "forged", 3, 4);
             assertTrue(wanted.admits(cpu));
-            assertFalse(wanted.of(model.partitions()).admits(cpu), others::toString);
+            assertFalse(wanted.offering(model.partitions()).admits(cpu), others::toString);
         }
     }
 
@@ -169,10 +161,10 @@ class ForgedTableTest {
         Candidate some = new Candidate(ImmutableSortedSet.of(0, 2), 2);
         ProfileTable forged = table(some, measured(some, 1, CLOSE));
         for (int operator : new int[] {0, 1, 6}) {
-            Wanted by = without(operator);
+            Request by = without(operator);
             String message = assertThrows(IOException.class, () -> by.check(forged)).getMessage();
             assertEquals("an operator that is excluded", message);
-            assertFalse(by.of(model.partitions()).admits(forged));
+            assertFalse(by.offering(model.partitions()).admits(forged));
         }
         wanted = without(3);
         assertTrue(wanted.admits(forged));
@@ -188,15 +180,13 @@ class ForgedTableTest {
         assertTrue(refusal(forged).contains("buffers that nobody asked for"));
         assertFalse(believes(some, PartialResult.UNKNOWN));
 
-        wanted = new Wanted(request(GOAL, true, Set.of()), Optional.empty());
+        wanted = request(GOAL, true, Set.of());
         assertTrue(wanted.admits(forged));
-        assertTrue(
-                new Wanted(request(GOAL, true, Set.of(3)), Optional.of(model.partitions()))
-                        .admits(forged));
+        assertTrue(request(GOAL, true, Set.of(3)).offering(model.partitions()).admits(forged));
         assertTrue(believes(some, PartialResult.UNKNOWN));
 
         Goal latency = new Goal(Objective.LATENCY, OptionalLong.empty());
-        Wanted fastest = new Wanted(request(latency, true, Set.of()), Optional.empty());
+        Request fastest = request(latency, true, Set.of());
         assertFalse(fastest.admits(forged));
     }
 
@@ -208,11 +198,12 @@ class ForgedTableTest {
                 Optional.empty(),
                 Tolerance.AUTO,
                 transientBuffers,
-                excluded);
+                excluded,
+                Optional.empty());
     }
 
-    private Wanted without(int operator) {
-        return new Wanted(request(GOAL, false, Set.of(operator)), Optional.empty());
+    private Request without(int operator) {
+        return request(GOAL, false, Set.of(operator));
     }
 
     @Test
@@ -232,15 +223,7 @@ class ForgedTableTest {
     @Test
     void load_constantUnpackedForSomeOfItsReaders_isRefused() throws IOException {
         model.unpacks = true;
-        wanted =
-                new Wanted(
-                        new Request(
-                                model.graph(),
-                                GOAL,
-                                List.of(1, 2),
-                                Optional.empty(),
-                                Tolerance.AUTO),
-                        Optional.empty());
+        wanted = new Request(model.graph(), GOAL, List.of(1, 2), Optional.empty(), Tolerance.AUTO);
         Candidate some = new Candidate(ImmutableSortedSet.of(1, 2, 5, 6), 2);
         assertTrue(
                 refusal(table(some, measured(some, 1, CLOSE)))
@@ -307,7 +290,7 @@ class ForgedTableTest {
                 partitions.length == 0
                         ? model.partitions()
                         : Stream.of(partitions).map(ForgedTableTest::integers).toList();
-        PartialResult kept = new PartialResult(Optional.of(of), Map.of(candidate, known));
+        PartialResult kept = new PartialResult(of, Map.of(candidate, known));
         KeptAnswers.store(model, wanted).save(key, kept);
         try (LogCapture log = new LogCapture()) {
             var store = KeptAnswers.store(model, wanted);

@@ -113,18 +113,14 @@ class KeptAnswersTest {
         Goal goal = new Goal(Objective.LATENCY, OptionalLong.empty());
         return KeptAnswers.store(
                 model,
-                new Wanted(
-                        new Request(
-                                model.graph(), goal, List.of(1), Optional.empty(), Tolerance.AUTO),
-                        Optional.empty()));
+                new Request(model.graph(), goal, List.of(1), Optional.empty(), Tolerance.AUTO));
     }
 
     /** Each answer is kept at once, as if it had taken long. */
     private static PartialResult answered(NotingRunner inner) throws Exception {
-        PartialResult[] last = {PartialResult.NONE};
+        List<PartialResult> kept = new ArrayList<>();
         try (KeptAnswers runner =
-                new KeptAnswers(
-                        inner, Path.of("net"), PartialResult.NONE, 0, known -> last[0] = known)) {
+                new KeptAnswers(inner, Path.of("net"), Optional.empty(), 0, kept::add)) {
             runner.partitions();
             runner.prepare(CPU);
             runner.profile(CPU, 3);
@@ -133,7 +129,7 @@ class KeptAnswersTest {
             runner.prepare(ALL);
             assertThrows(CandidateException.class, () -> runner.prepare(BAD));
         }
-        return last[0];
+        return kept.get(kept.size() - 1);
     }
 
     @Test
@@ -144,7 +140,8 @@ class KeptAnswersTest {
         assertEquals(kept, loaded);
 
         NotingRunner inner = new NotingRunner();
-        try (KeptAnswers runner = new KeptAnswers(inner, Path.of("net"), loaded, 0, known -> {})) {
+        try (KeptAnswers runner =
+                new KeptAnswers(inner, Path.of("net"), Optional.of(loaded), 0, known -> {})) {
             assertEquals(inner.reported, runner.partitions());
             assertEquals(List.of("partitions"), inner.steps);
             inner.steps.clear();
@@ -177,7 +174,8 @@ class KeptAnswersTest {
         NotingRunner inner = new NotingRunner();
         inner.reported = List.of(Set.of(0, 1, 2), Set.of(6));
         try (LogCapture log = new LogCapture();
-                KeptAnswers runner = new KeptAnswers(inner, Path.of("net"), kept, 0, known -> {})) {
+                KeptAnswers runner =
+                        new KeptAnswers(inner, Path.of("net"), Optional.of(kept), 0, known -> {})) {
             assertEquals(inner.reported, runner.partitions());
             assertEquals(inner.reported, runner.partitions());
             runner.prepare(CPU);
@@ -193,7 +191,11 @@ class KeptAnswersTest {
         NotingRunner inner = new NotingRunner();
         try (KeptAnswers runner =
                 new KeptAnswers(
-                        inner, Path.of("net"), answered(new NotingRunner()), 0, known -> {})) {
+                        inner,
+                        Path.of("net"),
+                        Optional.of(answered(new NotingRunner())),
+                        0,
+                        known -> {})) {
             runner.prepare(CPU);
             assertEquals(List.of("prepare 0"), inner.steps);
         }

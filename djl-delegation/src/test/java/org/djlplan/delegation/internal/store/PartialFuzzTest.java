@@ -60,7 +60,7 @@ class PartialFuzzTest {
 
     private static Path folder;
     private static FakeModel model;
-    private static Wanted wanted;
+    private static Request wanted;
     private static Path file;
 
     @BeforeContainer
@@ -68,15 +68,7 @@ class PartialFuzzTest {
         folder = Files.createTempDirectory("partial");
         model = new FakeModel(folder);
         Goal goal = new Goal(Objective.LATENCY, OptionalLong.empty());
-        wanted =
-                new Wanted(
-                        new Request(
-                                model.graph(),
-                                goal,
-                                List.of(1, 2),
-                                Optional.empty(),
-                                Tolerance.AUTO),
-                        Optional.empty());
+        wanted = new Request(model.graph(), goal, List.of(1, 2), Optional.empty(), Tolerance.AUTO);
         store().save(KEY, small());
         try (Stream<Path> files = Files.list(model.file().resolveSibling(".djlplan"))) {
             file = files.findFirst().orElseThrow();
@@ -106,7 +98,7 @@ class PartialFuzzTest {
         for (Candidate candidate : candidates) {
             known.put(candidate, known(candidate, nanos, failed));
         }
-        return new PartialResult(Optional.of(PARTITIONS), known);
+        return new PartialResult(PARTITIONS, known);
     }
 
     private static Known known(Candidate candidate, long nanos, boolean failed) {
@@ -214,12 +206,12 @@ class PartialFuzzTest {
 
     private static void assertOfTheRequest(PartialResult result) {
         Set<Integer> offered = new HashSet<>();
-        result.partitions().orElse(List.of()).forEach(offered::addAll);
+        result.partitions().forEach(offered::addAll);
         double nanos = 0;
         for (Map.Entry<Candidate, Known> entry : result.candidates().entrySet()) {
             Candidate candidate = entry.getKey();
             boolean engines = !candidate.delegates() && candidate.threads() == -1;
-            assertTrue(engines || wanted.request().threads().contains(candidate.threads()));
+            assertTrue(engines || wanted.threads().contains(candidate.threads()));
             assertTrue(offered.containsAll(candidate.operators()));
             Known known = entry.getValue();
             for (NodeTime node : known.nodes()) {

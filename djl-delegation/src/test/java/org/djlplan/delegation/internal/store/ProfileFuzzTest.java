@@ -146,22 +146,15 @@ class ProfileFuzzTest {
     /** Whatever is believed for a request has its threads and what the delegate offered. */
     private static void assertOfTheRequest() {
         Goal goal = new Goal(Objective.LATENCY, OptionalLong.empty());
-        Wanted wanted =
-                new Wanted(
-                        new Request(
-                                model.graph(),
-                                goal,
-                                List.of(1, 2),
-                                Optional.empty(),
-                                Tolerance.AUTO),
-                        Optional.empty());
+        Request wanted =
+                new Request(model.graph(), goal, List.of(1, 2), Optional.empty(), Tolerance.AUTO);
         try (LogCapture log = new LogCapture()) {
             Optional<ProfileTable> table = ProfileStore.of(model, wanted).load(key);
             assertEquals(table.isPresent() ? 0 : 1, log.lines().size(), log.lines()::toString);
             if (table.isPresent()) {
                 Candidate chosen = table.get().chosen();
                 assertTrue(
-                        wanted.request().threads().contains(chosen.threads())
+                        wanted.threads().contains(chosen.threads())
                                 || chosen.equals(Candidate.cpu(-1)));
                 assertTrue(
                         table.get().partitions().stream()

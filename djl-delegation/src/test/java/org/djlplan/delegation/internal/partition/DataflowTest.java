@@ -2,7 +2,6 @@ package org.djlplan.delegation.internal.partition;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -10,9 +9,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
-import java.util.SortedSet;
-import java.util.TreeMap;
-import java.util.TreeSet;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -28,7 +25,7 @@ import org.junit.jupiter.api.Test;
 
 @Domain(DelegableGraphs.class)
 @Domain(DomainContext.Global.class)
-class DelegatedGraphTest {
+class DataflowTest {
 
     /**
      * What runs on the CPU of the YOLOv4-tiny with 152 nodes in tensorflow/tensorflow issue 66677
@@ -103,15 +100,15 @@ class DelegatedGraphTest {
     }
 
     @Test
-    void epoch_ofPublishedYolov4Tiny_givesItsSevenPartitions() {
+    void kernels_ofPublishedYolov4Tiny_areItsSevenPartitions() {
         BitSet delegated = new BitSet();
         IntStream.range(0, 152).filter(i -> !YOLO_ON_CPU.contains(i)).forEach(delegated::set);
-        DelegatedGraph graph = new DelegatedGraph(Dataflow.of(yolo()), delegated);
-        TreeMap<Integer, SortedSet<Integer>> kernels = new TreeMap<>();
-        delegated.stream()
-                .forEach(i -> kernels.computeIfAbsent(graph.epoch(i), e -> new TreeSet<>()).add(i));
-        assertEquals(yoloPartitions(), List.copyOf(kernels.values()));
-        assertEquals(7, graph.kernels());
+        List<BitSet> kernels = Dataflow.of(yolo()).kernels(delegated);
+        assertEquals(
+                yoloPartitions(),
+                kernels.stream()
+                        .map(kernel -> kernel.stream().boxed().collect(Collectors.toSet()))
+                        .toList());
     }
 
     @Test
@@ -131,12 +128,9 @@ class DelegatedGraphTest {
         int left = sketch.operator("CONV_2D", SHAPE, input);
         int right = sketch.operator("CONV_2D", SHAPE, input);
         int sum = sketch.operator("CUSTOM:sum", SHAPE, left, right);
-        DelegatedGraph graph =
-                new DelegatedGraph(Dataflow.of(sketch.output(sum).build()), bits(0, 1));
-        assertEquals(1, graph.kernels());
-        assertTrue(graph.inSameKernel(0, 1));
-        assertFalse(graph.inSameKernel(0, 2));
-        assertEquals(3 * 64, graph.crossingBytes(), "the input once, both results");
+        Dataflow flow = Dataflow.of(sketch.output(sum).build());
+        assertEquals(List.of(bits(0, 1)), flow.kernels(bits(0, 1)));
+        assertEquals(3 * 64, flow.crossingBytes(bits(0, 1)), "the input once, both results");
     }
 
     @Test
@@ -145,27 +139,21 @@ class DelegatedGraphTest {
         int first = sketch.operator("CONV_2D", SHAPE, sketch.input(1, 4, 4, 1));
         int middle = sketch.operator("CUSTOM:x", SHAPE, first);
         int last = sketch.operator("ADD", SHAPE, first, middle);
-        DelegatedGraph graph =
-                new DelegatedGraph(Dataflow.of(sketch.output(last).build()), bits(0, 2));
-        assertEquals(2, graph.kernels());
-        assertEquals(
-                (1 + 1 + 2 + 1) * 64,
-                graph.crossingBytes(),
-                "input, first out once, first and middle in, last out");
+        Dataflow flow = Dataflow.of(sketch.output(last).build());
+        assertEquals(List.of(bits(0), bits(2)), flow.kernels(bits(0, 2)));
+        assertEquals((1 + 1) * 64, flow.crossingBytes(bits(0)), "input, first out once");
+        assertEquals((2 + 1) * 64, flow.crossingBytes(bits(2)), "first and middle in, last out");
     }
 
     @Test
-    void kernels_ofUnpackingOnly_areNone() {
+    void kernels_ofUnpackingOnly_doNotRun() {
         GraphSketch sketch = new GraphSketch();
         int filter = sketch.halfWeights(1, 1, 1, 1);
         int custom = sketch.operator("CUSTOM:x", SHAPE, sketch.input(1, 4, 4, 1));
         int conv = sketch.operator("CONV_2D", SHAPE, custom, filter);
-        DelegatedGraph graph =
-                new DelegatedGraph(Dataflow.of(sketch.output(conv).build()), bits(0, 2));
-        assertEquals(0, graph.epoch(0));
-        assertEquals(1, graph.epoch(1));
-        assertEquals(2, graph.epoch(2));
-        assertEquals(1, graph.kernels());
+        Graph graph = sketch.output(conv).build();
+        assertEquals(List.of(bits(0), bits(2)), Dataflow.of(graph).kernels(bits(0, 2)));
+        assertEquals(1, PieceGraph.of(graph, List.of(Set.of(0, 2)), 1).kernels(Set.of(0)));
     }
 
     private static List<Set<Integer>> chain(Set<Integer> excluded) {
@@ -174,7 +162,7 @@ class DelegatedGraphTest {
         for (int i = 0; i < 6; i++) {
             x = sketch.operator("ABS", List.of(1, 8, 8, 4), x);
         }
-        return DelegatedGraph.partitionsWithout(
+        return Dataflow.partitionsWithout(
                 sketch.output(x).build(), List.of(Set.of(0, 1, 2, 3), Set.of(5)), excluded);
     }
 
@@ -200,14 +188,13 @@ class DelegatedGraphTest {
         x = sketch.operator("CONV_2D", shape, x, shared);
         Graph graph = sketch.output(x).build();
         List<Set<Integer>> all = List.of(Set.of(0, 1, 2, 3, 4));
-        assertEquals(
-                List.of(Set.of(1, 2, 3)), DelegatedGraph.partitionsWithout(graph, all, Set.of(4)));
+        assertEquals(List.of(Set.of(1, 2, 3)), Dataflow.partitionsWithout(graph, all, Set.of(4)));
         assertEquals(
                 List.of(Set.of(0, 2), Set.of(4)),
-                DelegatedGraph.partitionsWithout(graph, all, Set.of(3)));
+                Dataflow.partitionsWithout(graph, all, Set.of(3)));
         assertEquals(
                 List.of(Set.of(1, 2, 3, 4)),
-                DelegatedGraph.partitionsWithout(graph, all, Set.of(0)),
+                Dataflow.partitionsWithout(graph, all, Set.of(0)),
                 "unpacked by the CPU kernels");
     }
 
@@ -225,7 +212,7 @@ class DelegatedGraphTest {
         BitSet left = new BitSet();
         model.all().stream().filter(i -> !excluded.contains(i)).forEach(left::set);
         List<Set<Integer>> given = ImmutableList.copyOf(model.partitions());
-        List<Set<Integer>> reduced = DelegatedGraph.partitionsWithout(graph, given, excluded);
+        List<Set<Integer>> reduced = Dataflow.partitionsWithout(graph, given, excluded);
 
         BitSet taken = new BitSet();
         reduced.forEach(partition -> partition.forEach(taken::set));
@@ -242,7 +229,7 @@ class DelegatedGraphTest {
         assertFalse(Dataflow.splitsConstants(graph, new HashSet<>(flat(reduced))));
         assertEquals(
                 new HashSet<>(DelegableGraphs.partitions(graph, taken)), new HashSet<>(reduced));
-        assertEquals(given, DelegatedGraph.partitionsWithout(graph, given, Set.of()));
+        assertEquals(given, Dataflow.partitionsWithout(graph, given, Set.of()));
     }
 
     private static List<Integer> flat(List<Set<Integer>> sets) {
