@@ -7,7 +7,9 @@ import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.sli
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.junit.ArchTests;
 import com.tngtech.archunit.lang.ArchRule;
+import org.djlplan.memplan.testing.HouseRules;
 
 /** Checks that each package has one job and that packages depend on each other in one direction. */
 @AnalyzeClasses(
@@ -16,6 +18,8 @@ import com.tngtech.archunit.lang.ArchRule;
 class ArchitectureTest {
 
     private static final String STUDY = "org.djlplan.study";
+
+    @ArchTest static final ArchTests houseRules = ArchTests.in(HouseRules.class);
 
     @ArchTest
     static final ArchRule studiesKnowNoCommand =

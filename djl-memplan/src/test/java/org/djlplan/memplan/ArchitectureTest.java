@@ -18,6 +18,7 @@ import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.junit.ArchTests;
 import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.ConditionEvents;
@@ -27,6 +28,7 @@ import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import java.io.IOException;
 import java.util.stream.Stream;
 import org.djlplan.memplan.internal.engine.TfLiteEngineModel;
+import org.djlplan.memplan.testing.HouseRules;
 
 /** Checks that each package has one job and that packages depend on each other in one direction. */
 @AnalyzeClasses(
@@ -36,6 +38,8 @@ class ArchitectureTest {
 
     private static final String ROOT = "org.djlplan.memplan";
     private static final String INTERNAL = ROOT + ".internal";
+
+    @ArchTest static final ArchTests houseRules = ArchTests.in(HouseRules.class);
 
     @ArchTest
     static final ArchRule arrows =

@@ -9,9 +9,11 @@ import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.sli
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.junit.ArchTests;
 import com.tngtech.archunit.lang.ArchRule;
 import java.io.IOException;
 import java.time.Duration;
+import org.djlplan.memplan.testing.HouseRules;
 
 /** Checks that each package has one job and that packages depend on each other in one direction. */
 @AnalyzeClasses(
@@ -21,6 +23,8 @@ class ArchitectureTest {
 
     private static final String ROOT = "org.djlplan.delegation.internal";
     private static final String MEMPLAN = "org.djlplan.memplan";
+
+    @ArchTest static final ArchTests houseRules = ArchTests.in(HouseRules.class);
 
     @ArchTest
     static final ArchRule arrows =
