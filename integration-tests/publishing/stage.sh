@@ -26,7 +26,7 @@ release() {
         tar -x -C "$copy/$repository"
     (
         cd "$copy/$repository"
-        mvn -B -ntp -q deploy -Prelease,publish -Drevision="$version" -Dmaven.test.skip=true -Dmaven.install.skip=true \
+        mvn -T1 -B -ntp -q deploy -Prelease,publish -Drevision="$version" -Dmaven.test.skip=true -Dmaven.install.skip=true \
             -Dpublisher.url=https://djl-plan.invalid -Dpublisher.git=https://djl-plan.invalid/djl-plan.git \
             -DaltDeploymentRepository="$repository::file://$target/$repository" \
             -pl djl-memplan/thirdparty,djl-memplan,djl-delegation,distribution/bom,distribution/command "${@:2}"

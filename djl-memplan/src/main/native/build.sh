@@ -54,9 +54,10 @@ case "$(uname -s)-$(uname -m)" in
         own=$!
         if [ "${DJLPLAN_EVERY_PLATFORM:-}" = true ] || has_libc "$cross"; then
             compile "$cross" linux-aarch64 &
-            wait "$!"
+            wait "$!" || failed=true
         fi
-        wait "$own"
+        wait "$own" || failed=true
+        [ -z "${failed:-}" ]
         ;;
     Linux-aarch64) compile "$cc" linux-aarch64 ;;
     *) echo "djl-plan: no native library for $(uname -s) $(uname -m): models run as stock there." >&2 ;;

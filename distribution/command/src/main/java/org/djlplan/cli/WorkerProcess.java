@@ -5,6 +5,7 @@ import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -363,13 +364,9 @@ final class WorkerProcess implements AutoCloseable {
 
         private Jvm() {}
 
-        /** Returns the arguments of this process, or none if the system does not tell them. */
+        /** Returns the options that this JVM was started with. */
         static List<String> ownArguments() {
-            return ProcessHandle.current()
-                    .info()
-                    .arguments()
-                    .map(ImmutableList::copyOf)
-                    .orElseGet(ImmutableList::of);
+            return ManagementFactory.getRuntimeMXBean().getInputArguments();
         }
 
         /** Returns whether a JVM with these arguments has the optimizing compiler. */

@@ -2,6 +2,7 @@ package org.djlplan.delegation.internal;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -109,7 +110,7 @@ public record Exclusion(List<String> parts) {
     public SortedSet<Integer> of(Graph graph) {
         SortedSet<Integer> all = new TreeSet<>();
         parts.forEach(part -> all.addAll(operators(part, graph)));
-        return all;
+        return Collections.unmodifiableSortedSet(all);
     }
 
     /**

@@ -2,6 +2,7 @@ package org.djlplan.memplan.spi;
 
 import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
+import java.util.Collection;
 import java.util.Collections;
 import java.util.SortedSet;
 import java.util.TreeSet;
@@ -18,7 +19,8 @@ import java.util.TreeSet;
 public record Candidate(SortedSet<Integer> operators, int threads, boolean transientBuffers) {
 
     public Candidate {
-        operators = Collections.unmodifiableSortedSet(new TreeSet<>(operators));
+        operators =
+                Collections.unmodifiableSortedSet(new TreeSet<>((Collection<Integer>) operators));
         checkArgument(operators.isEmpty() || operators.first() >= 0, "operators: %s", operators);
         checkArgument(threads == -1 || threads > 0, "threads: %s", threads);
         checkArgument(!transientBuffers || !operators.isEmpty(), "buffers of no delegate");

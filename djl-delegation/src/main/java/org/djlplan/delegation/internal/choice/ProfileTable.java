@@ -101,7 +101,7 @@ public record ProfileTable(
     private static List<SortedSet<Integer>> copy(Collection<? extends SortedSet<Integer>> sets) {
         List<SortedSet<Integer>> copies = new ArrayList<>();
         for (SortedSet<Integer> set : sets) {
-            copies.add(Collections.unmodifiableSortedSet(new TreeSet<>(set)));
+            copies.add(Collections.unmodifiableSortedSet(new TreeSet<>((Collection<Integer>) set)));
         }
         return List.copyOf(copies);
     }

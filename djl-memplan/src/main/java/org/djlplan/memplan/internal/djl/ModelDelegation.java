@@ -4,6 +4,7 @@ import ai.djl.util.Progress;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.measure.TfLiteDelegableModel;
@@ -42,8 +43,8 @@ public final class ModelDelegation implements ServedDelegation {
     private Optional<DelegationChoice> early = Optional.empty();
     private Optional<DelegationProvider.Choosing> choosingAtShapes = Optional.empty();
 
-    /** Whether the first choice for other shapes serves. */
-    private boolean servesAtShapes;
+    /** Whether the first choice for other shapes was passed on to the model, if it is of use. */
+    private AtomicBoolean passedOnAtShapes = new AtomicBoolean();
 
     private boolean expectsOtherShapes;
     private boolean closed;
@@ -169,10 +170,11 @@ public final class ModelDelegation implements ServedDelegation {
     /** Starts choosing for a mix of shapes, and cancels choosing for the mix before. */
     private void chooseAt(ShapeMix mix, TfLiteDelegableModel model, ServedModel opened) {
         Optional<DelegationProvider.Choosing> before;
+        AtomicBoolean passedOn = new AtomicBoolean();
         synchronized (this) {
             before = choosingAtShapes;
             choosingAtShapes = Optional.empty();
-            servesAtShapes = false;
+            passedOnAtShapes = passedOn;
         }
         before.ifPresent(DelegationProvider.Choosing::close);
         Optional<DelegationProvider.Choosing> started = Optional.empty();
@@ -193,10 +195,10 @@ public final class ModelDelegation implements ServedDelegation {
         if (ended) {
             started.ifPresent(DelegationProvider.Choosing::close);
         } else if (started.isPresent()) {
-            use(mix, model.served(started.get().first()), opened);
-            synchronized (this) {
-                // Unless it was cancelled for another mix meanwhile.
-                servesAtShapes = choosingAtShapes.equals(started);
+            try {
+                use(mix, model.served(started.get().first()), opened);
+            } finally {
+                passedOn.set(true);
             }
         } else {
             opened.stayAt();
@@ -214,7 +216,7 @@ public final class ModelDelegation implements ServedDelegation {
     public synchronized boolean isSettled() {
         return choosing.map(DelegationProvider.Choosing::isSettled).orElse(true)
                 && (served.map(ServedModel::isSettledAtOtherShapes).orElse(true)
-                        || (servesAtShapes
+                        || (passedOnAtShapes.get()
                                 && choosingAtShapes
                                         .map(DelegationProvider.Choosing::isSettled)
                                         .orElse(false)));

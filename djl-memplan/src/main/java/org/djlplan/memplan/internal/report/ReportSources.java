@@ -2,28 +2,59 @@ package org.djlplan.memplan.internal.report;
 
 import ai.djl.Model;
 import ai.djl.nn.Block;
-import java.util.Collections;
+import java.lang.ref.Reference;
+import java.lang.ref.ReferenceQueue;
+import java.lang.ref.WeakReference;
 import java.util.Map;
 import java.util.Optional;
-import java.util.WeakHashMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.djlplan.memplan.report.PlanReport;
 
 /** The sources of reports, each kept as long as the block of its model lives. */
 public final class ReportSources {
 
-    private static final Map<Block, Supplier<PlanReport>> SOURCES =
-            Collections.synchronizedMap(new WeakHashMap<>());
+    private static final ReferenceQueue<Block> COLLECTED = new ReferenceQueue<>();
+    private static final Map<Key, Supplier<PlanReport>> SOURCES = new ConcurrentHashMap<>();
+
+    /**
+     * A block by its identity, because blocks of applications may be equal to others, and may
+     * change.
+     */
+    private static final class Key extends WeakReference<Block> {
+
+        private final int hash;
+
+        Key(Block block) {
+            super(block, COLLECTED);
+            hash = System.identityHashCode(block);
+        }
+
+        @Override
+        public boolean equals(Object other) {
+            Block block = get();
+            return this == other
+                    || (block != null && other instanceof Key key && key.refersTo(block));
+        }
+
+        @Override
+        public int hashCode() {
+            return hash;
+        }
+    }
 
     private ReportSources() {}
 
     /** Registers the source of reports on a block. */
     public static void register(Block block, Supplier<PlanReport> source) {
-        SOURCES.put(block, source);
+        for (Reference<?> each = COLLECTED.poll(); each != null; each = COLLECTED.poll()) {
+            SOURCES.remove(each);
+        }
+        SOURCES.put(new Key(block), source);
     }
 
     /** Returns what {@link #register} was given for the model's block. */
     public static Optional<Supplier<PlanReport>> of(Model model) {
-        return Optional.ofNullable(SOURCES.get(model.getBlock()));
+        return Optional.ofNullable(SOURCES.get(new Key(model.getBlock())));
     }
 }

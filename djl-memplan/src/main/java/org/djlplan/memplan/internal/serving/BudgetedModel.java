@@ -135,7 +135,7 @@ public final class BudgetedModel implements TfLiteModel {
      * whole than of a streamed one.
      */
     private boolean hasRoomForAll(long bytes) throws IOException, UnplannableException {
-        return needs.fitWhole(bytes, kernels.isPresent() ? needs.fileBytes() : 0);
+        return needs.hasRoomForAll(bytes, kernels.isPresent() ? needs.fileBytes() : 0);
     }
 
     private TfLiteModel opened(long bytes)

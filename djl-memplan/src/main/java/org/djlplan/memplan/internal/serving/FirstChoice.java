@@ -94,15 +94,19 @@ record FirstChoice(
     }
 
     /**
-     * Returns whether the probe tells all that must be known of the model now: its delegate is
-     * first asked when a prediction has the shapes in the file.
+     * Describes the model by its probe; empty if an interpreter of the candidate that serves first
+     * has to be built for that.
      */
-    boolean isEnough() {
-        return probe.isPresent() && defers && choice.lightest().delegates();
+    Optional<ModelInterpreter.Description> described() {
+        return defers && choice.lightest().delegates()
+                ? probe.map(ModelInterpreter::description)
+                : Optional.empty();
     }
 
-    /** Returns the probe if it is of the candidate that serves first; else closes it. */
-    Optional<ModelInterpreter> servingProbe() {
+    /**
+     * Hands the probe over, once, if it is of the candidate that serves first; otherwise closes it.
+     */
+    Optional<ModelInterpreter> takeProbe() {
         if (probe.isPresent() && !probe.get().delegates(choice.lightest())) {
             probe.get().close();
             return Optional.empty();

@@ -80,7 +80,8 @@ final class MemoryNeeds {
      * @throws IOException if the model cannot be read
      * @throws UnplannableException if the engine cannot run it
      */
-    boolean fitWhole(long budgetBytes, long packedBytes) throws IOException, UnplannableException {
+    boolean hasRoomForAll(long budgetBytes, long packedBytes)
+            throws IOException, UnplannableException {
         long besideBytes = bytesBesideArena() + packedBytes;
         // The file alone mostly tells.
         return budgetBytes >= fileBytes + besideBytes && budgetBytes >= stockBytes() + besideBytes;

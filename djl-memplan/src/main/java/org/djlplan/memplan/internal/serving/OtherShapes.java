@@ -203,15 +203,15 @@ final class OtherShapes {
     }
 
     /**
-     * Returns the largest shapes at which the present choice was verified and the delegate did not
-     * fail since; empty if none have more elements than the given ones.
+     * Returns the largest shapes at which the present choice was verified and no delegate failed so
+     * far; empty if none have more elements than the given ones.
      */
     Optional<List<List<Integer>>> largerThan(List<List<Integer>> shapes) {
         return verified.flatMap(v -> largest(v.mix()))
                 .filter(largest -> elements(largest) > elements(shapes));
     }
 
-    /** Returns the shapes of a mix with most elements at which the delegate did not fail. */
+    /** Returns the shapes of a mix with most elements at which no delegate failed so far. */
     Optional<List<List<Integer>>> largest(ShapeMix mix) {
         return mix.shapes().stream()
                 .filter(shapes -> !refused.contains(shapes))

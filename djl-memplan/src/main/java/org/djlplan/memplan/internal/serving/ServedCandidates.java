@@ -119,6 +119,9 @@ final class ServedCandidates implements InterpreterPool.Supply {
     @Override
     public ModelInterpreter build(List<List<Integer>> shapes, Candidate wanted)
             throws UnplannableException {
+        if (!isInFile(shapes)) {
+            noteUse(shapes);
+        }
         while (true) {
             ThreadGovernor now = governor.get();
             Candidate candidate = serving(shapes, wanted);
@@ -157,7 +160,6 @@ final class ServedCandidates implements InterpreterPool.Supply {
         if (isInFile(shapes)) {
             return factory.build(shapes, candidate, false);
         }
-        noteUse(shapes);
         Optional<List<List<Integer>>> largest =
                 candidate.delegates() ? otherShapes.largerThan(shapes) : Optional.empty();
         return largest.isPresent()
@@ -217,18 +219,17 @@ final class ServedCandidates implements InterpreterPool.Supply {
     @Override
     public void reshape(ModelInterpreter interpreter, List<List<Integer>> shapes)
             throws UnplannableException {
-        if (!isInFile(shapes)) {
-            noteUse(shapes);
-        }
-        if (!interpreter.candidate().delegates()) {
-            factory.reshape(interpreter, shapes);
-            return;
-        }
         try {
             factory.reshape(interpreter, shapes);
         } catch (UnplannableException | RuntimeException e) {
+            if (!interpreter.candidate().delegates()) {
+                throw e;
+            }
             otherShapes.refuse(shapes, UnplannableException.reason(e));
             throw new RefusedShapesException(UnplannableException.reason(e));
+        }
+        if (!isInFile(shapes)) {
+            noteUse(shapes);
         }
     }
 

@@ -65,6 +65,9 @@ public final class ServedModel implements TfLiteModel {
      */
     private volatile boolean defers;
 
+    /** A verified choice serves, so that readying a better one makes nothing unready. */
+    private volatile boolean wasSettled;
+
     /**
      * Opens a model, plans it for the shapes in its file and builds its first interpreter.
      *
@@ -99,29 +102,31 @@ public final class ServedModel implements TfLiteModel {
         try {
             OpenModel model = OpenModel.of(file);
             ServedModel served;
-            FirstChoice first;
+            Optional<FirstChoice> first = Optional.empty();
             try {
                 InterpreterFactory factory = factory(model, planner, delegation);
                 first =
-                        FirstChoice.of(
-                                model.graph(),
-                                model.leavesDimensions(),
-                                factory,
-                                delegation,
-                                options.threads());
+                        Optional.of(
+                                FirstChoice.of(
+                                        model.graph(),
+                                        model.leavesDimensions(),
+                                        factory,
+                                        delegation,
+                                        options.threads()));
                 served =
                         new ServedModel(
                                 model,
                                 factory,
-                                first,
+                                first.get(),
                                 delegation,
                                 options.workers().interpreters(),
                                 idleAfter);
             } catch (UnplannableException | RuntimeException | Error e) {
+                first.flatMap(FirstChoice::probe).ifPresent(ModelInterpreter::close);
                 model.close();
                 throw e;
             }
-            served.start(first);
+            served.start(first.get());
             if (delegation.isPresent()) {
                 delegation.get().attach(served);
             }
@@ -187,11 +192,11 @@ public final class ServedModel implements TfLiteModel {
             return;
         }
         try {
-            if (first.isEnough()) {
-                described = first.probe().orElseThrow().description();
-            }
-            pool.switchTo(() -> {}, first.servingProbe());
-            if (!first.isEnough()) {
+            Optional<ModelInterpreter.Description> known = first.described();
+            pool.switchTo(() -> {}, first.takeProbe());
+            if (known.isPresent()) {
+                described = known.get();
+            } else {
                 ModelInterpreter serves =
                         pool.borrow(factory.shapesInFile(), candidates.choice().lightest());
                 described = serves.description();
@@ -482,7 +487,11 @@ public final class ServedModel implements TfLiteModel {
 
     @Override
     public boolean isSettled() {
-        return delegation.map(ServedDelegation::isSettled).orElse(true) && !pool.isVisited();
+        boolean settled =
+                delegation.map(ServedDelegation::isSettled).orElse(true)
+                        && (wasSettled || !pool.isVisited());
+        wasSettled |= settled;
+        return settled;
     }
 
     /** Frees everything: idle interpreters at once, others when their prediction ends. */

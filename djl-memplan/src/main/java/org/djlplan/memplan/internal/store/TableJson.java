@@ -4,6 +4,7 @@ import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
 import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.SortedSet;
@@ -114,7 +115,7 @@ public final class TableJson {
             }
             before = last;
         }
-        return all;
+        return Collections.unmodifiableSortedSet(all);
     }
 
     /** Writes a row. */

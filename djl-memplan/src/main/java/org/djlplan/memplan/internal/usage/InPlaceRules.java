@@ -1,7 +1,9 @@
 package org.djlplan.memplan.internal.usage;
 
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkState;
+
 import java.util.EnumMap;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -131,11 +133,12 @@ public final class InPlaceRules {
         for (String each : List.of("ABS", "SQRT", "RSQRT", "SQUARE", "SIN", "COS", "LOG")) {
             unary(rules, each, "elementwise::EvalImpl", F32);
         }
-        Map<String, Map<ElementType, Rule>> byOperator = new HashMap<>();
+        Map<String, Map<ElementType, Rule>> byOperator = new LinkedHashMap<>();
         for (Rule rule : rules.build()) {
-            byOperator
-                    .computeIfAbsent(rule.operator(), unused -> new EnumMap<>(ElementType.class))
-                    .put(rule.type(), rule);
+            Map<ElementType, Rule> byType =
+                    byOperator.computeIfAbsent(
+                            rule.operator(), unused -> new EnumMap<>(ElementType.class));
+            checkState(byType.put(rule.type(), rule) == null, "two rules: %s", rule);
         }
         return byOperator;
     }

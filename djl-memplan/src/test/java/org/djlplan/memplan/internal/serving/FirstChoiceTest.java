@@ -80,7 +80,8 @@ class FirstChoiceTest {
         FirstChoice first = first(FakeEngine.graph(), false, Optional.empty());
         assertEquals(Candidate.cpu(THREADS), first.choice().candidate());
         assertEquals(Origin.UNVERIFIED, first.choice().origin());
-        assertFalse(first.waits() || first.defers() || first.isEnough());
+        assertFalse(first.waits() || first.defers());
+        assertTrue(first.described().isEmpty());
         assertEquals(0, engine.mostOpen.get());
     }
 
@@ -90,37 +91,37 @@ class FirstChoiceTest {
         FirstChoice first = first(FakeEngine.graph(), true, choosing(ALL, false));
         assertTrue(first.waits());
         assertEquals(Candidate.cpu(THREADS), first.choice().candidate());
-        assertTrue(first.servingProbe().isEmpty());
+        assertTrue(first.takeProbe().isEmpty());
         assertEquals(0, engine.open.get());
     }
 
     @Test
-    void servingProbe_ofTheCandidateThatServes_isTheProbe() throws Exception {
+    void takeProbe_ofTheCandidateThatServes_isTheProbe() throws Exception {
         FirstChoice first = first(FakeEngine.graph(), true, Optional.empty());
         assertFalse(first.waits());
-        try (ModelInterpreter probe = first.servingProbe().orElseThrow()) {
+        try (ModelInterpreter probe = first.takeProbe().orElseThrow()) {
             assertTrue(probe.hasShapes(FakeEngine.IN_FILE));
-            assertFalse(first.isEnough());
+            assertTrue(first.described().isEmpty());
         }
         assertEquals(0, engine.open.get());
     }
 
     @Test
-    void servingProbe_anotherCandidateServes_isClosed() throws Exception {
+    void takeProbe_anotherCandidateServes_isClosed() throws Exception {
         FirstChoice first = first(FakeEngine.graph(), true, choosing(ALL, false));
         assertEquals(ALL, first.choice());
         assertEquals(1, engine.open.get());
-        assertTrue(first.servingProbe().isEmpty());
+        assertTrue(first.takeProbe().isEmpty());
         assertEquals(0, engine.open.get());
     }
 
     @Test
-    void of_otherShapesAreExpected_probeIsEnoughAndNoDelegateIsAsked() throws Exception {
+    void of_otherShapesAreExpected_probeDescribesTheModelAndNoDelegateIsAsked() throws Exception {
         FirstChoice first = first(FakeEngine.graph(), false, choosing(ALL, true));
         assertTrue(first.defers());
-        assertTrue(first.isEnough());
+        assertTrue(first.described().isPresent());
         assertEquals(0, delegates.get());
-        assertTrue(first.servingProbe().isEmpty());
+        assertTrue(first.takeProbe().isEmpty());
         assertEquals(0, engine.open.get());
     }
 
@@ -128,7 +129,7 @@ class FirstChoiceTest {
     void of_otherShapesAreExpectedAndNothingIsDelegated_buildsNoProbe() throws Exception {
         FirstChoice first = first(FakeEngine.graph(), false, choosing(FakeEngine.cpu(1), true));
         assertTrue(first.defers());
-        assertFalse(first.isEnough());
+        assertTrue(first.described().isEmpty());
         assertTrue(first.probe().isEmpty());
     }
 

@@ -37,15 +37,16 @@ class MemoryNeedsTest {
 
     /** The engine, which is not loaded here, is not asked. */
     @Test
-    void fitWhole_budgetBelowTheFile_isFalse() throws Exception {
-        assertFalse(needs.fitWhole(FILE_BYTES + besideBytes - 1, 0));
-        assertFalse(needs.fitWhole(FILE_BYTES + besideBytes + 499, 500));
+    void hasRoomForAll_budgetBelowTheFile_isFalse() throws Exception {
+        assertFalse(needs.hasRoomForAll(FILE_BYTES + besideBytes - 1, 0));
+        assertFalse(needs.hasRoomForAll(FILE_BYTES + besideBytes + 499, 500));
         assertEquals(0, needs.knownStockBytes());
     }
 
     @Test
-    void fitWhole_budgetOfTheFile_asksTheEngine() {
-        assertThrows(UnplannableException.class, () -> needs.fitWhole(FILE_BYTES + besideBytes, 0));
+    void hasRoomForAll_budgetOfTheFile_asksTheEngine() {
+        assertThrows(
+                UnplannableException.class, () -> needs.hasRoomForAll(FILE_BYTES + besideBytes, 0));
     }
 
     @Test

@@ -95,7 +95,7 @@ final class CreatedArrays {
     private int closeUnless(Predicate<NDArray> needed) {
         int before = closed;
         long aliveBytes = 0;
-        for (CreatedArray created : all) {
+        for (CreatedArray created : since(0)) {
             if (!created.isClosed() && !needed.test(created.array())) {
                 close(created);
             }

@@ -2,11 +2,10 @@ package org.djlplan.memplan.internal.runtime.tflite;
 
 import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
-import java.util.Collections;
 import java.util.Optional;
 import java.util.SortedSet;
-import java.util.TreeSet;
 import org.djlplan.memplan.spi.DelegateFactory;
+import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 
 /**
  * The operators of a streamed model that a delegate runs; the delegate keeps their packed weights.
@@ -20,7 +19,7 @@ public record DelegatedPart(
         DelegateFactory delegates, SortedSet<Integer> operators, Optional<OpenModel> original) {
 
     public DelegatedPart {
-        operators = Collections.unmodifiableSortedSet(new TreeSet<>(operators));
+        operators = ImmutableSortedSet.copyOf(operators);
         checkArgument(!operators.isEmpty(), "nothing is delegated");
     }
 }

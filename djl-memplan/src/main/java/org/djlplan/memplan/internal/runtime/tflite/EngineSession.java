@@ -1,5 +1,6 @@
 package org.djlplan.memplan.internal.runtime.tflite;
 
+import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
@@ -75,7 +76,9 @@ public interface EngineSession extends AutoCloseable {
             NativeDelegate delegate, SortedSet<Integer> operators, List<List<Integer>> shapes) {
 
         public Delegated {
-            operators = Collections.unmodifiableSortedSet(new TreeSet<>(operators));
+            operators =
+                    Collections.unmodifiableSortedSet(
+                            new TreeSet<>((Collection<Integer>) operators));
             shapes = ImmutableList.copyOf(shapes);
         }
     }

@@ -66,9 +66,14 @@ final class Passes {
      * result is open.
      */
     static Model open() {
-        Model model = new Model(bind());
-        opened();
-        return model;
+        NativeLoader.Use use = bind();
+        try {
+            opened();
+            return new Model(use);
+        } catch (RuntimeException | Error e) {
+            use.close();
+            throw e;
+        }
     }
 
     private static synchronized void opened() {

@@ -69,6 +69,17 @@ final class PlanningCost {
      * @param planning makes a plan and drops it
      */
     void time(Runnable planning) {
+        try {
+            long median = medianNanos(planning);
+            synchronized (this) {
+                planningNanos = median;
+            }
+        } finally {
+            abandonTiming();
+        }
+    }
+
+    private long medianNanos(Runnable planning) {
         long[] nanos = new long[MOST_TIMED];
         int count = 0;
         long begin = clock.getAsLong();
@@ -80,10 +91,7 @@ final class PlanningCost {
             now = end;
         }
         Arrays.sort(nanos, 0, count);
-        synchronized (this) {
-            planningNanos = nanos[count / 2];
-            timing = false;
-        }
+        return nanos[count / 2];
     }
 
     /**
@@ -96,12 +104,15 @@ final class PlanningCost {
     }
 
     /**
-     * Returns whether planning pays for a prediction, if both times are known.
+     * Returns whether planning pays for a prediction; false while a time is unknown.
      *
      * @param sumBytes of all its allocations
      * @param elements of its inputs
      */
     synchronized boolean pays(long sumBytes, long elements) {
+        if (!isKnown()) {
+            return false;
+        }
         boolean pays = (double) planningNanos * MOST_COST <= nanosPerByte * sumBytes;
         if (!pays) {
             tooFewElements = Math.max(tooFewElements, elements);

@@ -9,7 +9,8 @@ import org.djlplan.memplan.internal.budget.WeightTrace;
 /**
  * Predictions of one kind with a model whose weights are streamed: the pieces of the weights that
  * each of their steps uses, and the plan of a window over these. Guarded by the model's turn,
- * except for what reports read: {@link #plan()} and {@link #windowBytes()}.
+ * except for what reports read: {@link #plan()}, {@link #windowBytes()} and {@link
+ * #leastWindowBytes()}.
  */
 final class StreamedKind {
 

@@ -8,9 +8,9 @@ import org.djlplan.memplan.internal.runtime.Arena;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
 
 /**
- * The arenas of one model's predictions. An online prediction has no plan: each of its allocations
- * gets the lowest free place, in an arena that grows as necessary. For other predictions this class
- * takes plans and leases arenas.
+ * The arenas of one model's predictions: the pool that they are leased from, how many may be leased
+ * at once, and the watch of allocations in them. Begins online predictions, which have no plan:
+ * each of their allocations gets the lowest free place, in an arena that grows as necessary.
  */
 final class TorchArenas implements AutoCloseable {
 
@@ -86,7 +86,7 @@ final class TorchArenas implements AutoCloseable {
         return Optional.of(
                 guarded(
                         run.get(),
-                        (ended, failed) -> end(ended, failed, lease, needsPlaces, ending)));
+                        (ended, failed) -> endRun(ended, failed, lease, needsPlaces, ending)));
     }
 
     /** Returns the prediction of a run that has begun. */
@@ -97,7 +97,7 @@ final class TorchArenas implements AutoCloseable {
     /**
      * Begins a pass on this thread whose allocations are not those of predictions. What it frees is
      * returned to the system at once, because later predictions do not need it. Empty as for {@link
-     * #begin}.
+     * #begin(Duration, AllocationSequence.Tally)}.
      */
     Optional<TorchPrediction> beginOneOff() {
         pool.freeIdle();
@@ -166,7 +166,7 @@ final class TorchArenas implements AutoCloseable {
         return pool.metric().arenaBytes();
     }
 
-    private static void end(
+    private static void endRun(
             AllocationWatch.Run run,
             boolean failed,
             ArenaPool.Lease lease,
@@ -194,14 +194,14 @@ final class TorchArenas implements AutoCloseable {
     }
 
     /** Lets no online prediction begin from now on. */
-    void end() {
+    void stopOnline() {
         need.close();
     }
 
     /** Ends, and closes the watch; running predictions keep what they use. */
     @Override
     public void close() {
-        end();
+        stopOnline();
         watch.close();
     }
 }

@@ -72,7 +72,6 @@ public final class TorchMemory implements AutoCloseable {
         this.isRehearsal = isRehearsal;
         this.weights = weights;
         this.plans = new PlansOnDemand(plans);
-        passes = Passes.open();
         // Predictions of a model with a budget take turns, and its budget covers its arena only.
         arenas =
                 weights.isPresent()
@@ -83,6 +82,7 @@ public final class TorchMemory implements AutoCloseable {
                                 workers.arenas());
         sequences = new AllocationSequences(model, this.plans, arenas, tally);
         shapes = new ShapePlans(this.plans, arenas, Analysis::offer, tally, System::nanoTime);
+        passes = Passes.open();
     }
 
     private TorchArenas newArenas(Optional<OutputArena.Use> outputs, ArenaPool pool, int most) {
@@ -246,7 +246,7 @@ public final class TorchMemory implements AutoCloseable {
         logger.debug("This is what happened", problem);
         sequences.close();
         shapes.close();
-        arenas.end();
+        arenas.stopOnline();
     }
 
     /** Returns whether the weights are in memory only while a prediction begun here needs them. */
