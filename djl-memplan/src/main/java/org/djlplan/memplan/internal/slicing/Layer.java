@@ -33,7 +33,7 @@ record Layer(
         int output,
         Size in,
         Size out,
-        Window window) {
+        KernelWindow window) {
 
     /** Numbers of the format. */
     static final int SAME = 0;
@@ -192,7 +192,7 @@ record Layer(
                         output,
                         new Size(in.get(1), in.get(2), in.get(3)),
                         new Size(out.get(1), out.get(2), out.get(3)),
-                        new Window(
+                        new KernelWindow(
                                 weights.get(1),
                                 weights.get(2),
                                 table.intValue("stride_h"),
@@ -216,7 +216,16 @@ record Layer(
         Size in = new Size(1, 1, weights.get(1));
         Size out = new Size(1, 1, weights.get(0));
         return Optional.of(
-                new Layer(operator, false, input, filter, bias, output, in, out, Window.ONE_PLACE));
+                new Layer(
+                        operator,
+                        false,
+                        input,
+                        filter,
+                        bias,
+                        output,
+                        in,
+                        out,
+                        KernelWindow.ONE_PLACE));
     }
 
     private static long elements(TfLiteSubgraph graph, int id) {
@@ -230,7 +239,7 @@ record Layer(
 
     /** Layers that the engine would refuse, or compute differently, are left unchanged. */
     private static boolean fits(TfLiteSubgraph graph, Layer layer) {
-        Window window = layer.window;
+        KernelWindow window = layer.window;
         long patches = (long) window.height() * window.width() * layer.in.channels();
         return patches <= Integer.MAX_VALUE / Float.BYTES
                 && layer.out.height == window.outputRows(layer.in.height)

@@ -1,7 +1,7 @@
 package org.djlplan.memplan.internal.slicing;
 
 /**
- * The window of a layer: the part of the input from which it computes one output, and how far the
+ * The window of a kernel: the part of the input from which it computes one output, and how far the
  * window moves from one output to the next.
  *
  * @param height rows of the kernel
@@ -10,10 +10,10 @@ package org.djlplan.memplan.internal.slicing;
  * @param strideWidth columns from one output to the next
  * @param padded whether the input is padded with zeros ({@code SAME})
  */
-record Window(int height, int width, int strideHeight, int strideWidth, boolean padded) {
+record KernelWindow(int height, int width, int strideHeight, int strideWidth, boolean padded) {
 
     /** The window of a layer with one place. */
-    static final Window ONE_PLACE = new Window(1, 1, 1, 1, false);
+    static final KernelWindow ONE_PLACE = new KernelWindow(1, 1, 1, 1, false);
 
     /** Returns whether each output is computed from one place, and each place is used once. */
     boolean isPointwise() {
@@ -25,6 +25,7 @@ record Window(int height, int width, int strideHeight, int strideWidth, boolean 
      *
      * @param in rows of the input
      * @param out rows of the output
+     * @param outputRow index of the output row
      */
     int firstInputRow(int in, int out, int outputRow) {
         int above = padded ? padding(in, out, height, strideHeight) / 2 : 0;
@@ -55,12 +56,20 @@ record Window(int height, int width, int strideHeight, int strideWidth, boolean 
         return Math.max(0, (out - 1) * stride + kernel - in);
     }
 
-    /** Returns the rows of the output for a number of rows of the input. */
+    /**
+     * Returns the rows of the output.
+     *
+     * @param in rows of the input
+     */
     int outputRows(int in) {
         return outputs(in, height, strideHeight);
     }
 
-    /** Returns the columns of the output for a number of columns of the input. */
+    /**
+     * Returns the columns of the output.
+     *
+     * @param in columns of the input
+     */
     int outputColumns(int in) {
         return outputs(in, width, strideWidth);
     }

@@ -6,12 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.junit.jupiter.api.Test;
 
-class WindowTest {
+class KernelWindowTest {
 
     /** As in TensorFlow Lite's {@code ComputePaddingWithOffset}: the odd zero is behind. */
     @Test
     void padding_strideTwo_hasTheOddZeroBehind() {
-        Window window = new Window(3, 3, 2, 2, true);
+        KernelWindow window = new KernelWindow(3, 3, 2, 2, true);
         assertEquals(4, window.outputRows(8));
         assertEquals(4, window.outputColumns(8));
         assertEquals(0, window.paddingLeft(8, 4));
@@ -22,7 +22,7 @@ class WindowTest {
 
     @Test
     void padding_strideOne_isEvenAndBeginsAboveTheInput() {
-        Window window = new Window(5, 3, 1, 1, true);
+        KernelWindow window = new KernelWindow(5, 3, 1, 1, true);
         assertEquals(9, window.outputRows(9));
         assertEquals(-2, window.firstInputRow(9, 9, 0));
         assertEquals(1, window.paddingLeft(9, 9));
@@ -31,7 +31,7 @@ class WindowTest {
 
     @Test
     void outputs_withoutPadding_areTheWindowsInsideTheInput() {
-        Window window = new Window(3, 5, 2, 1, false);
+        KernelWindow window = new KernelWindow(3, 5, 2, 1, false);
         assertEquals(3, window.outputRows(8));
         assertEquals(4, window.outputColumns(8));
         assertEquals(0, window.outputRows(2), "the kernel is larger than the input");
@@ -42,8 +42,8 @@ class WindowTest {
 
     @Test
     void isPointwise_oneByOne_onlyWithoutStride() {
-        assertTrue(Window.ONE_PLACE.isPointwise());
-        assertFalse(new Window(1, 1, 1, 2, false).isPointwise());
-        assertFalse(new Window(3, 1, 1, 1, false).isPointwise());
+        assertTrue(KernelWindow.ONE_PLACE.isPointwise());
+        assertFalse(new KernelWindow(1, 1, 1, 2, false).isPointwise());
+        assertFalse(new KernelWindow(3, 1, 1, 1, false).isPointwise());
     }
 }
