@@ -64,13 +64,13 @@ final class Inference {
                 return OptionalInt.empty();
             }
         } while (raise(part));
-        return OptionalInt.of(choice.valley(part));
+        return OptionalInt.of(choice.next(part));
     }
 
     private boolean bound(PartialPlan.Part part, long capacity) {
         for (int s = part.from(); s <= part.to(); s++) {
             if (partial.open[s] > 0 && partial.floor[s] + partial.open[s] > capacity) {
-                choice.failed(s);
+                choice.noteFailure(s);
                 return false;
             }
         }
@@ -84,7 +84,7 @@ final class Inference {
         for (int unit : part.units()) {
             long offset = lacksSupport(unit) ? onUnplaced(unit) : highestFloor[unit];
             if (offset > capacity - sections.bytes[unit]) {
-                choice.failed(sections.first[unit]);
+                choice.noteFailure(sections.first[unit]);
                 return false;
             }
             least[unit] = offset;
@@ -126,7 +126,7 @@ final class Inference {
             for (int s = sections.first[unit]; s <= sections.last[unit]; s++) {
                 above[s] += sections.bytes[unit];
                 if (above[s] > most) {
-                    choice.failed(s);
+                    choice.noteFailure(s);
                     return false;
                 }
             }
@@ -145,7 +145,7 @@ final class Inference {
                     above[s] = least[unit];
                 }
                 if (least[unit] == partial.floor[s]) {
-                    choice.mayLieOnFloor(s);
+                    choice.countCandidate(s);
                 }
             }
         }

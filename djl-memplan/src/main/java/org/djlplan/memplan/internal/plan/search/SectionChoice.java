@@ -34,7 +34,7 @@ final class SectionChoice {
     }
 
     /** Records that an attempt failed because of a section. */
-    void failed(int section) {
+    void noteFailure(int section) {
         failures[section]++;
     }
 
@@ -44,16 +44,16 @@ final class SectionChoice {
     }
 
     /** Counts a unit that may lie directly on a section's floor. */
-    void mayLieOnFloor(int section) {
+    void countCandidate(int section) {
         candidates[section]++;
     }
 
     /**
-     * Returns a section of a valley: a run of sections with one floor, with higher floors on both
-     * sides. A unit right on the floor of a valley lies within the valley, so it lies on all of its
-     * sections' floors.
+     * Returns the section to decide next, one of a valley: a run of sections with one floor, with
+     * higher floors on both sides. A unit right on the floor of a valley lies within the valley, so
+     * it lies on all of its sections' floors.
      */
-    int valley(PartialPlan.Part part) {
+    int next(PartialPlan.Part part) {
         int best = -1;
         int from = part.from();
         while (from <= part.to()) {
