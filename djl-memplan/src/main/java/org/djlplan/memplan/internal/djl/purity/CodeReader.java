@@ -56,7 +56,8 @@ final class CodeReader {
     private final Map<Key, Summary> summaries = new HashMap<>();
     private final Set<Key> done = new LinkedHashSet<>();
     private final Findings findings = new Findings();
-    private final ReadClasses readClasses = new ReadClasses();
+    private final Map<String, Optional<Class<?>>> loaded = new HashMap<>();
+    private final ClassFilesHash classFiles = new ClassFilesHash();
     private final Set<Class<?>> statics = new LinkedHashSet<>();
     private boolean grown;
     private int readings;
@@ -71,7 +72,7 @@ final class CodeReader {
         } catch (LinkageError | StackOverflowError | RuntimeException e) {
             find(Finding.Kind.OPAQUE, block.getClass(), "has code that cannot be read: " + e);
         }
-        return new BlockCode(readClasses.hash(), findings.all(), statics, readClasses.names());
+        return new BlockCode(classFiles.hash(), findings.all(), statics, classFiles.names());
     }
 
     private void follow() {
@@ -122,7 +123,7 @@ final class CodeReader {
         for (Class<?> at = holder.getClass();
                 at != null && !place.isEmpty();
                 at = at.getSuperclass()) {
-            functions.hold(field(at.getName(), place), candidates);
+            functions.addTo(field(at.getName(), place), candidates);
         }
     }
 
@@ -161,7 +162,7 @@ final class CodeReader {
 
     /** Records that a field may later have other content. */
     void writes(String field) {
-        grown |= functions.write(field);
+        grown |= functions.noteWrite(field);
     }
 
     /** Records a class that has instances. */
@@ -271,12 +272,20 @@ final class CodeReader {
 
     /** Returns a class, not initialized; empty if there is none. */
     Optional<Class<?>> load(String name, ClassLoader loader) {
-        return readClasses.load(name, loader);
+        return loaded.computeIfAbsent(
+                name,
+                key -> {
+                    try {
+                        return Optional.of(Class.forName(name, false, loader));
+                    } catch (ClassNotFoundException | LinkageError e) {
+                        return Optional.empty();
+                    }
+                });
     }
 
     /** Returns the class file of a class, on which the result depends from now on. */
     Optional<ClassFile> file(Class<?> type) {
-        return readClasses.file(type);
+        return classFiles.file(type);
     }
 
     void find(Finding.Kind kind, Class<?> where, String what) {
@@ -314,7 +323,7 @@ final class CodeReader {
             int flag = operand.constant().orElse(-1);
             boolean known = flag == 0 || flag == 1;
             constants.append(known ? (char) ('0' + flag) : '?');
-            operand.field().filter(functions::areIn).ifPresent(constants::append);
+            operand.field().filter(functions::hasFunctions).ifPresent(constants::append);
             arguments.add(
                     known || operand.constant().isEmpty() ? operand : Value.plain(operand.size()));
         }

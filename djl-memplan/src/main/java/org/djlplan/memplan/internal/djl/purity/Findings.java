@@ -20,7 +20,7 @@ final class Findings {
         findings.putIfAbsent(finding.className() + finding.kind() + finding.what(), finding);
     }
 
-    /** Adds no finding that code reads values while a step runs, because they decide nothing. */
+    /** Runs a step; ignores findings of the kind LOOKS meanwhile. */
     void ignoringLooks(Runnable step) {
         ignoresLooks = true;
         try {

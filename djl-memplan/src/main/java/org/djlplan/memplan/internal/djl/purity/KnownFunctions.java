@@ -34,8 +34,8 @@ final class KnownFunctions {
         return escaped.add(lambda);
     }
 
-    /** Adds functions of which a field has one. */
-    void hold(String field, Set<Lambda> functions) {
+    /** Adds functions to a field, which has one of them. */
+    void addTo(String field, Set<Lambda> functions) {
         inFields.computeIfAbsent(field, key -> new LinkedHashSet<>()).addAll(functions);
     }
 
@@ -44,12 +44,12 @@ final class KnownFunctions {
      *
      * @return whether that is new
      */
-    boolean write(String field) {
+    boolean noteWrite(String field) {
         return written.add(field);
     }
 
     /** Returns whether functions were found in a field. */
-    boolean areIn(String field) {
+    boolean hasFunctions(String field) {
         return inFields.containsKey(field);
     }
 
@@ -59,7 +59,8 @@ final class KnownFunctions {
      * @param field in which the called function was found, if known
      */
     List<Lambda> reachable(Optional<String> field) {
-        boolean known = field.isPresent() && areIn(field.get()) && !written.contains(field.get());
+        boolean known =
+                field.isPresent() && hasFunctions(field.get()) && !written.contains(field.get());
         return new ArrayList<>(known ? inFields.get(field.get()) : escaped);
     }
 }

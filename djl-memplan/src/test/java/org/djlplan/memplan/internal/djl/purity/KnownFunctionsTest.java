@@ -35,8 +35,8 @@ class KnownFunctionsTest {
     void reachable_fieldThatNobodyWrites_hasItsFunctions() {
         assertTrue(functions.escape(RELU));
         assertTrue(functions.escape(TANH));
-        functions.hold(FIELD, Set.of(TANH));
-        assertTrue(functions.areIn(FIELD));
+        functions.addTo(FIELD, Set.of(TANH));
+        assertTrue(functions.hasFunctions(FIELD));
         assertEquals(List.of(TANH), functions.reachable(Optional.of(FIELD)));
     }
 
@@ -44,9 +44,9 @@ class KnownFunctionsTest {
     void reachable_fieldThatIsWritten_hasAllThatEscaped() {
         functions.escape(RELU);
         functions.escape(TANH);
-        functions.hold(FIELD, Set.of(TANH));
-        assertTrue(functions.write(FIELD));
-        assertFalse(functions.write(FIELD));
+        functions.addTo(FIELD, Set.of(TANH));
+        assertTrue(functions.noteWrite(FIELD));
+        assertFalse(functions.noteWrite(FIELD));
         assertEquals(List.of(RELU, TANH), functions.reachable(Optional.of(FIELD)));
     }
 

@@ -1,7 +1,6 @@
 package org.djlplan.memplan.internal.djl.purity;
 
 import java.nio.charset.StandardCharsets;
-import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -9,26 +8,11 @@ import java.util.TreeMap;
 import org.djlplan.thirdparty.guava.hash.Hasher;
 import org.djlplan.thirdparty.guava.hash.Hashing;
 
-/** The classes that an analysis looked up, and a hash of the class files that it read. */
-final class ReadClasses {
+/** Reads class files for an analysis, and computes a hash of all that it read. */
+final class ClassFilesHash {
 
     /** The hash of each class file, by the name of the class. */
     private final Map<String, String> hashes = new TreeMap<>();
-
-    private final Map<String, Optional<Class<?>>> loaded = new HashMap<>();
-
-    /** Returns a class, not initialized; empty if there is none. */
-    Optional<Class<?>> load(String name, ClassLoader loader) {
-        return loaded.computeIfAbsent(
-                name,
-                key -> {
-                    try {
-                        return Optional.of(Class.forName(name, false, loader));
-                    } catch (ClassNotFoundException | LinkageError e) {
-                        return Optional.empty();
-                    }
-                });
-    }
 
     /** Returns the class file of a class, on which the result depends from now on. */
     Optional<ClassFile> file(Class<?> type) {
