@@ -26,6 +26,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.djlplan.memplan.internal.budget.ResidentWeights;
 import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
+import org.djlplan.memplan.internal.runtime.ProcessMemory;
 import org.djlplan.memplan.internal.runtime.torch.OperatorNames;
 import org.djlplan.memplan.internal.runtime.torch.TorchMemory;
 import org.djlplan.memplan.report.PlanReport;
@@ -87,7 +88,7 @@ final class ModelRun implements AutoCloseable {
         long start = System.nanoTime();
         runners.add(Runner.load(options, mode, inputs));
         values.put(Figure.LOAD_MILLIS, (System.nanoTime() - start) / 1e6);
-        residentSet.modelIsLoaded();
+        residentSet.recordLoaded();
     }
 
     /** Runs untimed predictions, and waits until their plans are made. */
@@ -161,13 +162,14 @@ final class ModelRun implements AutoCloseable {
     long[] time(int count) {
         fill(options.effort().seed());
         long[] times = new long[count];
-        OptionalLong before = residentSet.minorFaults();
+        ProcessMemory memory = new ProcessMemory();
+        OptionalLong before = memory.minorFaults();
         for (int i = 0; i < count; i++) {
             long start = System.nanoTime();
             runner().run();
             times[i] = System.nanoTime() - start;
         }
-        OptionalLong after = residentSet.minorFaults();
+        OptionalLong after = memory.minorFaults();
         nanos = Longs.concat(nanos, times);
         if (before.isPresent() && after.isPresent()) {
             pageFaults += after.getAsLong() - before.getAsLong();

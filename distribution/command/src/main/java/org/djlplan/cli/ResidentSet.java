@@ -36,8 +36,8 @@ final class ResidentSet {
         return new ResidentSet();
     }
 
-    /** Records the resident set now, and the peak while the model was loaded. */
-    void modelIsLoaded() {
+    /** Records that the model is loaded: the resident set now, and the peak until now. */
+    void recordLoaded() {
         loadPeakBytes = memory.peakBytes();
         peaksKnown = peaksKnown && memory.resetPeak();
         loadedBytes = memory.residentBytes();
@@ -49,11 +49,6 @@ final class ResidentSet {
         return now.isPresent() && idleBytes.isPresent()
                 ? OptionalLong.of(Math.max(0, now.getAsLong() - idleBytes.getAsLong()))
                 : OptionalLong.empty();
-    }
-
-    /** Returns the number of page faults without input and output. */
-    OptionalLong minorFaults() {
-        return memory.minorFaults();
     }
 
     /** Returns the peaks so far; empty if no model was loaded, or they are not known. */
