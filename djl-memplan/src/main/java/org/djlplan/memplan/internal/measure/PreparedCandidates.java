@@ -54,14 +54,14 @@ final class PreparedCandidates {
      * @return the result of its first preparation
      */
     Trial add(Candidate candidate, Trial trial, long nanosEach) {
-        inference(candidate, nanosEach);
+        noteInference(candidate, nanosEach);
         inProcess.add(candidate);
         Trial first = trials.putIfAbsent(candidate, trial);
         return first == null ? trial : first;
     }
 
     /** Adds the duration of a candidate's inference. */
-    void inference(Candidate candidate, long nanos) {
+    void noteInference(Candidate candidate, long nanos) {
         slowestNanos.merge(candidate, nanos, Math::max);
     }
 
@@ -72,8 +72,8 @@ final class PreparedCandidates {
         inProcess.remove(candidate);
     }
 
-    /** Records that the current process ended. */
-    void processEnded() {
+    /** Forgets the current process, which ended; results of candidates stay. */
+    void forgetProcess() {
         inProcess.clear();
     }
 }

@@ -43,9 +43,9 @@ public final class ProcessRunner implements CandidateRunner {
     private final Urgency urgency;
     private final Machine machine;
     private final WorkTime workTime;
-    private final ReplacedChild child;
+    private final ReplaceableChild child;
     private final PreparedCandidates candidates = new PreparedCandidates();
-    private final Turns turns = new Turns();
+    private final UndisturbedTiming timing = new UndisturbedTiming();
 
     /** The fraction of the last request's time in which the process was not delayed by others. */
     private double lastPart = 1;
@@ -61,7 +61,7 @@ public final class ProcessRunner implements CandidateRunner {
         this.urgency = urgency;
         this.machine = machine;
         workTime = new WorkTime(machine);
-        child = new ReplacedChild(model, jvm, limits, urgency);
+        child = new ReplaceableChild(model, jvm, limits, urgency);
     }
 
     /**
@@ -112,13 +112,13 @@ public final class ProcessRunner implements CandidateRunner {
         return blaming(
                 candidate,
                 () -> {
-                    long[] nanos = turns.time(() -> timing(candidate, inferences));
-                    LongStream.of(nanos).forEach(time -> candidates.inference(candidate, time));
+                    long[] nanos = timing.time(() -> timeOnce(candidate, inferences));
+                    LongStream.of(nanos).forEach(time -> candidates.noteInference(candidate, time));
                     return nanos;
                 });
     }
 
-    private Turns.Timing timing(Candidate candidate, int inferences)
+    private UndisturbedTiming.Timing timeOnce(Candidate candidate, int inferences)
             throws CandidateException, InterruptedException {
         long[] nanos =
                 askPrepared(
@@ -126,7 +126,7 @@ public final class ProcessRunner implements CandidateRunner {
                         candidate,
                         inferences,
                         json -> Messages.nanos(json, inferences));
-        return new Turns.Timing(nanos, lastPart);
+        return new UndisturbedTiming.Timing(nanos, lastPart);
     }
 
     @Override
@@ -136,7 +136,7 @@ public final class ProcessRunner implements CandidateRunner {
 
     @Override
     public Optional<String> caveat() {
-        return turns.caveat();
+        return timing.caveat();
     }
 
     @Override
@@ -293,7 +293,7 @@ public final class ProcessRunner implements CandidateRunner {
     }
 
     private void endProcess() {
-        candidates.processEnded();
+        candidates.forgetProcess();
         child.end();
     }
 }

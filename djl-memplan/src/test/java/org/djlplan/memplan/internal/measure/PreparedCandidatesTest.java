@@ -21,7 +21,7 @@ class PreparedCandidatesTest {
     @Test
     void add_inANewProcess_keepsTheFirstResult() {
         assertEquals(FIRST, candidates.add(CPU, FIRST, 10));
-        candidates.processEnded();
+        candidates.forgetProcess();
         assertFalse(candidates.isInProcess(CPU));
         assertEquals(0, candidates.countInProcess());
         assertEquals(Optional.of(FIRST), candidates.trial(CPU));
@@ -32,15 +32,15 @@ class PreparedCandidatesTest {
     @Test
     void slowestNanos_severalInferences_isTheLongest() {
         candidates.add(CPU, FIRST, 10);
-        candidates.inference(CPU, 30);
-        candidates.inference(CPU, 20);
+        candidates.noteInference(CPU, 30);
+        candidates.noteInference(CPU, 20);
         assertEquals(30, candidates.slowestNanos(CPU));
     }
 
     @Test
     void forget_candidate_isAsIfItHadNeverBeenPrepared() {
         candidates.add(CPU, FIRST, 10);
-        candidates.inference(CPU, 30);
+        candidates.noteInference(CPU, 30);
         candidates.forget(CPU);
         assertEquals(Optional.empty(), candidates.trial(CPU));
         assertFalse(candidates.isInProcess(CPU));

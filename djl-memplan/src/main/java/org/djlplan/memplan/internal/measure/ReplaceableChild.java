@@ -11,7 +11,7 @@ import org.djlplan.memplan.spi.DelegableModel.Urgency;
  * A measuring process that another one replaces if it ended, until too many have ended. One thread
  * may use it while another one closes it.
  */
-final class ReplacedChild implements AutoCloseable {
+final class ReplaceableChild implements AutoCloseable {
 
     private final OpenModelRequest model;
     private final MeasuringJvm jvm;
@@ -27,7 +27,7 @@ final class ReplacedChild implements AutoCloseable {
     /** Guarded by this. */
     private boolean closed;
 
-    ReplacedChild(OpenModelRequest model, MeasuringJvm jvm, Limits limits, Urgency urgency) {
+    ReplaceableChild(OpenModelRequest model, MeasuringJvm jvm, Limits limits, Urgency urgency) {
         this.model = model;
         this.jvm = jvm;
         this.limits = limits;

@@ -1,25 +1,30 @@
 package org.djlplan.memplan.internal.measure;
 
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
+
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
 import org.djlplan.memplan.spi.CandidateException;
 
 /**
- * Turns of timing, repeated if other work disturbed them, and how many stayed disturbed. Not
- * thread-safe.
+ * Times inferences in turns, repeats a turn that other work disturbed, and counts those that stayed
+ * disturbed. Not thread-safe.
  */
-final class Turns {
+final class UndisturbedTiming {
 
-    /** A turn with a larger undelayed fraction counts as undisturbed. */
+    /** A turn with at least this undelayed fraction counts as undisturbed. */
     private static final double UNDISTURBED = 0.95;
 
     private static final int TRIES = 3;
+
+    /** Before the first repetition; the pause grows by as much with each. */
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(300);
 
     /** After this many disturbed turns in a row, turns are not repeated any more. */
     private static final int HOPELESS = 5;
 
+    private final Sleeper sleeper;
     private int turns;
     private int disturbed;
 
@@ -31,14 +36,51 @@ final class Turns {
      *
      * @param nanos of each inference
      * @param undelayedPart the fraction of their time in which the process was not delayed by
-     *     others, more than 0
+     *     others, more than 0, at most 1
      */
-    record Timing(long[] nanos, double undelayedPart) {}
+    record Timing(long[] nanos, double undelayedPart) {
+        Timing {
+            checkArgument(
+                    undelayedPart > 0 && undelayedPart <= 1, "undelayedPart: %s", undelayedPart);
+        }
+
+        private boolean isUndisturbed() {
+            return undelayedPart >= UNDISTURBED;
+        }
+
+        private boolean isBetterThan(Timing other) {
+            return undelayedPart > other.undelayedPart;
+        }
+
+        /** Returns the times without the waiting time. */
+        private long[] undelayedNanos() {
+            return LongStream.of(nanos)
+                    .map(time -> Math.max(1, Math.round(time * undelayedPart)))
+                    .toArray();
+        }
+    }
 
     /** Times some inferences. */
     @FunctionalInterface
     interface Timer {
         Timing run() throws CandidateException, InterruptedException;
+    }
+
+    /** Lets the thread sleep. */
+    @FunctionalInterface
+    interface Sleeper {
+        void sleep(long nanos) throws InterruptedException;
+    }
+
+    UndisturbedTiming() {
+        this(TimeUnit.NANOSECONDS::sleep);
+    }
+
+    /**
+     * @param sleeper for the pauses between repetitions
+     */
+    UndisturbedTiming(Sleeper sleeper) {
+        this.sleeper = sleeper;
     }
 
     /**
@@ -50,25 +92,20 @@ final class Turns {
      */
     long[] time(Timer timer) throws CandidateException, InterruptedException {
         turns++;
-        Timing best = new Timing(new long[0], 0);
         int tries = disturbedInARow < HOPELESS ? TRIES : 1;
-        for (int i = 0; i < tries && best.undelayedPart < UNDISTURBED; i++) {
-            TimeUnit.NANOSECONDS.sleep(i * PAUSE_NANOS);
+        Timing best = timer.run();
+        for (int i = 1; i < tries && !best.isUndisturbed(); i++) {
+            sleeper.sleep(i * PAUSE_NANOS);
             Timing timing = timer.run();
-            if (timing.undelayedPart > best.undelayedPart) {
-                best = timing;
-            }
+            best = timing.isBetterThan(best) ? timing : best;
         }
-        if (best.undelayedPart >= UNDISTURBED) {
+        if (best.isUndisturbed()) {
             disturbedInARow = 0;
             return best.nanos;
         }
         disturbed++;
         disturbedInARow++;
-        double part = best.undelayedPart;
-        return LongStream.of(best.nanos)
-                .map(time -> Math.max(1, Math.round(time * part)))
-                .toArray();
+        return best.undelayedNanos();
     }
 
     /** Returns a remark if so many turns stayed disturbed that the times are doubtful. */
