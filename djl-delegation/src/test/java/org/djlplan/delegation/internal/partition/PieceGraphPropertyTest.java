@@ -22,6 +22,8 @@ import org.djlplan.delegation.internal.partition.DelegableGraphs.Delegable;
 import org.djlplan.delegation.internal.partition.PieceGraph.Piece;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
+import org.djlplan.memplan.graph.Storage;
+import org.djlplan.memplan.graph.Tensor;
 import org.djlplan.thirdparty.guava.collect.Sets;
 
 /** Checks properties of the pieces of random graphs. */
@@ -101,8 +103,7 @@ class PieceGraphPropertyTest {
         Graph graph = model.graph();
         PieceGraph pieces = PieceGraph.of(graph, model.partitions(), 12);
         Set<Integer> union = subset(pieces, random);
-        BitSet taken = new BitSet();
-        pieces.operators(union).forEach(taken::set);
+        BitSet taken = bits(pieces.operators(union));
         List<SortedSet<Integer>> engines = DelegableGraphs.partitions(graph, taken);
         assertEquals(
                 engines.stream()
@@ -111,14 +112,65 @@ class PieceGraphPropertyTest {
                 pieces.kernels(union));
         Dataflow flow = Dataflow.of(graph);
         assertEquals(
-                engines.stream().map(set -> BitSet.valueOf(bits(set))).collect(Collectors.toSet()),
-                Set.copyOf(flow.kernels(taken)));
+                engines.stream().map(PieceGraphPropertyTest::bits).toList(), flow.kernels(taken));
     }
 
-    private static long[] bits(Set<Integer> set) {
+    @Property(tries = 300)
+    void crossingBytes_ofPiecesAndKernels_areThoseOfTheTensorsThatCross(
+            @ForAll Delegable model, @ForAll @IntRange(max = 20) int maxPieces) {
+        Graph graph = model.graph();
+        PieceGraph pieces = PieceGraph.of(graph, model.partitions(), maxPieces);
+        for (Piece piece : pieces.pieces()) {
+            assertEquals(crossingBytes(graph, piece.operators()), piece.crossingBytes());
+        }
+        Dataflow flow = Dataflow.of(graph);
+        for (BitSet kernel : flow.kernels(bits(model.all()))) {
+            Set<Integer> operators = kernel.stream().boxed().collect(Collectors.toSet());
+            assertEquals(crossingBytes(graph, operators), flow.crossingBytes(kernel));
+        }
+    }
+
+    @Property(tries = 300)
+    void crossingBytes_ofAnyOperators_areThoseOfTheTensorsThatCross(
+            @ForAll Delegable model, @ForAll Random random) {
+        Graph graph = model.graph();
+        Set<Integer> operators =
+                graph.operators().stream()
+                        .map(Operator::index)
+                        .filter(i -> random.nextBoolean())
+                        .collect(Collectors.toSet());
+        assertEquals(
+                crossingBytes(graph, operators), Dataflow.of(graph).crossingBytes(bits(operators)));
+    }
+
+    /** Asks of each tensor who writes and who reads it. */
+    private static long crossingBytes(Graph graph, Set<Integer> operators) {
+        long bytes = 0;
+        for (Tensor tensor : graph.tensors()) {
+            int id = tensor.id();
+            boolean constant = tensor.storage() == Storage.CONSTANT;
+            boolean writtenInside = false;
+            boolean readInside = false;
+            boolean readOutside = graph.outputs().contains(id);
+            for (Operator operator : graph.operators()) {
+                boolean inside = operators.contains(operator.index());
+                boolean writes = operator.outputs().contains(id);
+                boolean reads = operator.inputs().contains(id);
+                constant |= writes && isUnpacking(graph, operator.index());
+                writtenInside |= writes && inside;
+                readInside |= reads && inside;
+                readOutside |= reads && !inside;
+            }
+            boolean crosses = writtenInside ? readOutside : readInside;
+            bytes += crosses && !constant ? tensor.bytes() : 0;
+        }
+        return bytes;
+    }
+
+    private static BitSet bits(Set<Integer> set) {
         BitSet bits = new BitSet();
         set.forEach(bits::set);
-        return bits.toLongArray();
+        return bits;
     }
 
     private static Set<Integer> subset(PieceGraph pieces, Random random) {

@@ -70,6 +70,16 @@ class PieceGraphTest {
     }
 
     @Test
+    void crossingBytes_ofPartitionsWithTheCpuBetween_countTheTensorsOnEitherSide() {
+        List<Set<Integer>> partitions = List.of(range(0, 1), range(3, 3));
+        assertEquals(
+                List.of((16 + 4) * PLANE, (32 + 16) * PLANE),
+                PieceGraph.of(hourglass(), partitions, 0).pieces().stream()
+                        .map(Piece::crossingBytes)
+                        .toList());
+    }
+
+    @Test
     void runs_ofNeighboursInOnePartition_isOne() {
         PieceGraph pieces = PieceGraph.of(hourglass(), List.of(range(0, 3)), 2);
         assertEquals(1, pieces.kernels(Set.of(0, 1)));
