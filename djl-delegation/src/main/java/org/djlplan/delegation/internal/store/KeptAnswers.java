@@ -318,8 +318,9 @@ public final class KeptAnswers implements CandidateRunner {
     }
 
     /**
-     * Reads and writes partial results in files. Optional values are arrays of one or no element;
-     * operators are written as the first and last index of each run.
+     * Reads and writes partial results in files. Optional values are arrays, which are empty if the
+     * value is absent; the partitions, which are always there, are in an array of one element.
+     * Operators are written as the first and last index of each run.
      */
     private static final class PartialCodec implements Codec<PartialResult> {
 
@@ -421,6 +422,9 @@ public final class KeptAnswers implements CandidateRunner {
                 }
             }
             json.endObject();
+            if (partitions.isEmpty()) {
+                throw new IOException("no partitions");
+            }
             return new PartialResult(partitions.get(0), candidates);
         }
 

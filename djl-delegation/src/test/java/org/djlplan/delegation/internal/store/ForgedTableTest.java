@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -38,6 +39,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
@@ -325,6 +327,30 @@ class ForgedTableTest {
                 believes(SOME, known(CLOSE, new NodeTime(ImmutableSortedSet.of(3, 4), false, 3))),
                 "not delegated, but together");
         assertFalse(believes(SOME, known(CLOSE, new NodeTime(SOME.operators(), true, 1L << 51))));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "'[[[0,2],[5,6]]]' | [] | no partitions",
+                "'[[[0,2],[5,6]]]' | '[[[0,2],[2,6]]]' | an operator in two partitions",
+            })
+    void loadAnswers_otherPartitionsUnderARightChecksum_warnsWithTheReason(
+            String part, String by, String reason) throws IOException {
+        PartialResult kept = new PartialResult(model.partitions(), Map.of());
+        KeptAnswers.store(model, wanted).save(key, kept);
+        Path file;
+        try (Stream<Path> files = Files.list(model.file().resolveSibling(".djlplan"))) {
+            file = files.findFirst().orElseThrow();
+        }
+        Files.write(
+                file, Forgeries.replaced(Files.readAllBytes(file), "partial-profile", part, by));
+        try (LogCapture log = new LogCapture()) {
+            assertEquals(Optional.empty(), KeptAnswers.store(model, wanted).load(key));
+            assertEquals(1, log.lines().size(), log.lines()::toString);
+            assertTrue(log.lines("WARN").get(0).contains(reason), log.lines()::toString);
+        }
     }
 
     @Test

@@ -1,5 +1,7 @@
 package org.djlplan.delegation.internal.store;
 
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
+
 import com.google.gson.JsonParser;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -51,6 +53,23 @@ final class Forgeries {
         List<MatchResult> scalars = SCALAR.matcher(before).results().toList();
         MatchResult scalar = scalars.get(Math.floorMod(place, scalars.size()));
         String after = before.substring(0, scalar.start()) + by + before.substring(scalar.end());
+        return replaced(text, before, after);
+    }
+
+    /**
+     * Replaces a part of a value, under a right checksum.
+     *
+     * @param kind the name of the value's part
+     * @throws IllegalArgumentException if the value has no such part
+     */
+    static byte[] replaced(byte[] file, String kind, String part, String by) {
+        String text = new String(file, StandardCharsets.UTF_8);
+        String before = JsonParser.parseString(text).getAsJsonObject().get(kind).toString();
+        checkArgument(before.contains(part), "no %s in %s", part, before);
+        return replaced(text, before, before.replace(part, by));
+    }
+
+    private static byte[] replaced(String text, String before, String after) {
         return text.replace(before, after)
                 .replace(sha256(before), sha256(after))
                 .getBytes(StandardCharsets.UTF_8);
