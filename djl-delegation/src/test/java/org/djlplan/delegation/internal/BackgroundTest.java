@@ -101,9 +101,12 @@ class BackgroundTest extends ProviderFixture {
                                     passing.countDown();
                                     Uninterruptibles.awaitUninterruptibly(passed);
                                 });
-        passing.await();
-        assertFalse(choosing.isSettled());
-        passed.countDown();
+        assertTrue(passing.await(20, TimeUnit.SECONDS));
+        try {
+            assertFalse(choosing.isSettled());
+        } finally {
+            passed.countDown();
+        }
         Await.until(choosing::isSettled);
         choosing.close();
     }
