@@ -52,7 +52,7 @@ import org.djlplan.thirdparty.guava.collect.Sets;
  */
 public final class CostModel {
 
-    /** All unions of this many pieces are predicted: 16384. */
+    /** Up to this many pieces, all unions are predicted: at most 16384. */
     public static final int ENUMERATED = 14;
 
     /** For each requested union, the engine's delegate kernels of this many are computed. */

@@ -111,11 +111,17 @@ final class Explorer {
      * Explores with one number of threads.
      *
      * @param transientBuffers whether also for sets whose buffers are built for each prediction
-     * @return the number of unions whose costs are predicted; 0 if exploring was decisive, or no
-     *     cost can be predicted
      */
-    double explore(int threads, boolean transientBuffers) throws InterruptedException {
+    void explore(int threads, boolean transientBuffers) throws InterruptedException {
         forecasts = forecasts(threads, transientBuffers);
+    }
+
+    /**
+     * Returns the number of unions that the explored pieces have, with either kind of buffers; 0 if
+     * exploring was decisive, or no cost can be predicted. Of more than {@link
+     * CostModel#ENUMERATED} pieces, only a few unions are predicted.
+     */
+    double possibleUnions() {
         return forecasts.stream().mapToDouble(f -> Math.pow(2, f.pieces().pieces().size())).sum();
     }
 

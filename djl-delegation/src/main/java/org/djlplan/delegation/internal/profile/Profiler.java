@@ -194,10 +194,9 @@ public final class Profiler {
         }
         Explorer first = new Explorer(request.graph(), partitions, trials, goal, this::verified);
         explorer = Optional.of(first);
-        double unions = first.explore(threads, request.triesTransientBuffers());
-        budget.allow(
-                request.threads().size()
-                        * Math.max(FEWEST_INFERENCES, INFERENCES_PER_UNION * unions));
+        first.explore(threads, request.triesTransientBuffers());
+        double inferences = INFERENCES_PER_UNION * first.possibleUnions();
+        budget.allow(request.threads().size() * Math.max(FEWEST_INFERENCES, inferences));
         first.verifyBest();
         return trials.proven();
     }
