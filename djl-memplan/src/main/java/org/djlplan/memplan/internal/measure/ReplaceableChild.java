@@ -39,7 +39,7 @@ final class ReplaceableChild implements AutoCloseable {
      *
      * @throws IOException if no process can be started, it cannot open the model, or too many have
      *     ended
-     * @throws IllegalStateException if this is closed
+     * @throws IllegalStateException if this is closed, also meanwhile
      */
     MeasuringChild get() throws IOException, InterruptedException {
         MeasuringChild started;
@@ -58,8 +58,13 @@ final class ReplaceableChild implements AutoCloseable {
         try {
             started.open(model, limits);
             return started;
-        } catch (IOException | InterruptedException | RuntimeException e) {
+        } catch (InterruptedException e) {
             end();
+            throw e;
+        } catch (IOException | RuntimeException e) {
+            end();
+            // A process that ends because this was closed did not fail.
+            requireOpen();
             throw e;
         }
     }

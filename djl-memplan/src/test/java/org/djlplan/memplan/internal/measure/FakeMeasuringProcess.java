@@ -2,6 +2,7 @@ package org.djlplan.memplan.internal.measure;
 
 import com.google.gson.JsonPrimitive;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.util.concurrent.CountDownLatch;
 import org.djlplan.memplan.internal.child.ParentConnection;
 
@@ -16,7 +17,9 @@ final class FakeMeasuringProcess {
         SILENT,
         EXIT,
         OTHER_PROTOCOL,
-        CANNOT_OPEN
+        CANNOT_OPEN,
+        /** After it created the model's file. */
+        HANGS_OPENING
     }
 
     private FakeMeasuringProcess() {}
@@ -34,6 +37,13 @@ final class FakeMeasuringProcess {
                     MeasuringProcess.serve(
                             model -> {
                                 throw new IOException(model.file() + " is damaged");
+                            });
+            case HANGS_OPENING ->
+                    MeasuringProcess.serve(
+                            model -> {
+                                Files.createFile(model.file());
+                                new CountDownLatch(1).await();
+                                return new FakeRunner();
                             });
         }
     }

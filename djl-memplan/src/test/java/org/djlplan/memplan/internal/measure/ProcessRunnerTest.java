@@ -85,7 +85,7 @@ class ProcessRunnerTest {
         return ProcessRunner.start(MODEL, jvm(how), limits, Urgency.AWAITED);
     }
 
-    private static MeasuringJvm jvm(Start how) {
+    static MeasuringJvm jvm(Start how) {
         return new MeasuringJvm(
                 JavaCommand.ofThisJvm(),
                 FakeMeasuringProcess.class.getName(),
@@ -110,7 +110,7 @@ class ProcessRunnerTest {
         return runner.pid().orElseThrow();
     }
 
-    private static boolean ends(long pid) throws Exception {
+    static boolean ends(long pid) throws Exception {
         Optional<ProcessHandle> process = ProcessHandle.of(pid);
         if (process.isPresent()) {
             ProcessHandle unused = process.get().onExit().get(1, TimeUnit.MINUTES);
