@@ -81,7 +81,7 @@ final class PredictionScope implements NDResource {
         Optional<PredictionScope> current = current();
         if (current.isEmpty() || current.get().manager != callManager) {
             // A translator may itself predict, with another model.
-            Optional<PredictionScope> outer = open();
+            Optional<PredictionScope> outer = ifOpen(current);
             Optional<Gate> passed = outer.isEmpty() ? gate : Optional.empty();
             if (passed.isPresent()) {
                 passed.get().enter();
@@ -120,7 +120,10 @@ final class PredictionScope implements NDResource {
     }
 
     private static Optional<PredictionScope> open() {
-        Optional<PredictionScope> scope = current();
+        return ifOpen(current());
+    }
+
+    private static Optional<PredictionScope> ifOpen(Optional<PredictionScope> scope) {
         return scope.isPresent() && scope.get().manager.isOpen() ? scope : Optional.empty();
     }
 

@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.atomic.AtomicLong;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.internal.runtime.NoArenaException;
 import org.djlplan.memplan.internal.runtime.tflite.InterpreterFactory;
@@ -23,8 +23,8 @@ final class PlannedRuns {
 
     private final InterpreterFactory factory;
     private final int atOnce;
-    private final LongAdder predictions = new LongAdder();
-    private final LongAdder unplanned = new LongAdder();
+    private final AtomicLong predictions = new AtomicLong();
+    private final AtomicLong unplanned = new AtomicLong();
 
     /**
      * @param factory of the interpreters; leaves them to the engine if there is no memory for an
@@ -38,17 +38,17 @@ final class PlannedRuns {
 
     /** Counts a prediction, however often it is attempted. */
     void notePrediction() {
-        predictions.increment();
+        predictions.incrementAndGet();
     }
 
     /** Returns the number of predictions. */
     long predictions() {
-        return predictions.sum();
+        return predictions.get();
     }
 
     /** Returns how many runs for predictions were not in an arena of the pool. */
     long unplanned() {
-        return unplanned.sum();
+        return unplanned.get();
     }
 
     /**
@@ -121,7 +121,7 @@ final class PlannedRuns {
 
     private void countUnplanned(boolean counts) {
         if (counts) {
-            unplanned.increment();
+            unplanned.incrementAndGet();
         }
     }
 

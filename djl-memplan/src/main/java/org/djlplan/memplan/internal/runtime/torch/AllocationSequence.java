@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.atomic.AtomicLong;
 import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.internal.source.block.LivenessTrace;
@@ -46,18 +46,20 @@ final class AllocationSequence implements AutoCloseable {
     /** Counts the results of the predictions of a model. */
     static final class Tally {
 
-        final LongAdder predictions = new LongAdder();
-        final LongAdder unplannedPredictions = new LongAdder();
-        final LongAdder online = new LongAdder();
-        final LongAdder unplannedAllocations = new LongAdder();
-        final LongAdder recordings = new LongAdder();
-        final LongAdder escaped = new LongAdder();
-        final LongAdder byFormula = new LongAdder();
+        // Not LongAdder: one prediction in a millisecond is no contention, and Java's compilers
+        // would inline ten times as much code into each prediction.
+        final AtomicLong predictions = new AtomicLong();
+        final AtomicLong unplannedPredictions = new AtomicLong();
+        final AtomicLong online = new AtomicLong();
+        final AtomicLong unplannedAllocations = new AtomicLong();
+        final AtomicLong recordings = new AtomicLong();
+        final AtomicLong escaped = new AtomicLong();
+        final AtomicLong byFormula = new AtomicLong();
 
         /** Finishes a run that had no plan. */
         AllocationWatch.Outcome finish(AllocationWatch.Run run) {
             AllocationWatch.Outcome outcome = run.finish();
-            online.increment();
+            online.incrementAndGet();
             count(outcome, "without a plan");
             return outcome;
         }
@@ -65,17 +67,17 @@ final class AllocationSequence implements AutoCloseable {
         /** Finishes a run that had the plan of a shape that was not recorded. */
         AllocationWatch.Outcome finishPlaced(AllocationWatch.Run run) {
             AllocationWatch.Outcome outcome = run.finish();
-            byFormula.increment();
+            byFormula.incrementAndGet();
             if (!outcome.asRecorded()) {
-                unplannedPredictions.increment();
+                unplannedPredictions.incrementAndGet();
             }
             count(outcome, "by formula");
             return outcome;
         }
 
         private void count(AllocationWatch.Outcome outcome, String how) {
-            unplannedAllocations.add(outcome.unplanned());
-            escaped.add(outcome.escaped());
+            unplannedAllocations.addAndGet(outcome.unplanned());
+            escaped.addAndGet(outcome.escaped());
             if (logger.isTraceEnabled()) {
                 logger.trace(
                         "A prediction {} reached {} bytes of an arena for {} in use",
@@ -188,7 +190,7 @@ final class AllocationSequence implements AutoCloseable {
                 return placed.get();
             }
         }
-        tally.unplannedPredictions.increment();
+        tally.unplannedPredictions.incrementAndGet();
         Optional<TorchPrediction> begun = plan.isPresent() ? Optional.empty() : beginOnline(wait);
         return begun.isPresent() ? begun.get() : TorchPrediction.unplanned();
     }
@@ -198,7 +200,7 @@ final class AllocationSequence implements AutoCloseable {
     }
 
     private Optional<TorchPrediction> beginOnline(Duration wait) {
-        background.unplanned(tally.predictions.sum());
+        background.unplanned(tally.predictions.get());
         boolean records = beginRecording();
         Optional<TorchPrediction> begun = Optional.empty();
         try {
@@ -271,7 +273,7 @@ final class AllocationSequence implements AutoCloseable {
             noted = generation();
             try {
                 trace = failed ? Optional.empty() : run.recorded();
-                tally.recordings.increment();
+                tally.recordings.incrementAndGet();
             } catch (RuntimeException | VirtualMachineError e) {
                 giveUp(e);
             } catch (Error e) {
@@ -327,10 +329,10 @@ final class AllocationSequence implements AutoCloseable {
         } else {
             lease.abandon();
         }
-        tally.escaped.add(outcome.escaped());
-        tally.unplannedAllocations.add(outcome.unplanned());
+        tally.escaped.addAndGet(outcome.escaped());
+        tally.unplannedAllocations.addAndGet(outcome.unplanned());
         if (!outcome.asRecorded()) {
-            tally.unplannedPredictions.increment();
+            tally.unplannedPredictions.incrementAndGet();
         }
         return outcome;
     }

@@ -345,7 +345,7 @@ final class ShapePlans implements AutoCloseable {
                                 }
                                 return tally.finish(run);
                             });
-            begun.ifPresent(unused -> tally.unplannedPredictions.increment());
+            begun.ifPresent(unused -> tally.unplannedPredictions.incrementAndGet());
             return begun;
         }
 
@@ -402,7 +402,7 @@ final class ShapePlans implements AutoCloseable {
             @Override
             public AllocationWatch.Outcome end(AllocationWatch.Run run, boolean failed) {
                 trace = failed ? Optional.empty() : run.recorded();
-                tally.recordings.increment();
+                tally.recordings.incrementAndGet();
                 return tally.finish(run);
             }
 

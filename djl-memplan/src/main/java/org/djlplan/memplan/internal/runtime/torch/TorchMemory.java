@@ -146,7 +146,7 @@ public final class TorchMemory implements AutoCloseable {
             countUnplanned();
             return TorchPrediction.unplanned();
         }
-        tally.predictions.increment();
+        tally.predictions.incrementAndGet();
         settling.begin();
         // The model may be closed meanwhile.
         NativeLoader.Use beginning = NativeLoader.hold();
@@ -154,7 +154,7 @@ public final class TorchMemory implements AutoCloseable {
             return begin(inputs, mayWait ? ArenaPool.LONGEST_WAIT : Duration.ZERO);
         } catch (RuntimeException | Error e) {
             stop(e);
-            tally.unplannedPredictions.increment();
+            tally.unplannedPredictions.incrementAndGet();
             return TorchPrediction.unplanned();
         } finally {
             beginning.close();
@@ -167,7 +167,7 @@ public final class TorchMemory implements AutoCloseable {
      */
     private TorchPrediction begin(Supplier<ImmutableList<ArrayType>> inputs, Duration wait) {
         if (sequences.isPassedOver()) {
-            tally.unplannedPredictions.increment();
+            tally.unplannedPredictions.incrementAndGet();
             return arenas.begin(wait, tally).orElseGet(TorchPrediction::unplanned);
         }
         PredictionKind kind = PredictionKind.of(inputs.get());
@@ -180,7 +180,7 @@ public final class TorchMemory implements AutoCloseable {
             sequences.foundOther();
             return begun.get();
         }
-        tally.unplannedPredictions.increment();
+        tally.unplannedPredictions.incrementAndGet();
         begun = shapes.beginOnline(kind.inputs(), kind.threads(), wait);
         return begun.isPresent() ? begun.get() : TorchPrediction.unplanned();
     }
@@ -268,8 +268,8 @@ public final class TorchMemory implements AutoCloseable {
 
     /** Counts a prediction that nothing was planned for. */
     public void countUnplanned() {
-        tally.predictions.increment();
-        tally.unplannedPredictions.increment();
+        tally.predictions.incrementAndGet();
+        tally.unplannedPredictions.incrementAndGet();
     }
 
     /** Runs a pass in the engine's own memory. */
@@ -335,13 +335,13 @@ public final class TorchMemory implements AutoCloseable {
                 PlanFigures.of(largest, 0),
                 List.of(),
                 new PlanReportRecord.Predictions(
-                        tally.predictions.sum(),
-                        tally.unplannedPredictions.sum(),
-                        tally.online.sum(),
-                        tally.unplannedAllocations.sum(),
-                        tally.recordings.sum(),
-                        tally.escaped.sum(),
-                        tally.byFormula.sum()),
+                        tally.predictions.get(),
+                        tally.unplannedPredictions.get(),
+                        tally.online.get(),
+                        tally.unplannedAllocations.get(),
+                        tally.recordings.get(),
+                        tally.escaped.get(),
+                        tally.byFormula.get()),
                 Optional.empty(),
                 weights.map(streamed -> streamed.report(arenaBytes())));
     }

@@ -116,8 +116,8 @@ class AllocationSequenceTest {
     }
 
     private void assertTally(int unplanned, int recordings) {
-        assertEquals(unplanned, tally.unplannedPredictions.sum(), "unplanned");
-        assertEquals(recordings, tally.recordings.sum(), "recordings");
+        assertEquals(unplanned, tally.unplannedPredictions.get(), "unplanned");
+        assertEquals(recordings, tally.recordings.get(), "recordings");
     }
 
     @AfterEach
@@ -225,7 +225,7 @@ class AllocationSequenceTest {
             assertTrue(sequence.figures().isPresent());
         }
         assertEquals(4, watch.recordings.get());
-        assertEquals(2 * (3 + 6 + 12), tally.unplannedAllocations.sum());
+        assertEquals(2 * (3 + 6 + 12), tally.unplannedAllocations.get());
     }
 
     @Test
@@ -253,7 +253,7 @@ class AllocationSequenceTest {
         watch.outcome = FakeWatch.outcome(3, 0, 0, 0, Set.of(2));
         end(prediction);
         assertEquals(0, pool.metric().arenas(), "it belongs to who keeps the block");
-        assertEquals(1, tally.escaped.sum());
+        assertEquals(1, tally.escaped.get());
         assertEquals(OptionalInt.empty(), stored().trace().allocations().get(2).freedAt());
         assertEquals(2, sequence.figures().orElseThrow().plan().problem().records().size());
         watch.outcome = FakeWatch.AS_PLANNED;
@@ -311,7 +311,7 @@ class AllocationSequenceTest {
         background = noting;
         AllocationSequence sequence = sequence();
         predict(sequence);
-        tally.predictions.add(16);
+        tally.predictions.addAndGet(16);
         predict(sequence);
         assertEquals(List.of(0L, 16L), noting.unplanned);
     }

@@ -124,8 +124,8 @@ class ShapePlansTest {
         end(begin(50).orElseThrow());
         end(begin(50).orElseThrow());
         assertEquals(2, watch.replays.get());
-        assertEquals(2, tally.byFormula.sum());
-        assertEquals(3, tally.recordings.sum());
+        assertEquals(2, tally.byFormula.get());
+        assertEquals(3, tally.recordings.get());
         assertEquals(OptionalLong.of(640 * 50 + 64), plans.bytes(inputs(50), 1));
     }
 
@@ -155,7 +155,7 @@ class ShapePlansTest {
         learn();
         watch.outcome = FakeWatch.outcome(1, 0, 2, 0, Set.of());
         end(begin(50).orElseThrow());
-        assertEquals(1, tally.unplannedPredictions.sum() - 1, "with the one that was timed");
+        assertEquals(1, tally.unplannedPredictions.get() - 1, "with the one that was timed");
         for (int i = 0; i < 3; i++) {
             assertEquals(Optional.empty(), begin(50));
         }
@@ -167,11 +167,11 @@ class ShapePlansTest {
                                                 new Allocation(7, 0, OptionalInt.of(3)),
                                                 new Allocation(9, 1, OptionalInt.of(2)))));
         end(plans.beginOnline(inputs(50), 1, Duration.ZERO).orElseThrow());
-        assertEquals(4, tally.recordings.sum());
+        assertEquals(4, tally.recordings.get());
         assertEquals(Optional.empty(), begin(50), "no formula fits any more");
         assertEquals(Optional.empty(), begin(60));
         end(plans.beginOnline(inputs(60), 1, Duration.ZERO).orElseThrow());
-        assertEquals(4, tally.recordings.sum(), "recordings do not help");
+        assertEquals(4, tally.recordings.get(), "recordings do not help");
     }
 
     @Test
@@ -183,7 +183,7 @@ class ShapePlansTest {
         watch.outcome = FakeWatch.AS_PLANNED;
         end(begin(50).orElseThrow());
         assertEquals(64 + 640 * 50, plans.bytes(inputs(50), 1).orElseThrow());
-        assertEquals(1, tally.escaped.sum());
+        assertEquals(1, tally.escaped.get());
     }
 
     @Test
