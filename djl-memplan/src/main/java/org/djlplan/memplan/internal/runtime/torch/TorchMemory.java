@@ -72,17 +72,24 @@ public final class TorchMemory implements AutoCloseable {
         this.isRehearsal = isRehearsal;
         this.weights = weights;
         this.plans = new PlansOnDemand(plans);
-        // Predictions of a model with a budget take turns, and its budget covers its arena only.
-        arenas =
-                weights.isPresent()
-                        ? newArenas(Optional.empty(), new ArenaPool(), 1)
-                        : newArenas(
-                                Optional.of(OutputArena.shared().use()),
-                                ArenaPool.shared(),
-                                workers.arenas());
+        // First, because it binds the native library.
+        passes = Passes.open();
+        try {
+            // Predictions of a model with a budget take turns, and its budget covers its arena
+            // only.
+            arenas =
+                    weights.isPresent()
+                            ? newArenas(Optional.empty(), new ArenaPool(), 1)
+                            : newArenas(
+                                    Optional.of(OutputArena.shared().use()),
+                                    ArenaPool.shared(),
+                                    workers.arenas());
+        } catch (RuntimeException | Error e) {
+            passes.close();
+            throw e;
+        }
         sequences = new AllocationSequences(model, this.plans, arenas, tally);
         shapes = new ShapePlans(this.plans, arenas, Analysis::offer, tally, System::nanoTime);
-        passes = Passes.open();
     }
 
     private TorchArenas newArenas(Optional<OutputArena.Use> outputs, ArenaPool pool, int most) {
