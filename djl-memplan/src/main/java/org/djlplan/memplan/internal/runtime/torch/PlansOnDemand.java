@@ -9,14 +9,16 @@ import java.util.function.Supplier;
  */
 final class PlansOnDemand implements Supplier<AllocationPlans> {
 
-    private final Supplier<AllocationPlans> source;
+    /** Empty once it was asked: it knows the block, whose class loader may have to go. */
+    private Optional<Supplier<AllocationPlans>> source;
+
     private volatile Optional<AllocationPlans> made = Optional.empty();
 
     /**
      * @param source asked once, by the thread that needs plans first, while others wait
      */
     PlansOnDemand(Supplier<AllocationPlans> source) {
-        this.source = source;
+        this.source = Optional.of(source);
     }
 
     @Override
@@ -27,7 +29,8 @@ final class PlansOnDemand implements Supplier<AllocationPlans> {
 
     private synchronized AllocationPlans make() {
         if (made.isEmpty()) {
-            made = Optional.of(source.get());
+            made = Optional.of(source.orElseThrow().get());
+            source = Optional.empty();
         }
         return made.get();
     }
