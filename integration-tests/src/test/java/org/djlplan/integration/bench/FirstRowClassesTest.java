@@ -22,7 +22,10 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("djl-current")
 class FirstRowClassesTest {
 
-    /** Lambdas' included. There were 570 with streams, 450 with sorted collections of Guava. */
+    /**
+     * Lambdas' included. There were 570 with streams, and up to 475 with Guava's sorted
+     * collections.
+     */
     private static final int MOST = 330;
 
     /** There were 1350 with Guava's caches and collectors, and with the other engine's classes. */

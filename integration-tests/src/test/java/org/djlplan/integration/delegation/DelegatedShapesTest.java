@@ -214,8 +214,11 @@ class DelegatedShapesTest {
                             });
             new Thread(use).start();
             asked.await();
-            assertFalse(served.isSettled());
-            answers.countDown();
+            try {
+                assertFalse(served.isSettled());
+            } finally {
+                answers.countDown();
+            }
             assertTrue(use.get());
             assertTrue(served.isSettled());
         }

@@ -47,14 +47,19 @@ public final class ReportSources {
 
     /** Registers the source of reports on a block. */
     public static void register(Block block, Supplier<PlanReport> source) {
+        forgetCollected();
+        SOURCES.put(new Key(block), source);
+    }
+
+    private static void forgetCollected() {
         for (Reference<?> each = COLLECTED.poll(); each != null; each = COLLECTED.poll()) {
             SOURCES.remove(each);
         }
-        SOURCES.put(new Key(block), source);
     }
 
     /** Returns what {@link #register} was given for the model's block. */
     public static Optional<Supplier<PlanReport>> of(Model model) {
+        forgetCollected();
         return Optional.ofNullable(SOURCES.get(new Key(model.getBlock())));
     }
 }

@@ -3,9 +3,9 @@ package org.djlplan.memplan.internal.runtime;
 import java.lang.ref.WeakReference;
 
 /**
- * The threads whose passes may run on themselves: the first ones that called. A seat becomes free
- * when its thread has ended, or when another thread is the only caller. Not thread-safe: the lock
- * of {@link Workers} guards it.
+ * The threads that run their passes themselves, instead of handing them to a worker: the first ones
+ * that called, each in a seat. A seat becomes free when its thread has ended, or when a thread
+ * without a seat is the only caller. Not thread-safe: the lock of {@link Workers} guards it.
  */
 final class Seats {
 
@@ -18,10 +18,10 @@ final class Seats {
     /** The last caller without a seat. */
     private WeakReference<Thread> standing = new WeakReference<>(null);
 
-    /** Its calls since another thread called. */
+    /** How often it called since another thread did. */
     private int inARow;
 
-    /** A thread whose passes run on itself, and the time of its last call. */
+    /** A thread that runs its passes, and the number of its last call. */
     private static final class Seat {
         private final WeakReference<Thread> thread;
         private long call;
@@ -37,15 +37,15 @@ final class Seats {
     }
 
     /**
-     * @param count how many there are; 0 if all passes are handed over
+     * @param count the number of seats; 0 if all passes are handed to workers
      */
     Seats(int count) {
         all = new Seat[count];
     }
 
-    /** Returns whether there is none, not even one that is taken. Needs no lock. */
-    boolean isEmpty() {
-        return all.length == 0;
+    /** Returns whether there are seats, free or taken. Needs no lock. */
+    boolean exist() {
+        return all.length > 0;
     }
 
     /** Counts a call, and returns whether its thread has a seat, or gets one now. */

@@ -247,7 +247,7 @@ public final class Workers {
     /** Begins a pass in place if this thread may run one now. */
     private boolean seated() {
         Thread thread = Thread.currentThread();
-        if (VirtualThreads.isCurrent() || seats.isEmpty()) {
+        if (VirtualThreads.isCurrent() || !seats.exist()) {
             return false;
         }
         lock.lock();

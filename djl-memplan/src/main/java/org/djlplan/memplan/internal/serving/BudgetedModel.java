@@ -146,6 +146,11 @@ public final class BudgetedModel implements TfLiteModel {
     }
 
     @Override
+    public boolean isSettled() {
+        return serving.isSettled();
+    }
+
+    @Override
     public boolean hasBudget() {
         return true;
     }

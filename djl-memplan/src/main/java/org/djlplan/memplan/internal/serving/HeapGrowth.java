@@ -7,9 +7,9 @@ import org.djlplan.memplan.internal.runtime.ProcessMemory.NativeHeap;
 import org.djlplan.thirdparty.guava.annotations.VisibleForTesting;
 
 /**
- * The native memory that something takes in this process: what native code has allocated after it
- * was used, less what it had allocated before it was opened. Empty where the C library does not
- * tell. Not thread-safe.
+ * The growth of the native heap of this process between two moments, such as before an interpreter
+ * is opened and after its first prediction. Unknown if the C library does not report the size of
+ * its heap. Not thread-safe.
  */
 final class HeapGrowth {
 
@@ -28,7 +28,7 @@ final class HeapGrowth {
     }
 
     /**
-     * @param heapBytes returns what is allocated now
+     * @param heapBytes the present size of the heap
      */
     @VisibleForTesting
     static HeapGrowth of(Supplier<OptionalLong> heapBytes) {

@@ -7,9 +7,9 @@ import java.util.function.Supplier;
 import org.djlplan.memplan.internal.machine.ProcessorTimes;
 
 /**
- * How many processors other programs leave idle, from samples of the times for which all programs
- * and this one kept them busy. The number falls at once and rises only after a while without other
- * load. Not thread-safe: the lock of {@link Processors} guards it.
+ * Estimates how many processors other programs leave idle, from samples of the processor time of
+ * all programs and of this one. The number falls at once, and rises only after a while without load
+ * by others. Not thread-safe: the lock of {@link Processors} guards it.
  */
 final class IdleProcessors {
 
@@ -25,7 +25,7 @@ final class IdleProcessors {
     private final LongSupplier clock;
     private final Supplier<Optional<ProcessorTimes.Reading>> times;
 
-    /** The number of threads for which other programs leave processors idle. */
+    /** The estimate, as a number of threads. */
     private int threads = 1;
 
     /** Ends when other programs have not used the processors for a while. */
@@ -41,8 +41,8 @@ final class IdleProcessors {
 
     /**
      * @param cores how many this process may keep busy
-     * @param clock nanoseconds since some moment
-     * @param times tells how busy they are; empty where nobody knows
+     * @param clock nanoseconds since an arbitrary moment
+     * @param times reads the processor times; empty if the system does not report them
      */
     IdleProcessors(
             int cores, LongSupplier clock, Supplier<Optional<ProcessorTimes.Reading>> times) {
@@ -71,7 +71,7 @@ final class IdleProcessors {
         Optional<ProcessorTimes.Reading> reading = times.get();
         nextSample = now + Math.max(SAMPLE.toNanos(), SHARE_OF_SAMPLES * (clock.getAsLong() - now));
         if (reading.isEmpty()) {
-            // Nobody tells: overlaps and latencies have to do.
+            // Not reported: only overlapping passes and latencies limit threads.
             threads = cores;
         } else {
             last.ifPresent(before -> compare(before, now, reading.get()));
@@ -83,7 +83,7 @@ final class IdleProcessors {
     private void compare(Sample before, long now, ProcessorTimes.Reading reading) {
         long own = reading.ownNanos() - before.reading().ownNanos();
         if (!wideSinceSample) {
-            // More than one thread, which predicts or prepares that, are the application's others.
+            // At most one thread predicts; any more are the application's own load.
             own = Math.min(own, now - before.atNanos());
         }
         double others =

@@ -115,7 +115,7 @@ final class OtherShapes {
         }
     }
 
-    /** Counts a prediction for which an interpreter had to be reallocated. */
+    /** Counts a prediction for which an interpreter was built or reallocated. */
     synchronized void noteChange() {
         changed++;
     }
@@ -172,8 +172,8 @@ final class OtherShapes {
     }
 
     /**
-     * Returns the smallest shapes, the largest, and the third ones with which they enclose the most
-     * predictions.
+     * Returns the smallest shapes, the largest ones, and of the others those with which these two
+     * enclose the most predictions.
      */
     private static List<List<List<Integer>>> enclosing(Map<List<List<Integer>>, Integer> counts) {
         List<List<List<Integer>>> bySize = new ArrayList<>(counts.keySet());

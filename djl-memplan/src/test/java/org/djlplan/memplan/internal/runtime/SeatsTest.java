@@ -96,8 +96,8 @@ class SeatsTest {
     }
 
     @Test
-    void isEmpty_noSeats_isTrue() {
-        assertTrue(new Seats(0).isEmpty());
-        assertFalse(new Seats(1).isEmpty());
+    void exist_noSeats_isFalse() {
+        assertFalse(new Seats(0).exist());
+        assertTrue(new Seats(1).exist());
     }
 }

@@ -10,15 +10,15 @@ import java.util.Optional;
 import org.djlplan.memplan.spi.Candidate;
 
 /**
- * The idle interpreters of a pool, and the shapes of late for which they are worth keeping. Selects
- * which of them serves a prediction, as it is or allocated for other shapes, and which are closed.
- * Not thread-safe: the lock of {@link InterpreterPool} guards it.
+ * The idle interpreters of a pool, and the recent shapes for which they are worth keeping. Selects
+ * the interpreter that serves a prediction, unchanged or reallocated for other shapes, and those
+ * that are to be closed. Not thread-safe: the lock of {@link InterpreterPool} guards it.
  */
 final class IdleInterpreters {
 
     /**
-     * The most memory that interpreters for other shapes may hold together, including the last used
-     * one, which stays.
+     * The most memory that interpreters for other shapes may hold together. The last used one
+     * counts, but stays in any case.
      */
     private static final long MOST_BYTES = 64L << 20;
 
@@ -27,7 +27,7 @@ final class IdleInterpreters {
 
     private final Duration kept;
 
-    /** The one that was used last comes first. */
+    /** The last used interpreter is first. */
     private final Deque<Idle> all = new ArrayDeque<>();
 
     /** The last {@link #RECENT_SHAPES} shapes other than the file's, the latest one first. */
@@ -36,13 +36,13 @@ final class IdleInterpreters {
     private record Idle(ModelInterpreter interpreter, long sinceNanos) {}
 
     /**
-     * @param kept how long an unused one is kept
+     * @param kept how long an unused interpreter is kept
      */
     IdleInterpreters(Duration kept) {
         this.kept = kept;
     }
 
-    /** Returns how long an unused one is kept. */
+    /** Returns how long an unused interpreter is kept. */
     Duration kept() {
         return kept;
     }
@@ -55,7 +55,7 @@ final class IdleInterpreters {
         return all.isEmpty();
     }
 
-    /** Returns all of them, the one that was used last first. */
+    /** Returns all interpreters, the last used one first. */
     List<ModelInterpreter> interpreters() {
         List<ModelInterpreter> result = new ArrayList<>(all.size());
         for (Idle each : all) {
@@ -64,17 +64,17 @@ final class IdleInterpreters {
         return result;
     }
 
-    /** Adds one that was just used. */
+    /** Adds an interpreter that was just used. */
     void addUsed(ModelInterpreter interpreter) {
         all.addFirst(new Idle(interpreter, System.nanoTime()));
     }
 
-    /** Adds one that was not used yet. */
+    /** Adds a new interpreter, which is closed before those that were used. */
     void addUnused(ModelInterpreter interpreter) {
         all.addLast(new Idle(interpreter, System.nanoTime()));
     }
 
-    /** Takes one that serves these shapes as it is. */
+    /** Takes an interpreter that is allocated for these shapes. */
     Optional<ModelInterpreter> take(List<List<Integer>> shapes, Candidate wanted) {
         for (Iterator<Idle> i = all.iterator(); i.hasNext(); ) {
             ModelInterpreter interpreter = i.next().interpreter();
@@ -87,9 +87,11 @@ final class IdleInterpreters {
     }
 
     /**
-     * Takes one to allocate it for these shapes: as the engine does by itself, the one that was not
-     * used for longest. If there is room for one more, recent shapes get it, and an interpreter for
-     * the shapes in the file is let be.
+     * Takes an interpreter that will be reallocated for these shapes: the one that was unused for
+     * longest. If one more may be built, none is taken for recent shapes, which get a new one, and
+     * none that is allocated for the shapes in the file.
+     *
+     * @param room whether one more may be built
      */
     Optional<ModelInterpreter> takeOther(
             List<List<Integer>> shapes,
@@ -111,19 +113,19 @@ final class IdleInterpreters {
         return Optional.empty();
     }
 
-    /** Takes the one that was not used for longest; there is one. */
+    /** Takes the interpreter that was unused for longest; there is at least one. */
     ModelInterpreter takeOldest() {
         return all.removeLast().interpreter();
     }
 
-    /** Returns whether the one that was not used for longest has been kept long enough. */
+    /** Returns whether the interpreter that was unused for longest was kept long enough. */
     boolean isOldestStale(long now) {
         return now - all.getLast().sinceNanos() >= kept.toNanos();
     }
 
     /**
-     * Takes those for other shapes than the file's that hold more than is allowed, but for the one
-     * of them that was used last.
+     * Takes the interpreters for other shapes than the file's that exceed the memory for them,
+     * counted from the last used one, which stays.
      */
     List<ModelInterpreter> takeLarge() {
         List<ModelInterpreter> large = new ArrayList<>();
@@ -143,7 +145,7 @@ final class IdleInterpreters {
         return large;
     }
 
-    /** Takes those that do not serve any more. */
+    /** Takes the interpreters of choices that do not serve any more. */
     List<ModelInterpreter> takeUnserved(InterpreterPool.Supply supply) {
         List<ModelInterpreter> gone = new ArrayList<>();
         for (Iterator<Idle> i = all.iterator(); i.hasNext(); ) {
@@ -154,13 +156,13 @@ final class IdleInterpreters {
             }
         }
         if (!gone.isEmpty()) {
-            // There are no interpreters for these any more.
+            // The interpreters for these shapes were those.
             recent.clear();
         }
         return gone;
     }
 
-    /** Takes all. */
+    /** Takes all interpreters. */
     List<ModelInterpreter> takeAll() {
         List<ModelInterpreter> gone = interpreters();
         all.clear();
