@@ -1,8 +1,7 @@
 package org.djlplan.study.shared;
 
-import java.util.Comparator;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
-import org.djlplan.memplan.internal.usage.UsageRecord;
+import org.djlplan.memplan.internal.usage.UnitOrders;
 
 /**
  * Greedy by Size for shared objects (Pisarchyk and Lee 2020, section 4.3, Algorithm 2): units by
@@ -10,12 +9,6 @@ import org.djlplan.memplan.internal.usage.UsageRecord;
  * interval, otherwise a new one. No object ever grows. O(k n log n) for k objects.
  */
 public final class GreedyBySize implements SharedObjectsStrategy {
-
-    /** Largest sizes first; ties by tensor id. */
-    static final Comparator<UsageRecord> LARGEST_FIRST =
-            Comparator.comparingLong(UsageRecord::bytes)
-                    .reversed()
-                    .thenComparingInt(UsageRecord::tensor);
 
     @Override
     public String name() {
@@ -30,7 +23,7 @@ public final class GreedyBySize implements SharedObjectsStrategy {
     @Override
     public SharedObjectsPlan plan(PlanningProblem problem) {
         ObjectSchedules objects = new ObjectSchedules();
-        problem.units().stream().sorted(LARGEST_FIRST).forEachOrdered(objects::place);
+        problem.units().stream().sorted(UnitOrders::bySize).forEachOrdered(objects::place);
         return objects.toPlan(name(), problem);
     }
 }

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.PositionalMaxima;
+import org.djlplan.memplan.internal.usage.UnitOrders;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
@@ -35,8 +36,7 @@ public final class GreedyBySizeImproved implements SharedObjectsStrategy {
     @Override
     public SharedObjectsPlan plan(PlanningProblem problem) {
         ImmutableList<Long> maxima = PositionalMaxima.of(problem.units());
-        List<UsageRecord> bySize =
-                ImmutableList.sortedCopyOf(GreedyBySize.LARGEST_FIRST, problem.units());
+        List<UsageRecord> bySize = ImmutableList.sortedCopyOf(UnitOrders::bySize, problem.units());
         ImmutableMap.Builder<Integer, Integer> objects = ImmutableMap.builder();
         List<StageGaps.Gap> gaps = new ArrayList<>();
         int opened = 0;

@@ -4,6 +4,7 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.PriorityQueue;
 import java.util.function.IntConsumer;
+import org.djlplan.memplan.internal.usage.UnitOrders;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
@@ -20,9 +21,7 @@ final class ObjectsInUse {
 
     /** Returns the units in the order in which they are first written, ties by tensor id. */
     static ImmutableList<UsageRecord> inOrder(Collection<UsageRecord> units) {
-        return ImmutableList.sortedCopyOf(
-                Comparator.comparingInt(UsageRecord::first).thenComparingInt(UsageRecord::tensor),
-                units);
+        return ImmutableList.sortedCopyOf(UnitOrders::byFirst, units);
     }
 
     /** Records that {@code object} holds {@code unit} until its last operator is done. */

@@ -9,6 +9,7 @@ import java.util.PriorityQueue;
 import java.util.Set;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.djlplan.memplan.internal.usage.UnitOrders;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
@@ -51,7 +52,7 @@ final class StageGaps {
 
     private static final Comparator<Pair> NEAREST =
             Comparator.comparingLong(Pair::idle)
-                    .thenComparing(Pair::unit, GreedyBySize.LARGEST_FIRST)
+                    .thenComparing(Pair::unit, UnitOrders::bySize)
                     .thenComparingInt(pair -> pair.gap.object());
 
     /** The units of the stage, largest first. */

@@ -4,6 +4,7 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
+import org.djlplan.memplan.internal.usage.UnitOrders;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.primitives.Longs;
@@ -46,7 +47,7 @@ final class Sweep {
         return new Sweep(
                 ImmutableList.sortedCopyOf(
                         Comparator.comparingLong(Entry::start)
-                                .thenComparing(Entry::unit, GreedyBySize.LARGEST_FIRST),
+                                .thenComparing(Entry::unit, UnitOrders::bySize),
                         positions));
     }
 

@@ -12,6 +12,7 @@ import java.util.TreeMap;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.plan.OffsetStrategy;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
+import org.djlplan.memplan.internal.usage.UnitOrders;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.memplan.internal.usage.UsageRecords;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
@@ -63,11 +64,6 @@ public final class Rounds {
     /** Name of the strategy in the plans. */
     public static final String NAME = "rounds";
 
-    private static final Comparator<UsageRecord> BY_SIZE =
-            Comparator.comparingLong(UsageRecord::bytes)
-                    .reversed()
-                    .thenComparingInt(UsageRecord::tensor);
-
     private Rounds() {}
 
     /**
@@ -104,7 +100,8 @@ public final class Rounds {
         }
         ImmutableMap.Builder<Integer, Long> offsets = ImmutableMap.builder();
         offsets.putAll(placed.unitOffsets());
-        for (UsageRecord unit : ImmutableList.sortedCopyOf(BY_SIZE, round.known().units())) {
+        for (UsageRecord unit :
+                ImmutableList.sortedCopyOf(UnitOrders::bySize, round.known().units())) {
             long offset = around.smallestGap(unit);
             around.add(unit, offset);
             offsets.put(unit.tensor(), offset);
