@@ -44,7 +44,9 @@ import org.djlplan.memplan.internal.djl.ModelHandle;
 import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.testing.LogCapture;
 import org.djlplan.thirdparty.guava.base.Throwables;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.ImmutableSet;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -68,7 +70,21 @@ class TorchBudgetTest {
     /** Room for what the engine takes beside the weights, and for half of these. */
     private static final String BUDGET = "60MB";
 
+    /** The block of large layers, which is saved once, and what the stock engine answers. */
+    @TempDir private static Path saved;
+
+    private static ImmutableList<List<Output>> stockAnswers = ImmutableList.of();
+
     @TempDir private Path folder;
+
+    @BeforeAll
+    static void saveLayers() throws Exception {
+        Torch.threads(1);
+        BlockModels.save(layers(), saved);
+        try (ZooModel<NDList, NDList> stock = BlockModels.loadStock(layers(), saved)) {
+            stockAnswers = ImmutableList.copyOf(answers(stock));
+        }
+    }
 
     @BeforeEach
     void useOneThread() {
@@ -112,11 +128,14 @@ class TorchBudgetTest {
         return answers;
     }
 
-    private List<List<Output>> saveAndPredictStock() throws Exception {
-        BlockModels.save(layers(), folder);
-        try (ZooModel<NDList, NDList> stock = BlockModels.loadStock(layers(), folder)) {
-            return answers(stock);
+    /** Has the block of large layers in the folder of the test; returns the stock answers. */
+    private List<List<Output>> copyLayers() throws IOException {
+        try (Stream<Path> files = Files.list(saved)) {
+            for (Path file : files.toList()) {
+                Files.copy(file, folder.resolve(file.getFileName()));
+            }
         }
+        return stockAnswers;
     }
 
     private static BudgetReport report(ZooModel<NDList, NDList> model) {
@@ -153,7 +172,7 @@ class TorchBudgetTest {
     @ParameterizedTest
     @ValueSource(strings = {"mmap", "direct"})
     void predict_largeLayers_isSameAnswerFromLoadedPieces(String io) throws Exception {
-        List<List<Output>> expected = saveAndPredictStock();
+        List<List<Output>> expected = copyLayers();
         // Twice: what the first learnt is kept.
         for (int i = 0; i < 2; i++) {
             try (ZooModel<NDList, NDList> model =
@@ -174,7 +193,7 @@ class TorchBudgetTest {
 
     @Test
     void predict_otherShapes_isSameAnswer() throws Exception {
-        BlockModels.save(layers(), folder);
+        copyLayers();
         try (ZooModel<NDList, NDList> stock = BlockModels.loadStock(layers(), folder);
                 ZooModel<NDList, NDList> model =
                         BlockModels.load(layers(), folder, Map.of("memplan.budget", BUDGET))) {
@@ -191,7 +210,7 @@ class TorchBudgetTest {
 
     @Test
     void predict_manyThreads_isSameAnswerOneAfterTheOther() throws Exception {
-        List<List<Output>> expected = saveAndPredictStock();
+        List<List<Output>> expected = copyLayers();
         ExecutorService threads = Executors.newFixedThreadPool(4);
         try (ZooModel<NDList, NDList> model =
                         BlockModels.load(layers(), folder, Map.of("memplan.budget", BUDGET));
@@ -213,7 +232,7 @@ class TorchBudgetTest {
 
     @Test
     void setBudget_betweenPredictions_isSameAnswer() throws Exception {
-        List<List<Output>> expected = saveAndPredictStock();
+        List<List<Output>> expected = copyLayers();
         try (ZooModel<NDList, NDList> model =
                 BlockModels.load(layers(), folder, Map.of("memplan.budget", BUDGET))) {
             assertEquals(expected, answers(model));
@@ -237,7 +256,7 @@ class TorchBudgetTest {
     /** Refused on load: what the engine takes is more. */
     @Test
     void load_budgetBelowTheEngines_failsAndNamesTheLeast() throws Exception {
-        saveAndPredictStock();
+        copyLayers();
         ModelException refused = assertThrows(ModelException.class, () -> load("20MB"));
         assertTrue(tooSmall(refused).leastBytes() > 20_000_000);
         assertEquals(0, mappings());
@@ -245,7 +264,7 @@ class TorchBudgetTest {
 
     @Test
     void predict_budgetTooSmall_failsAndNamesTheLeastAndTheLayerUntilItIsLarger() throws Exception {
-        List<List<Output>> expected = saveAndPredictStock();
+        List<List<Output>> expected = copyLayers();
         try (ZooModel<NDList, NDList> model = load("27MB")) {
             for (int i = 0; i < 2; i++) {
                 TranslateException refused =
@@ -261,7 +280,7 @@ class TorchBudgetTest {
 
     @Test
     void predict_budgetTooSmallBestEffort_warnsOnceAndRunsInAsLittleAsItCan() throws Exception {
-        List<List<Output>> expected = saveAndPredictStock();
+        List<List<Output>> expected = copyLayers();
         try (LogCapture log = new LogCapture();
                 ZooModel<NDList, NDList> model = load("20MB:best-effort")) {
             assertEquals(expected, answers(model));
@@ -290,7 +309,7 @@ class TorchBudgetTest {
     /** As another model of the process would, which is loaded meanwhile. */
     @Test
     void predict_othersAllocateMeanwhile_isNotRefused() throws Exception {
-        List<List<Output>> expected = saveAndPredictStock();
+        List<List<Output>> expected = copyLayers();
         try (ZooModel<NDList, NDList> model = load("38MB");
                 Memory others = new Memory(100 << 20)) {
             others.clear();
@@ -305,7 +324,7 @@ class TorchBudgetTest {
     /** With warm-up, what a model needs is known when it is loaded. */
     @Test
     void load_budgetTooSmallAndWarmUp_fails() throws Exception {
-        BlockModels.save(layers(), folder);
+        copyLayers();
         Map<String, String> options =
                 Map.of(
                         "memplan.budget", "27MB",
@@ -320,7 +339,7 @@ class TorchBudgetTest {
     @ParameterizedTest
     @ValueSource(strings = {"mmap", "direct"})
     void predict_always_hasNoMoreWeightsInMemoryThanPlanned(String io) throws Exception {
-        List<List<Output>> expected = saveAndPredictStock();
+        List<List<Output>> expected = copyLayers();
         try (ZooModel<NDList, NDList> model =
                         BlockModels.load(layers(), folder, Map.of("memplan.budget", "38MB:" + io));
                 ResidentWeights weights = ResidentWeights.watch()) {
@@ -339,7 +358,7 @@ class TorchBudgetTest {
     @ParameterizedTest
     @ValueSource(strings = {"0", "2"})
     void predict_severalPredictorsOnWorkers_shareOneBudget(String workers) throws Exception {
-        List<List<Output>> expected = saveAndPredictStock();
+        List<List<Output>> expected = copyLayers();
         Torch.threads(2);
         long before = mappings();
         ExecutorService threads = Executors.newFixedThreadPool(3);
@@ -375,7 +394,7 @@ class TorchBudgetTest {
     /** Each kind of inputs is watched once, however large its batches are. */
     @Test
     void predict_otherBatches_areHeldInTheBudgetToo() throws Exception {
-        BlockModels.save(layers(), folder);
+        copyLayers();
         try (ZooModel<NDList, NDList> stock = BlockModels.loadStock(layers(), folder);
                 ZooModel<NDList, NDList> model = load("40MB");
                 ResidentWeights weights = ResidentWeights.watch()) {
@@ -428,7 +447,7 @@ class TorchBudgetTest {
 
     @Test
     void close_modelBeforeItsArrays_leavesNoFile() throws Exception {
-        saveAndPredictStock();
+        copyLayers();
         ZooModel<NDList, NDList> model =
                 BlockModels.load(layers(), folder, Map.of("memplan.budget", BUDGET));
         assertTrue(mappings() > 0);
