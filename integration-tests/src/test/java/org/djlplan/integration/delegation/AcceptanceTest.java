@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.djlplan.integration.delegation.FaultyDelegate.Fault;
+import org.djlplan.integration.support.OnEveryDjlWhenLong;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.Served;
 import org.djlplan.integration.support.StockInterpreter;
@@ -29,13 +30,12 @@ import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.OutputError;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests the acceptance rule for outputs with correct delegates and with known faults. */
-@Tag("every-djl")
+@OnEveryDjlWhenLong
 @Timeout(120)
 class AcceptanceTest {
 

@@ -145,7 +145,7 @@ class SharedBudgetTest {
                                     return true;
                                 }));
             }
-            for (int i = 0; i < 5; i++) {
+            for (int i = 0; i < 3; i++) {
                 try (ZooModel<NDList, NDList> second = shared.load(criteria(vgg))) {
                     assertTrue(budget(first) + budget(second) <= shared.bytes());
                 }
