@@ -36,7 +36,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests the packaged distribution, from a folder outside the project. */
-@Tag("distribution")
 class DistributionTest {
 
     private static final Path HOME = Path.of(System.getProperty("djlplan.distribution", ""));
