@@ -41,13 +41,22 @@ public final class ModelDelegation implements ServedDelegation {
     private Optional<DelegationProvider.Choosing> choosing = Optional.empty();
     private Optional<ServedModel> served = Optional.empty();
     private Optional<DelegationChoice> early = Optional.empty();
-    private Optional<DelegationProvider.Choosing> choosingAtShapes = Optional.empty();
-
-    /** Whether the first choice for other shapes was passed on to the model, if it is of use. */
-    private AtomicBoolean passedOnAtShapes = new AtomicBoolean();
-
+    private Optional<AtShapes> atShapes = Optional.empty();
     private boolean expectsOtherShapes;
     private boolean closed;
+
+    /**
+     * A choice for other shapes, until the model requests another one.
+     *
+     * @param passedOn whether the first choice was passed on to the model, if it is of use
+     */
+    private record AtShapes(
+            ShapeMix mix, DelegationProvider.Choosing choosing, AtomicBoolean passedOn) {
+
+        boolean isSettled() {
+            return passedOn.get() && choosing.isSettled();
+        }
+    }
 
     ModelDelegation(
             Path file,
@@ -169,14 +178,12 @@ public final class ModelDelegation implements ServedDelegation {
 
     /** Starts choosing for a mix of shapes, and cancels choosing for the mix before. */
     private void chooseAt(ShapeMix mix, TfLiteDelegableModel model, ServedModel opened) {
-        Optional<DelegationProvider.Choosing> before;
-        AtomicBoolean passedOn = new AtomicBoolean();
+        Optional<AtShapes> before;
         synchronized (this) {
-            before = choosingAtShapes;
-            choosingAtShapes = Optional.empty();
-            passedOnAtShapes = passedOn;
+            before = atShapes;
+            atShapes = Optional.empty();
         }
-        before.ifPresent(DelegationProvider.Choosing::close);
+        before.ifPresent(last -> last.choosing().close());
         Optional<DelegationProvider.Choosing> started = Optional.empty();
         try {
             started =
@@ -184,24 +191,27 @@ public final class ModelDelegation implements ServedDelegation {
                             model,
                             options.delegation(),
                             choice -> use(mix, model.served(choice), opened));
-        } catch (RuntimeException | LinkageError e) {
+        } catch (RuntimeException | LinkageError | VirtualMachineError e) {
             logger.warn("{} is not measured at other shapes", model.file(), e);
         }
+        if (started.isEmpty()) {
+            opened.stayAt();
+            return;
+        }
+        AtShapes now = new AtShapes(mix, started.get(), new AtomicBoolean());
         boolean ended;
         synchronized (this) {
             ended = closed;
-            choosingAtShapes = closed ? Optional.empty() : started;
+            atShapes = closed ? Optional.empty() : Optional.of(now);
         }
         if (ended) {
-            started.ifPresent(DelegationProvider.Choosing::close);
-        } else if (started.isPresent()) {
-            try {
-                use(mix, model.served(started.get().first()), opened);
-            } finally {
-                passedOn.set(true);
-            }
-        } else {
-            opened.stayAt();
+            now.choosing().close();
+            return;
+        }
+        try {
+            use(mix, model.served(now.choosing().first()), opened);
+        } finally {
+            now.passedOn().set(true);
         }
     }
 
@@ -215,25 +225,28 @@ public final class ModelDelegation implements ServedDelegation {
     @Override
     public synchronized boolean isSettled() {
         return choosing.map(DelegationProvider.Choosing::isSettled).orElse(true)
-                && (served.map(ServedModel::isSettledAtOtherShapes).orElse(true)
-                        || (passedOnAtShapes.get()
-                                && choosingAtShapes
-                                        .map(DelegationProvider.Choosing::isSettled)
-                                        .orElse(false)));
+                && served.flatMap(ServedModel::awaitedMix).map(this::isSettledAt).orElse(true);
+    }
+
+    /** Returns whether a request is being answered, and no better answer will follow. */
+    private boolean isSettledAt(ShapeMix awaited) {
+        return atShapes.isPresent()
+                && atShapes.get().mix().equals(awaited)
+                && atShapes.get().isSettled();
     }
 
     @Override
     public void close() {
         Optional<DelegationProvider.Choosing> started;
-        Optional<DelegationProvider.Choosing> startedAtShapes;
+        Optional<AtShapes> startedAtShapes;
         synchronized (this) {
             closed = true;
             started = choosing;
-            startedAtShapes = choosingAtShapes;
+            startedAtShapes = atShapes;
             choosing = Optional.empty();
-            choosingAtShapes = Optional.empty();
+            atShapes = Optional.empty();
         }
         started.ifPresent(DelegationProvider.Choosing::close);
-        startedAtShapes.ifPresent(DelegationProvider.Choosing::close);
+        startedAtShapes.ifPresent(last -> last.choosing().close());
     }
 }

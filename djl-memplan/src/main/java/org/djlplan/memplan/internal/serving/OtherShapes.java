@@ -49,8 +49,13 @@ final class OtherShapes {
     private final Map<List<List<Integer>>, Integer> seen = new HashMap<>();
 
     private Optional<Consumer<ShapeMix>> measuring = Optional.empty();
+
+    /** The latest mix for which a measurement was requested. */
     private Optional<ShapeMix> asked = Optional.empty();
-    private boolean waiting;
+
+    /** The same until the request is answered. */
+    private Optional<ShapeMix> awaited = Optional.empty();
+
     private int requests;
     private int predictions;
     private int enclosed;
@@ -94,15 +99,17 @@ final class OtherShapes {
         return verified.map(v -> v.choice().candidates().size()).orElse(0);
     }
 
-    /** Uses a choice for all shapes that a mix encloses. */
-    void use(ShapeMix mix, DelegationChoice choice) {
-        verified = Optional.of(new Verified(mix, choice));
-        answered();
+    /** Uses a choice for all shapes that a mix encloses, unless another mix was requested since. */
+    synchronized void use(ShapeMix mix, DelegationChoice choice) {
+        if (asked.isEmpty() || asked.get().equals(mix)) {
+            verified = Optional.of(new Verified(mix, choice));
+            answered();
+        }
     }
 
     /** Ends the wait for a measurement, with or without a result. */
     synchronized void answered() {
-        waiting = false;
+        awaited = Optional.empty();
     }
 
     /** Runs inputs of these shapes in the CPU kernels from now on, with one warning. */
@@ -136,7 +143,7 @@ final class OtherShapes {
                     asked.isPresent()
                             && asked.get().changes() == changes
                             && 2 * enclosed >= predictions;
-            if (!same && !waiting) {
+            if (!same && awaited.isEmpty()) {
                 ask(changes);
             }
             predictions = 0;
@@ -157,9 +164,9 @@ final class OtherShapes {
     /** The caller holds the lock. */
     private void ask(double changes) {
         requests++;
-        waiting = true;
         ShapeMix mix = new ShapeMix(enclosing(new HashMap<>(seen)), changes);
         asked = Optional.of(mix);
+        awaited = asked;
         seen.clear();
         Consumer<ShapeMix> measure = measuring.orElseThrow();
         try {
@@ -167,7 +174,7 @@ final class OtherShapes {
             DaemonThreads.make(() -> measure.accept(mix), "djl-plan-other-shapes").start();
         } catch (OutOfMemoryError e) {
             logger.debug("no thread is to be had", e);
-            waiting = false;
+            answered();
         }
     }
 
@@ -230,9 +237,9 @@ final class OtherShapes {
         return sum;
     }
 
-    /** Returns whether no measurement is pending. */
-    synchronized boolean isSettled() {
-        return !waiting;
+    /** Returns the mix of the request that is not answered; empty if there is none. */
+    synchronized Optional<ShapeMix> awaited() {
+        return awaited;
     }
 
     /** Returns a text about the choice for other shapes; empty if there is none. */

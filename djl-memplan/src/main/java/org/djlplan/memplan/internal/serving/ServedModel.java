@@ -303,9 +303,9 @@ public final class ServedModel implements TfLiteModel {
         otherShapes.answered();
     }
 
-    /** Returns whether no measurement at other shapes is pending. */
-    public boolean isSettledAtOtherShapes() {
-        return otherShapes.isSettled();
+    /** Returns the shapes at which a measurement is awaited; empty if none is. */
+    public Optional<ShapeMix> awaitedMix() {
+        return otherShapes.awaited();
     }
 
     /** Records what is delegated. Delegates keep weights packed in memory of their own. */

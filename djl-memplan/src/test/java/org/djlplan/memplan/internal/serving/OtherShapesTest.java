@@ -1,7 +1,6 @@
 package org.djlplan.memplan.internal.serving;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
@@ -54,7 +53,7 @@ class OtherShapesTest {
         assertEquals(shape(20, 20), mix.shapes().get(0));
         assertEquals(shape(60, 60), mix.shapes().get(2));
         assertEquals(1, mix.changes());
-        assertFalse(shapes.isSettled());
+        assertEquals(Optional.of(mix), shapes.awaited());
     }
 
     @Test
@@ -64,7 +63,23 @@ class OtherShapesTest {
         shapes.use(next(), CHOICE);
         note(1000, 20, 60, 40, 30);
         assertTrue(asked.isEmpty());
-        assertTrue(shapes.isSettled());
+        assertTrue(shapes.awaited().isEmpty());
+    }
+
+    @Test
+    void use_anotherMixWasRequestedSince_isIgnored() throws InterruptedException {
+        shapes.measureWith(asked::add);
+        note(32, 20, 60, 40, 30);
+        ShapeMix first = next();
+        shapes.use(first, CHOICE);
+        note(64, 100, 110, 120, 130);
+        ShapeMix second = next();
+        shapes.use(first, new DelegationChoice(USUAL, Origin.MEASURED, "too late"));
+        assertEquals(Optional.of(second), shapes.awaited());
+        assertEquals(DELEGATED, shapes.at(shape(50, 30), USUAL));
+        shapes.use(second, CHOICE);
+        assertTrue(shapes.awaited().isEmpty());
+        assertEquals(DELEGATED, shapes.at(shape(115, 115), USUAL));
     }
 
     @Test
