@@ -8,6 +8,7 @@ import java.io.OutputStream;
 import java.net.JarURLConnection;
 import java.net.URL;
 import java.net.URLConnection;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -138,8 +139,8 @@ final class LibraryFile {
     }
 
     /**
-     * Returns the copy of a library in a folder. The copy is renamed when it is complete, and its
-     * name identifies its content, because several processes may copy at once.
+     * Returns the copy of a library in a folder. The copy gets its name when it is complete, and
+     * the name identifies its content, because several processes may copy at once.
      */
     static Path copied(URL library, Path folder) throws IOException {
         String path = library.getPath();
@@ -156,9 +157,26 @@ final class LibraryFile {
                     OutputStream out = Files.newOutputStream(part)) {
                 long unused = in.transferTo(out);
             }
-            return Files.move(part, copy, StandardCopyOption.ATOMIC_MOVE);
+            name(part, copy);
+            return copy;
         } finally {
             Files.deleteIfExists(part);
+        }
+    }
+
+    /**
+     * Gives a complete copy its name, unless another process was first: that one may have loaded
+     * its copy, and would not find the library it has loaded if the file were replaced.
+     */
+    static void name(Path part, Path copy) throws IOException {
+        try {
+            Files.createLink(copy, part);
+        } catch (FileAlreadyExistsException e) {
+            // Its content is the same.
+            return;
+        } catch (IOException | UnsupportedOperationException e) {
+            // A file system without links.
+            Files.move(part, copy, StandardCopyOption.ATOMIC_MOVE);
         }
     }
 

@@ -10,6 +10,7 @@ import java.net.URI;
 import java.net.URL;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
@@ -90,6 +91,22 @@ class LibraryFileTest {
         try (Stream<Path> files = Files.walk(folder.resolve("cache"))) {
             assertEquals(1, files.filter(Files::isRegularFile).count());
         }
+    }
+
+    /** Another process that has loaded the file would otherwise have a deleted one. */
+    @Test
+    void name_anotherWasFirst_keepsItsFile() throws IOException {
+        Path copy = LibraryFile.copied(inJar, folder.resolve("cache"));
+        Object first = Files.readAttributes(copy, BasicFileAttributes.class).fileKey();
+        LibraryFile.name(Files.write(folder.resolve("library.part"), content), copy);
+        assertEquals(first, Files.readAttributes(copy, BasicFileAttributes.class).fileKey());
+    }
+
+    @Test
+    void name_complete_isTheCopy() throws IOException {
+        Path copy = folder.resolve(NAME);
+        LibraryFile.name(Files.write(folder.resolve("library.part"), content), copy);
+        assertArrayEquals(content, Files.readAllBytes(copy));
     }
 
     @Test
