@@ -8,6 +8,7 @@ import ai.djl.Model;
 import ai.djl.inference.Predictor;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.AbstractBlock;
@@ -91,6 +92,38 @@ class TorchRecoveryTest {
             assertRight(predictor, WORDS, expected);
             assertEquals(unplanned, Torch.report(model).predictions().unplanned());
             assertEquals(1, Torch.report(model).predictions().recorded());
+        }
+    }
+
+    /** The engine refuses such an input with its own error. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void predict_closedInput_laterOnesArePlannedAsBefore(boolean already) throws Exception {
+        Path file = Torch.copy(TorchScriptModels.named("cnn"), folder);
+        ModelInputs inputs = TorchScriptModels.named("cnn").inputSets().get(0);
+        List<List<Output>> expected = Torch.stock(file, inputs, SEEDS);
+        try (ZooModel<NDList, NDList> stock = Torch.loadStock(file);
+                Predictor<NDList, NDList> stockPredictor = stock.newPredictor();
+                ZooModel<NDList, NDList> model = Torch.load(file, Map.of());
+                Predictor<NDList, NDList> predictor = model.newPredictor()) {
+            if (already) {
+                assertRight(predictor, inputs, expected);
+            }
+            assertEquals(problemOfClosedInput(stockPredictor), problemOfClosedInput(predictor));
+            assertRight(predictor, inputs, expected);
+            PlanReport report = Torch.report(model);
+            assertEquals(2, report.predictions().unplanned(), report.toString());
+            assertEquals(1, report.predictions().recorded(), report.toString());
+        }
+    }
+
+    private static String problemOfClosedInput(Predictor<NDList, NDList> predictor) {
+        try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
+            NDList inputs = new NDList(manager.create(1f), manager.create(2f));
+            inputs.get(1).close();
+            return assertThrows(TranslateException.class, () -> predictor.predict(inputs))
+                    .getCause()
+                    .toString();
         }
     }
 

@@ -177,7 +177,12 @@ public final class TorchMemory implements AutoCloseable {
             tally.unplannedPredictions.incrementAndGet();
             return arenas.begin(wait, tally).orElseGet(TorchPrediction::unplanned);
         }
-        PredictionKind kind = PredictionKind.of(inputs.get());
+        Optional<PredictionKind> known = kind(inputs);
+        if (known.isEmpty()) {
+            tally.unplannedPredictions.incrementAndGet();
+            return TorchPrediction.unplanned();
+        }
+        PredictionKind kind = known.get();
         AllocationSequence sequence = sequences.ofPrediction(kind);
         if (sequence != null) {
             return sequence.begin(wait);
@@ -190,6 +195,19 @@ public final class TorchMemory implements AutoCloseable {
         tally.unplannedPredictions.incrementAndGet();
         begun = shapes.beginOnline(kind.inputs(), kind.threads(), wait);
         return begun.isPresent() ? begun.get() : TorchPrediction.unplanned();
+    }
+
+    /**
+     * Returns the kind of a prediction; empty if its inputs have no types, because one is closed,
+     * for example. That concerns this prediction only, and the engine says what is wrong.
+     */
+    private Optional<PredictionKind> kind(Supplier<ImmutableList<ArrayType>> inputs) {
+        try {
+            return Optional.of(PredictionKind.of(inputs.get()));
+        } catch (RuntimeException e) {
+            logger.debug("{} is called with inputs that have no types", model, e);
+            return Optional.empty();
+        }
     }
 
     /**
