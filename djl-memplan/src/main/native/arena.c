@@ -144,10 +144,6 @@ void *djlplan_arena_create(int64_t bytes, int64_t most) {
         destroy(arena);
         return NULL;
     }
-    if (arena->most_bytes > needed) {
-        arena->touched_bytes = needed;
-        djlplan_pages_map(arena->base, needed);
-    }
     return arena->base;
 }
 
@@ -169,13 +165,21 @@ int64_t djlplan_arena_grow(void *address, int64_t bytes) {
     if (arena == NULL || bytes < 0) return -1;
     pthread_mutex_lock(&arena->lock);
     int64_t grown = djlplan_arena_ensure(arena, bytes) ? (int64_t)arena->bytes : -1;
+    pthread_mutex_unlock(&arena->lock);
+    return grown;
+}
+
+void djlplan_arena_map(void *address, int64_t bytes) {
+    struct djlplan_arena *arena = djlplan_arena_of(address);
+    if (arena == NULL || bytes < 0) return;
+    pthread_mutex_lock(&arena->lock);
     size_t from = round_up(arena->touched_bytes, page_bytes());
     size_t to = round_up((size_t)bytes, page_bytes());
-    bool untouched = grown >= 0 && from < to;
+    if (to > arena->bytes) to = arena->bytes;
+    bool untouched = from < to;
     if (untouched) arena->touched_bytes = to;
     pthread_mutex_unlock(&arena->lock);
     if (untouched) djlplan_pages_map(arena->base + from, to - from);
-    return grown;
 }
 
 int djlplan_arena_in_use(void *address) {

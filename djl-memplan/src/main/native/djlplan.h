@@ -40,8 +40,8 @@
  * loaders share the library that the first one loaded, because libtorch can have only one
  * allocator.
  */
-enum { DJLPLAN_ABI = 8 };
-DJLPLAN_AS_IN_JAVA(DJLPLAN_ABI == 8, "NativeLoader.ABI");
+enum { DJLPLAN_ABI = 9 };
+DJLPLAN_AS_IN_JAVA(DJLPLAN_ABI == 9, "NativeLoader.ABI");
 DJLPLAN_API int djlplan_abi(void);
 
 enum djlplan_status {
@@ -62,14 +62,17 @@ DJLPLAN_AS_IN_JAVA(DJLPLAN_ALIGNMENT == 64, "UsageRecords.ALIGNMENT_BYTES");
 /*
  * Returns zeroed memory, aligned to 2 MiB, or NULL. The arena reserves as many addresses as it
  * needs, rounded up to 2 MiB; if `most` is larger and that many addresses are available, it
- * reserves `most`, so that it can grow, and its first `bytes` are in memory at once.
+ * reserves `most`, so that it can grow.
  */
 DJLPLAN_API void *djlplan_arena_create(int64_t bytes, int64_t most);
-/*
- * Grows the arena to this size if possible, for callers that use it outside runs, and has what is
- * new of it in memory at once. Returns its size.
- */
+/* Grows the arena to this size if possible. Returns its size. */
 DJLPLAN_API int64_t djlplan_arena_grow(void *arena, int64_t bytes);
+/*
+ * Has the first bytes of an arena that can grow in memory at once, for a caller that is about to
+ * write all of them, outside runs. Runs do not need this: a tensor of a run may be a large buffer
+ * of which an operator writes little, and its other pages then take no memory.
+ */
+DJLPLAN_API void djlplan_arena_map(void *arena, int64_t bytes);
 /* Returns whether the arena holds a block of any run, ended or current. */
 DJLPLAN_API int djlplan_arena_in_use(void *arena);
 /*

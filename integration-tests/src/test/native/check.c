@@ -400,21 +400,30 @@ static bool maps_at_once(size_t page_bytes) {
     return able;
 }
 
-/* What an arena grows by is in memory before it is used, also after it was returned. */
+/*
+ * What a caller of an arena is about to write is in memory before, also after it was returned; what
+ * an arena grows by is not.
+ */
 static void check_growth(void) {
     enum { FEW = 4, MANY = 48 };
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     size_t few = maps_at_once(page) ? FEW : 0, many = maps_at_once(page) ? MANY : 0;
     char *arena = djlplan_arena_create((int64_t)(FEW * page), 64 << 20);
     CHECK(arena != NULL);
-    CHECK(pages_in_memory(arena, MANY, page) == few);
+    CHECK(pages_in_memory(arena, FEW, page) == 0);
+    djlplan_arena_map(arena, (int64_t)(MANY * page));
+    CHECK(pages_in_memory(arena, FEW, page) == few);
     for (int i = 0; i < 2; i++) {
         CHECK(djlplan_arena_grow(arena, (int64_t)(MANY * page)) >= (int64_t)(MANY * page));
+        CHECK(pages_in_memory(arena, MANY, page) == few);
+        djlplan_arena_map(arena, (int64_t)(MANY * page));
         CHECK(pages_in_memory(arena, MANY + 1, page) == many);
         int64_t below = INT64_MAX;
         while (below >= 0) below = djlplan_arena_trim(arena, (int64_t)(FEW * page), below);
         CHECK(pages_in_memory(arena, MANY, page) == few);
     }
+    djlplan_arena_map(NULL, (int64_t)page);
+    djlplan_arena_map(arena, -1);
     djlplan_arena_free(arena);
 }
 

@@ -60,6 +60,9 @@ public final class Arena {
         /** Makes the arena as large, if it can. Returns its size. */
         long grow(Pointer arena, long bytes);
 
+        /** Has the first bytes in memory at once. */
+        void map(Pointer arena, long bytes);
+
         boolean inUse(Pointer arena);
 
         /**
@@ -77,6 +80,11 @@ public final class Arena {
         @Override
         public long grow(Pointer arena, long bytes) {
             return NativeMemory.djlplan_arena_grow(arena, bytes);
+        }
+
+        @Override
+        public void map(Pointer arena, long bytes) {
+            NativeMemory.djlplan_arena_map(arena, bytes);
         }
 
         @Override
@@ -218,6 +226,22 @@ public final class Arena {
             }
             bytes = rounded;
             return true;
+        } finally {
+            sizing.unlock();
+        }
+    }
+
+    /**
+     * Has the first bytes of a growing arena in memory at once, as both page faults and the first
+     * access to each page take long in virtual machines. For an inference that writes all of them.
+     */
+    void map(long written) {
+        if (!grows) {
+            return;
+        }
+        sizing.lock();
+        try {
+            memory.map(address, Math.min(roundedBytes(written), bytes));
         } finally {
             sizing.unlock();
         }

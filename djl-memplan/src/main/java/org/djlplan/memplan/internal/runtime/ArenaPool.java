@@ -176,7 +176,8 @@ public final class ArenaPool {
         }
 
         /**
-         * Returns an arena that nobody else uses until the lease is closed.
+         * Returns an arena that nobody else uses until the lease is closed, for an inference that
+         * writes all of it.
          *
          * @param limit how many arenas of this pool may be in use at once
          * @param wait how long to wait for one; after that the lease is of memory of its own, freed
@@ -370,6 +371,13 @@ public final class ArenaPool {
     }
 
     private Lease lease(Need need, long bytes, int limit, Duration wait)
+            throws InterruptedException {
+        Lease lease = leaseUnmapped(need, bytes, limit, wait);
+        lease.arena().map(bytes);
+        return lease;
+    }
+
+    private Lease leaseUnmapped(Need need, long bytes, int limit, Duration wait)
             throws InterruptedException {
         lock.lockInterruptibly();
         try {

@@ -30,7 +30,7 @@ public final class NativeLoader {
      * Equals {@code DJLPLAN_ABI} in {@code djlplan.h}: the interface that this class's callers
      * expect.
      */
-    private static final int ABI = 8;
+    private static final int ABI = 9;
 
     private NativeLoader() {}
 

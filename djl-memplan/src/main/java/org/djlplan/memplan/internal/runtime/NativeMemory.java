@@ -25,6 +25,8 @@ final class NativeMemory {
 
     static native long djlplan_arena_grow(Pointer arena, long bytes);
 
+    static native void djlplan_arena_map(Pointer arena, long bytes);
+
     static native int djlplan_arena_in_use(Pointer arena);
 
     static native long djlplan_arena_trim(Pointer arena, long keep, long below);

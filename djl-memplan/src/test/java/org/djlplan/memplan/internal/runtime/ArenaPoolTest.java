@@ -377,6 +377,20 @@ class ArenaPoolTest {
         }
     }
 
+    /** Others write less than they reserve, perhaps. */
+    @Test
+    void lease_arenaGrows_isInMemoryForThoseWhoWriteAllOfIt() throws Exception {
+        try (Need any = pool.announceAny();
+                Need planned = pool.announce(MIDDLE, true)) {
+            any.tryLeaseAlone(LARGE).orElseThrow().close();
+            planned.tryLease(1, Duration.ZERO).orElseThrow().close();
+            any.tryLease(1, Duration.ZERO).orElseThrow().close();
+            assertEquals(List.of(), memory.maps());
+            any.lease(MIDDLE, 1, Duration.ZERO).close();
+            assertEquals(List.of(Arena.roundedBytes(MIDDLE)), memory.maps());
+        }
+    }
+
     @Test
     void trimAll_arenaInUse_trimsWhenItIsReturned() throws Exception {
         try (Need any = pool.announceAny()) {

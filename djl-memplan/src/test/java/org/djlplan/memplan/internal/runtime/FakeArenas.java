@@ -23,6 +23,7 @@ public final class FakeArenas implements ArenaPool.Source {
     private final AtomicLong next = new AtomicLong(FIRST_ADDRESS);
     private final Set<Arena> live = ConcurrentHashMap.newKeySet();
     private final List<Long> trims = new CopyOnWriteArrayList<>();
+    private final List<Long> maps = new CopyOnWriteArrayList<>();
     private volatile boolean exhausted;
     private volatile boolean inUse;
     private volatile long sliced;
@@ -58,11 +59,21 @@ public final class FakeArenas implements ArenaPool.Source {
         return trims;
     }
 
+    /** Returns how much of arenas was to be in memory at once, one after the other. */
+    List<Long> maps() {
+        return maps;
+    }
+
     private final class FakeMemory implements Arena.Memory {
 
         @Override
         public long grow(Pointer arena, long bytes) {
             return bytes > MOST ? -1 : bytes;
+        }
+
+        @Override
+        public void map(Pointer arena, long bytes) {
+            maps.add(bytes);
         }
 
         @Override

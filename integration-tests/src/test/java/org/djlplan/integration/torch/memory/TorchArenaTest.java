@@ -3,16 +3,29 @@ package org.djlplan.integration.torch.memory;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import ai.djl.Model;
+import ai.djl.inference.Predictor;
+import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.AbstractBlock;
 import ai.djl.repository.zoo.ZooModel;
+import ai.djl.training.ParameterStore;
+import ai.djl.translate.Translator;
+import ai.djl.util.PairList;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import org.djlplan.integration.support.OnEveryDjl;
+import org.djlplan.integration.support.ProcessSize;
+import org.djlplan.integration.torch.BareTranslator;
 import org.djlplan.integration.torch.ModelInputs;
 import org.djlplan.integration.torch.Output;
 import org.djlplan.integration.torch.Torch;
 import org.djlplan.integration.torch.TorchScriptModel;
 import org.djlplan.integration.torch.TorchScriptModels;
+import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.internal.runtime.ArenaMetric;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.junit.jupiter.api.AfterEach;
@@ -82,5 +95,53 @@ class TorchArenaTest {
             assertOneArenaFor(small);
         }
         assertEquals(0, arenas().arenas());
+    }
+
+    /** Reserves a buffer for the longest text, and writes none of it. */
+    private static final class Buffering extends AbstractBlock {
+
+        private static final long BYTES = 256L << 20;
+
+        @Override
+        protected NDList forwardInternal(
+                ParameterStore store,
+                NDList inputs,
+                boolean training,
+                PairList<String, Object> params) {
+            NDArray input = inputs.head();
+            try (NDArray buffer = input.getManager().create(new Shape(BYTES), DataType.INT8)) {
+                return new NDList(input.add(buffer.size()));
+            }
+        }
+
+        @Override
+        public Shape[] getOutputShapes(Shape[] inputs) {
+            return inputs;
+        }
+    }
+
+    @Test
+    void predict_largeBufferOfWhichLittleIsWritten_takesNoMemoryForIt() throws Exception {
+        ModelInputs inputs = ModelInputs.floats(new long[] {8});
+        try (Model model = Model.newInstance("buffering", "PyTorch")) {
+            model.setBlock(new Buffering());
+            Translator<NDList, NDList> translator =
+                    PlannedTranslatorFactory.wrap(new BareTranslator())
+                            .newInstance(
+                                    NDList.class,
+                                    NDList.class,
+                                    model,
+                                    Map.of("memplan.liveness", "off"));
+            try (Predictor<NDList, NDList> predictor = model.newPredictor(translator)) {
+                List<Output> recorded = Torch.predict(predictor, inputs, 1);
+                long before = ProcessSize.residentBytes();
+                for (int i = 0; i < 3; i++) {
+                    assertEquals(recorded, Torch.predict(predictor, inputs, 1));
+                }
+                long grown = ProcessSize.residentBytes() - before;
+                assertTrue(Torch.report(model).plan().arenaBytes() >= Buffering.BYTES);
+                assertTrue(grown < Buffering.BYTES / 4, grown + " bytes");
+            }
+        }
     }
 }
