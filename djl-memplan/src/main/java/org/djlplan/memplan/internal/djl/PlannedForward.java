@@ -28,7 +28,8 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
  *
  * <p>Gradients are off during the pass. DJL's engine switches them off only on the thread that
  * initializes it; on other threads, recorded gradients would keep each intermediate alive until the
- * call ends.
+ * call ends. While an application collects gradients, passes that record them run as stock, because
+ * they may be part of its training.
  */
 final class PlannedForward implements InferencePass {
 
@@ -57,6 +58,10 @@ final class PlannedForward implements InferencePass {
             return TorchMemory.runUnplanned(() -> stock.forward(parameters, inputs, params));
         }
         TorchSettings settings = TorchSettings.current();
+        if (settings.recordsGradients() && GradientCollectors.isOpen()) {
+            memory.countUnplanned();
+            return TorchMemory.runUnplanned(() -> stock.forward(parameters, inputs, params));
+        }
         boolean changed =
                 settings.recordsGradients()
                         // A virtual thread may continue on another thread before they are reset.

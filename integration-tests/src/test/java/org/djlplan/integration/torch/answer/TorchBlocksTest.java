@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.Model;
 import ai.djl.engine.Engine;
+import ai.djl.inference.Predictor;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.types.DataType;
@@ -189,6 +190,41 @@ class TorchBlocksTest {
                 trainer.step();
                 assertFalse(Torch.predict(model, BlockModels.INPUTS, step).isEmpty());
             }
+        }
+    }
+
+    /** Such a prediction may be part of a training. */
+    @Test
+    void predict_gradientsAreCollected_hasThoseOfStock() throws Exception {
+        BlockModels.save(Kind.CUSTOM, folder);
+        try (ZooModel<NDList, NDList> stock = BlockModels.loadStock(Kind.CUSTOM, folder);
+                ZooModel<NDList, NDList> planned = BlockModels.load(Kind.CUSTOM, folder, PLAIN)) {
+            List<Output> expected = gradientsOfPrediction(stock);
+            assertFalse(expected.isEmpty());
+            assertEquals(expected, gradientsOfPrediction(planned));
+            assertEquals(answers(stock), answers(planned));
+        }
+    }
+
+    private static List<Output> gradientsOfPrediction(ZooModel<NDList, NDList> model)
+            throws Exception {
+        try (Trainer trainer = model.newTrainer(new DefaultTrainingConfig(Loss.l2Loss()));
+                Predictor<NDList, NDList> predictor = model.newPredictor()) {
+            trainer.initialize(BlockModels.INPUT_SHAPE);
+            for (int seed = 0; seed < 2; seed++) {
+                assertFalse(Torch.predict(predictor, BlockModels.INPUTS, seed).isEmpty());
+            }
+            try (GradientCollector gradients = Engine.getEngine("PyTorch").newGradientCollector()) {
+                NDList inputs = BlockModels.INPUTS.create(trainer.getManager(), 2);
+                gradients.backward(predictor.predict(inputs).head().sum());
+            }
+            return Output.copyOf(
+                    new NDList(
+                            model.getBlock().getParameters().values().stream()
+                                    .map(parameter -> parameter.getArray())
+                                    .filter(NDArray::hasGradient)
+                                    .map(NDArray::getGradient)
+                                    .toList()));
         }
     }
 

@@ -1,0 +1,40 @@
+package org.djlplan.memplan.internal.djl;
+
+import ai.djl.engine.Engine;
+import java.lang.reflect.Field;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Says whether DJL's PyTorch engine collects gradients. There is at most one collector at a time,
+ * on any thread; the engine notes it in a private field.
+ */
+final class GradientCollectors {
+
+    private static final Logger logger = LoggerFactory.getLogger(GradientCollectors.class);
+
+    private static final Optional<AtomicBoolean> COLLECTING = find();
+
+    private GradientCollectors() {}
+
+    private static Optional<AtomicBoolean> find() {
+        ClassLoader loader = Engine.getEngine("PyTorch").getClass().getClassLoader();
+        try {
+            Field collecting =
+                    Class.forName("ai.djl.pytorch.engine.PtGradientCollector", true, loader)
+                            .getDeclaredField("isCollecting");
+            collecting.setAccessible(true);
+            return Optional.of((AtomicBoolean) collecting.get(null));
+        } catch (ReflectiveOperationException | RuntimeException e) {
+            logger.debug("predictions record no gradients", e);
+            return Optional.empty();
+        }
+    }
+
+    /** Returns whether a collector is open. */
+    static boolean isOpen() {
+        return COLLECTING.isPresent() && COLLECTING.get().get();
+    }
+}
