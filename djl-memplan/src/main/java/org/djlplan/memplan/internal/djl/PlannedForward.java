@@ -2,6 +2,7 @@ package org.djlplan.memplan.internal.djl;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.types.DataType;
 import ai.djl.training.ParameterStore;
 import ai.djl.util.PairList;
 import java.util.Collections;
@@ -54,7 +55,7 @@ final class PlannedForward implements InferencePass {
     @Override
     public NDList forward(
             ParameterStore parameters, NDList inputs, Optional<PairList<String, Object>> params) {
-        if (inputs.isEmpty() || inputs.head().getDevice().isGpu()) {
+        if (inputs.isEmpty() || hasStrings(inputs) || inputs.head().getDevice().isGpu()) {
             return TorchMemory.runUnplanned(() -> stock.forward(parameters, inputs, params));
         }
         TorchSettings settings = TorchSettings.current();
@@ -76,6 +77,16 @@ final class PlannedForward implements InferencePass {
         } finally {
             settings.install();
         }
+    }
+
+    /** Strings are no tensors of the engine, which crashes if it is asked for their device. */
+    private static boolean hasStrings(NDList inputs) {
+        for (NDArray input : inputs) {
+            if (input != null && input.getDataType() == DataType.STRING) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private NDList planned(
