@@ -17,10 +17,10 @@ final class Fit {
     private final Variables variables;
 
     /** The formulas of each row. */
-    private final ImmutableList<ImmutableList<SizeFormula>> formulas;
+    private final List<ImmutableList<SizeFormula>> formulas;
 
-    /** The monomials that occur in a formula. */
-    private final int[] used;
+    /** Whether a formula has the monomial. */
+    private final boolean[] used;
 
     /**
      * @param shapes recorded shapes, at least one
@@ -32,16 +32,11 @@ final class Fit {
         for (int monomial = 0; monomial < variables.monomials(); monomial++) {
             products.add(products(monomial, shapes));
         }
-        formulas =
-                rows.stream()
-                        .map(row -> fitting(row, products))
-                        .collect(ImmutableList.toImmutableList());
-        used =
-                formulas.stream()
-                        .flatMap(List::stream)
-                        .mapToInt(SizeFormula::monomial)
-                        .distinct()
-                        .toArray();
+        formulas = rows.stream().map(row -> fitting(row, products)).toList();
+        used = new boolean[variables.monomials()];
+        for (List<SizeFormula> fitting : formulas) {
+            fitting.forEach(formula -> used[formula.monomial()] = true);
+        }
     }
 
     /**
@@ -130,8 +125,10 @@ final class Fit {
             return Optional.empty();
         }
         Long[] products = new Long[variables.monomials()];
-        for (int monomial : used) {
-            products[monomial] = variables.product(monomial, shape).orElse(null);
+        for (int monomial = 0; monomial < used.length; monomial++) {
+            if (used[monomial]) {
+                products[monomial] = variables.product(monomial, shape).orElse(null);
+            }
         }
         long[] sizes = new long[formulas.size()];
         for (int row = 0; row < sizes.length; row++) {

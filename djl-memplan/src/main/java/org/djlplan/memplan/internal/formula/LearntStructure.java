@@ -26,7 +26,7 @@ public final class LearntStructure {
     private final Fit fit;
 
     /** The allocations of each row. */
-    private final ImmutableList<ImmutableIntArray> numbers;
+    private final List<ImmutableIntArray> numbers;
 
     private final boolean[] isLeft;
 
@@ -75,7 +75,7 @@ public final class LearntStructure {
         left.forEach(number -> isLeft[number] = true);
     }
 
-    private static ImmutableList<ImmutableIntArray> numbers(int rows, ImmutableIntArray rowOf) {
+    private static List<ImmutableIntArray> numbers(int rows, ImmutableIntArray rowOf) {
         List<ImmutableIntArray.Builder> numbers = new ArrayList<>();
         for (int row = 0; row < rows; row++) {
             numbers.add(ImmutableIntArray.builder());
@@ -83,9 +83,7 @@ public final class LearntStructure {
         for (int i = 0; i < rowOf.length(); i++) {
             numbers.get(rowOf.get(i)).add(i);
         }
-        return numbers.stream()
-                .map(ImmutableIntArray.Builder::build)
-                .collect(ImmutableList.toImmutableList());
+        return numbers.stream().map(ImmutableIntArray.Builder::build).toList();
     }
 
     private static boolean notNegative(ImmutableLongArray values) {

@@ -47,6 +47,17 @@ public record Structure(ImmutableIntArray ends) {
         return new Structure(ends.build());
     }
 
+    /** Written out, because linking a record's generated method at its first use takes long. */
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof Structure structure && ends.equals(structure.ends);
+    }
+
+    @Override
+    public int hashCode() {
+        return ends.hashCode();
+    }
+
     /** Returns the number of allocations. */
     public int size() {
         return ends.length();

@@ -36,11 +36,20 @@ public final class BackgroundStore<T> implements Store<T> {
     private Optional<ExitHook> atExit = Optional.empty();
 
     /**
-     * A value to write.
-     *
-     * @param offered whether to write the value only if there is room
+     * A value to write; equal to itself only. Not a record, because linking its generated method at
+     * the first comparison takes long.
      */
-    private record Waiting<T>(T value, boolean offered) {}
+    private static final class Waiting<T> {
+        private final T value;
+
+        /** Whether to write the value only if there is room. */
+        private final boolean offered;
+
+        Waiting(T value, boolean offered) {
+            this.value = value;
+            this.offered = offered;
+        }
+    }
 
     /**
      * @param inner written to by one thread at a time
@@ -71,7 +80,7 @@ public final class BackgroundStore<T> implements Store<T> {
         synchronized (waiting) {
             Waiting<T> found = waiting.get(key);
             if (found != null) {
-                return Optional.of(found.value());
+                return Optional.of(found.value);
             }
         }
         return inner.load(key);
@@ -94,8 +103,8 @@ public final class BackgroundStore<T> implements Store<T> {
                 logger.debug("A value of {} is not stored: too many are waiting", key.model());
                 return;
             }
-            boolean offered = value.offered() && (before == null || before.offered());
-            waiting.put(key, new Waiting<>(value.value(), offered));
+            boolean offered = value.offered && (before == null || before.offered);
+            waiting.put(key, new Waiting<>(value.value, offered));
             if (waiting.size() == 1 && before == null) {
                 writeBeforeExit();
                 THREAD.execute(this::writeAll);
@@ -109,10 +118,10 @@ public final class BackgroundStore<T> implements Store<T> {
             StoreKey key = next.get().getKey();
             Waiting<T> value = next.get().getValue();
             try {
-                if (value.offered()) {
-                    inner.offer(key, value.value());
+                if (value.offered) {
+                    inner.offer(key, value.value);
                 } else {
-                    inner.save(key, value.value());
+                    inner.save(key, value.value);
                 }
             } catch (RuntimeException | Error e) {
                 logger.warn("The value of {} cannot be stored", key.model(), e);

@@ -212,7 +212,7 @@ public final class FolderStore<T> implements Store<T> {
             KeptFolders.Written written = folders.write(name, content);
             reported.remove(written.file());
             if (written.isNew()) {
-                tidy(written.file().getParent(), key.model());
+                tidy(written.file(), key.model());
             }
             if (written.notBeside().isPresent() && reported.add(folders.beside())) {
                 logger.info(
@@ -250,10 +250,11 @@ public final class FolderStore<T> implements Store<T> {
     public void flush() {}
 
     /** Removes files of a model that earlier versions wrote, and the least recently used ones. */
-    private void tidy(Path folder, String model) {
+    private void tidy(Path written, String model) {
+        Path folder = written.getParent();
         try {
             for (Path file : KeptFolders.files(folder, name -> format.mayBeOf(model, name))) {
-                if (isOfEarlierVersion(file)) {
+                if (!file.equals(written) && isOfEarlierVersion(file)) {
                     Files.deleteIfExists(file);
                 }
             }
