@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.HashSet;
 import java.util.List;
@@ -37,8 +38,7 @@ class ParallelUseTest {
 
     private List<List<Integer>> pairs() {
         Conflicts conflicts = ParallelUse.of(sketch.output(output).build()).conflicts();
-        return conflicts
-                .tensors()
+        return Arrays.stream(conflicts.tensors())
                 .boxed()
                 .flatMap(
                         tensor ->

@@ -277,7 +277,10 @@ public final class ModelPlanning {
             // Missing classes, as in a native image, or a lack of memory.
             problem = Optional.of(e.toString());
         }
-        require(model, problem.or(() -> unverified(model)));
+        if (options.required()) {
+            // A report has many classes, which other loads need not wait for.
+            require(model, problem.or(() -> unverified(model)));
+        }
         problem.ifPresent(why -> warn(model, engine, why, model.getBlock()));
         return problem.isEmpty();
     }

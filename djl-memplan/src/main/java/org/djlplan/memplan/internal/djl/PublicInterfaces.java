@@ -1,7 +1,9 @@
 package org.djlplan.memplan.internal.djl;
 
 import java.lang.reflect.Modifier;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
 
 /** The public interfaces of a class: its own, those of its superclasses, and those they extend. */
@@ -14,9 +16,13 @@ final class PublicInterfaces {
         for (Class<?> each = type; each != null; each = each.getSuperclass()) {
             addAll(found, each.getInterfaces());
         }
-        return found.stream()
-                .filter(each -> Modifier.isPublic(each.getModifiers()))
-                .toArray(Class<?>[]::new);
+        List<Class<?>> shown = new ArrayList<>();
+        for (Class<?> each : found) {
+            if (Modifier.isPublic(each.getModifiers())) {
+                shown.add(each);
+            }
+        }
+        return shown.toArray(new Class<?>[0]);
     }
 
     private static void addAll(Set<Class<?>> found, Class<?>[] interfaces) {

@@ -220,7 +220,7 @@ public final class PlanValidator {
                     .ifPresent(place -> members.forEach(member -> placeOf.put(member, place)));
         }
         Set<Set<Integer>> reported = new HashSet<>();
-        for (int tensor : problem.conflicts().tensors().toArray()) {
+        for (int tensor : problem.conflicts().tensors()) {
             for (int other : problem.conflicts().of(tensor).filter(id -> id > tensor).toArray()) {
                 Place a = placeOf.get(tensor);
                 Place b = placeOf.get(other);

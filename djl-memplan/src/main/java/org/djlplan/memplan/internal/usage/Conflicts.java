@@ -2,11 +2,13 @@ package org.djlplan.memplan.internal.usage;
 
 import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
+import org.djlplan.thirdparty.guava.primitives.Ints;
 
 /**
  * Pairs of tensors that must not share memory although their usage intervals do not overlap,
@@ -64,8 +66,10 @@ public final class Conflicts {
     }
 
     /** Returns the tensors that are in a pair, ascending. */
-    public IntStream tensors() {
-        return others.keySet().stream().mapToInt(Integer::intValue).sorted();
+    public int[] tensors() {
+        int[] tensors = Ints.toArray(others.keySet());
+        Arrays.sort(tensors);
+        return tensors;
     }
 
     /** Returns the other tensors of all pairs with {@code tensor}, ascending. */

@@ -74,7 +74,9 @@ public final class PlanningProblem {
         this.aliasClasses = classes.build();
         this.units = ImmutableList.sortedCopyOf(UnitOrders::byTensor, merged.build());
         this.conflicts = conflicts;
-        conflicts.tensors().forEach(this::unitOf);
+        for (int tensor : conflicts.tensors()) {
+            int unused = unitOf(tensor);
+        }
         this.unitConflicts = this.aliasClasses.isEmpty() ? conflicts : conflicts.map(this::unitOf);
     }
 

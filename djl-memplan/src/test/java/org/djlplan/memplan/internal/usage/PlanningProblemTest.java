@@ -63,7 +63,7 @@ class PlanningProblemTest {
         Conflicts.Builder builder = new Conflicts.Builder().add(3, 1).add(1, 3).add(1, 70);
         Conflicts conflicts = builder.build();
         builder.add(1, 2);
-        assertArrayEquals(new int[] {1, 3, 70}, conflicts.tensors().toArray());
+        assertArrayEquals(new int[] {1, 3, 70}, conflicts.tensors());
         assertArrayEquals(new int[] {3, 70}, conflicts.of(1).toArray());
         assertArrayEquals(new int[] {1}, conflicts.of(70).toArray());
         assertArrayEquals(new int[0], conflicts.of(2).toArray());

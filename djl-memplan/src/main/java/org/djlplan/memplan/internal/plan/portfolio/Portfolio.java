@@ -57,11 +57,10 @@ public final class Portfolio {
      * @param variants the same records, at least one; earlier ones are preferred
      */
     public Attempt best(List<PlanningProblem> variants) {
-        long boundBytes =
-                variants.stream()
-                        .mapToLong(problem -> LowerBounds.offsetBytes(problem.units()))
-                        .min()
-                        .orElseThrow();
+        long boundBytes = Long.MAX_VALUE;
+        for (PlanningProblem problem : variants) {
+            boundBytes = Math.min(boundBytes, LowerBounds.offsetBytes(problem.units()));
+        }
         Attempt best = null;
         for (PlanningProblem problem : variants) {
             for (OffsetStrategy strategy : strategies) {

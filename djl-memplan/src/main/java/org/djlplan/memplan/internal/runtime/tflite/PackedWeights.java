@@ -48,13 +48,11 @@ final class PackedWeights {
 
     /** Creates the set of a model's packed weights, initially empty. */
     PackedWeights(Graph model) {
-        mostBytes =
-                MOST_PADDING_BYTES
-                        + MOST_PER_BYTE
-                                * model.tensors().stream()
-                                        .filter(t -> t.storage() == Storage.CONSTANT)
-                                        .mapToLong(Tensor::bytes)
-                                        .sum();
+        long constantBytes = 0;
+        for (Tensor tensor : model.tensors()) {
+            constantBytes += tensor.storage() == Storage.CONSTANT ? tensor.bytes() : 0;
+        }
+        mostBytes = MOST_PADDING_BYTES + MOST_PER_BYTE * constantBytes;
     }
 
     /**
