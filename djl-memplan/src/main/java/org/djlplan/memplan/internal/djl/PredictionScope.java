@@ -78,7 +78,8 @@ final class PredictionScope implements NDResource {
      * @param gate that the call must pass; a nested call does not wait for it
      */
     static void open(NDManager callManager, Optional<Gate> gate) {
-        Optional<PredictionScope> current = current();
+        Reference<?>[] place = place();
+        Optional<PredictionScope> current = scope(place[0]);
         if (current.isEmpty() || current.get().manager != callManager) {
             // A translator may itself predict, with another model.
             Optional<PredictionScope> outer = ifOpen(current);
@@ -88,39 +89,37 @@ final class PredictionScope implements NDResource {
             }
             PredictionScope scope = new PredictionScope(callManager, outer, passed);
             try {
+                // Not a longer name, because joining strings is much code for Java's compilers.
                 callManager.tempAttachInternal(
-                        callManager, "djl-plan-" + System.identityHashCode(scope), scope);
+                        callManager, Integer.toString(System.identityHashCode(scope)), scope);
             } catch (RuntimeException | Error e) {
                 scope.leaveGate();
                 throw e;
             }
-            setCurrent(new WeakReference<>(scope));
+            place[0] = new WeakReference<>(scope);
         }
     }
 
-    private static Reference<?> reference() {
-        Reference<?>[] current = CURRENT.get();
-        return current == null ? null : current[0];
+    /** Returns this thread's array of one. */
+    private static Reference<?>[] place() {
+        Reference<?>[] place = CURRENT.get();
+        return place == null ? newPlace() : place;
     }
 
-    private static void setCurrent(Reference<?> scope) {
-        Reference<?>[] current = CURRENT.get();
-        if (current == null) {
-            current = new Reference<?>[1];
-            CURRENT.set(current);
-        }
-        current[0] = scope;
+    private static Reference<?>[] newPlace() {
+        Reference<?>[] place = new Reference<?>[1];
+        CURRENT.set(place);
+        return place;
     }
 
-    private static Optional<PredictionScope> current() {
-        Reference<?> scope = reference();
-        return scope == null
+    private static Optional<PredictionScope> scope(Reference<?> reference) {
+        return reference == null
                 ? Optional.empty()
-                : Optional.ofNullable((PredictionScope) scope.get());
+                : Optional.ofNullable((PredictionScope) reference.get());
     }
 
     private static Optional<PredictionScope> open() {
-        return ifOpen(current());
+        return ifOpen(scope(place()[0]));
     }
 
     private static Optional<PredictionScope> ifOpen(Optional<PredictionScope> scope) {
@@ -134,17 +133,18 @@ final class PredictionScope implements NDResource {
 
     /** Returns a task for another thread that belongs to this thread's current predictor call. */
     static <T> Supplier<T> carried(Supplier<T> task) {
-        Reference<?> carried = reference();
+        Reference<?> carried = place()[0];
         if (carried == null) {
             return task;
         }
         return () -> {
-            Reference<?> own = reference();
-            setCurrent(carried);
+            Reference<?>[] place = place();
+            Reference<?> own = place[0];
+            place[0] = carried;
             try {
                 return task.get();
             } finally {
-                setCurrent(own);
+                place[0] = own;
             }
         };
     }
@@ -197,10 +197,10 @@ final class PredictionScope implements NDResource {
     public void close() {
         finish();
         leaveGate();
-        Reference<?> current = reference();
-        if (current != null && current.get() == this) {
+        Reference<?>[] place = place();
+        if (place[0] != null && place[0].get() == this) {
             boolean isNested = outer.isPresent() && outer.get().manager.isOpen();
-            setCurrent(isNested ? new WeakReference<>(outer.get()) : null);
+            place[0] = isNested ? new WeakReference<>(outer.get()) : null;
         }
     }
 

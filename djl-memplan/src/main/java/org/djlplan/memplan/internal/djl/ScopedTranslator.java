@@ -88,18 +88,39 @@ public final class ScopedTranslator implements InvocationHandler {
                 .orElse(translator);
     }
 
+    /**
+     * Calls the inner translator, without reflection and with few comparisons where each prediction
+     * does: Java's compilers take longer for those.
+     */
     @Override
+    @SuppressWarnings("unchecked") // the proxy was called with the types of the inner translator
     public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
+        if (isOf(method, PreProcessor.class, "processInput")) {
+            begin(arguments[0]);
+            return accepted(
+                    arguments[0],
+                    ((PreProcessor<Object>) inner)
+                            .processInput((TranslatorContext) arguments[0], arguments[1]));
+        }
+        if (isOf(method, PostProcessor.class, "processOutput")) {
+            Object output =
+                    inner.processOutput((TranslatorContext) arguments[0], (NDList) arguments[1]);
+            report(arguments[0]);
+            return output;
+        }
+        return method.getName().equals("getBatchifier")
+                ? inner.getBatchifier()
+                : invokeOther(method, arguments);
+    }
+
+    private Object invokeOther(Method method, Object[] arguments) throws Throwable {
         switch (method.getName()) {
-            case "getBatchifier":
-                return inner.getBatchifier();
             case "processInput", "batchProcessInput":
-                return processInput(method, arguments);
+                begin(arguments[0]);
+                return accepted(arguments[0], call(method, arguments));
             case "processOutput", "batchProcessOutput":
                 Object output = call(method, arguments);
-                if (arguments[0] instanceof TranslatorContext context) {
-                    report(context.getMetrics());
-                }
+                report(arguments[0]);
                 return output;
             case "equals":
                 return method.getDeclaringClass() == Object.class
@@ -110,35 +131,19 @@ public final class ScopedTranslator implements InvocationHandler {
         }
     }
 
-    private Object processInput(Method method, Object[] arguments) throws Throwable {
-        if (arguments[0] instanceof TranslatorContext context) {
-            begin(context.getNDManager());
-        }
-        Object input = call(method, arguments);
-        if (input instanceof NDList list && list.isEmpty()) {
-            requireInputs((TranslatorContext) arguments[0], list);
-        }
-        return input;
-    }
-
-    /**
-     * Calls the inner translator, without reflection where each prediction does: Java's compilers
-     * take longer for it.
-     */
-    @SuppressWarnings("unchecked") // the proxy was called with the types of the inner translator
     private Object call(Method method, Object[] arguments) throws Throwable {
-        if (isOf(method, PreProcessor.class, "processInput")) {
-            return ((PreProcessor<Object>) inner)
-                    .processInput((TranslatorContext) arguments[0], arguments[1]);
-        }
-        if (isOf(method, PostProcessor.class, "processOutput")) {
-            return inner.processOutput((TranslatorContext) arguments[0], (NDList) arguments[1]);
-        }
         try {
             return method.invoke(inner, arguments);
         } catch (InvocationTargetException e) {
             throw e.getCause();
         }
+    }
+
+    private static Object accepted(Object context, Object input) {
+        if (input instanceof NDList list && list.isEmpty()) {
+            requireInputs((TranslatorContext) context, list);
+        }
+        return input;
     }
 
     private static boolean isOf(Method method, Class<?> type, String name) {
@@ -164,10 +169,12 @@ public final class ScopedTranslator implements InvocationHandler {
     /**
      * TensorFlow Lite's passes leave nothing behind when a call ends, except possibly their place.
      */
-    private void begin(NDManager manager) {
-        if (gate.isPresent() || !isTfLite(manager)) {
+    private void begin(Object callContext) {
+        if (callContext instanceof TranslatorContext context
+                && (gate.isPresent() || !isTfLite(context.getNDManager()))) {
             PredictionScope.open(
-                    manager, gate.isPresent() && endsWithItsCall() ? gate : Optional.empty());
+                    context.getNDManager(),
+                    gate.isPresent() && endsWithItsCall() ? gate : Optional.empty());
         }
     }
 
@@ -194,10 +201,13 @@ public final class ScopedTranslator implements InvocationHandler {
                                                                 .equals("streamingPredict")));
     }
 
-    private void report(Metrics metrics) {
-        if (metrics == null) {
-            return;
+    private void report(Object callContext) {
+        if (callContext instanceof TranslatorContext context && context.getMetrics() != null) {
+            report(context.getMetrics());
         }
+    }
+
+    private void report(Metrics metrics) {
         PlanReport.of(model)
                 .ifPresent(
                         report -> {

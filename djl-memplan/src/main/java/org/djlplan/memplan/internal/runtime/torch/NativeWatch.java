@@ -161,22 +161,26 @@ final class NativeWatch implements AllocationWatch {
             if (outputs.isPresent()) {
                 outputs.get().note(counters[RunCounters.KEPT_REACHED]);
             }
-            ImmutableSet.Builder<Integer> numbers = ImmutableSet.builder();
-            for (int number : counters[RunCounters.ALIVE] == 0 ? new int[0] : alive) {
-                if (number >= 0) {
-                    numbers.add(number);
-                }
-            }
             return new Outcome(
                     counters[RunCounters.PLACED],
                     counters[RunCounters.REFUSED],
                     counters[RunCounters.DIVERGED],
                     counters[RunCounters.MISSING],
                     allocations == 0 ? counters[RunCounters.OUTSIDE] : 0,
-                    numbers.build(),
+                    counters[RunCounters.ALIVE] == 0 ? ImmutableSet.of() : numbers(alive),
                     counters[RunCounters.ALIVE],
                     counters[RunCounters.REACHED],
                     counters[RunCounters.MOST_BYTES]);
+        }
+
+        private static ImmutableSet<Integer> numbers(int[] alive) {
+            ImmutableSet.Builder<Integer> numbers = ImmutableSet.builder();
+            for (int number : alive) {
+                if (number >= 0) {
+                    numbers.add(number);
+                }
+            }
+            return numbers.build();
         }
     }
 }
