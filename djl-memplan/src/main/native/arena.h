@@ -44,7 +44,7 @@ struct djlplan_arena {
     size_t most_bytes;     /* the size to which it may grow; does not change */
     pthread_mutex_t lock;
     size_t bytes;         /* accessible, in whole pages */
-    size_t touched_bytes; /* the highest end of a block since memory was last returned */
+    size_t touched_bytes; /* end of what was used or mapped since memory was last returned */
     struct djlplan_blocks blocks;
     struct djlplan_run *runs;        /* runs with blocks here, the latest one first */
     bool given_up;                   /* it is freed when its last block and keeper are gone */

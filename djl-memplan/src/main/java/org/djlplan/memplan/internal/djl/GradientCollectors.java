@@ -20,15 +20,16 @@ final class GradientCollectors {
     private GradientCollectors() {}
 
     private static Optional<AtomicBoolean> find() {
-        ClassLoader loader = Engine.getEngine("PyTorch").getClass().getClassLoader();
         try {
+            ClassLoader loader = Engine.getEngine("PyTorch").getClass().getClassLoader();
             Field collecting =
                     Class.forName("ai.djl.pytorch.engine.PtGradientCollector", true, loader)
                             .getDeclaredField("isCollecting");
             collecting.setAccessible(true);
             return Optional.of((AtomicBoolean) collecting.get(null));
-        } catch (ReflectiveOperationException | RuntimeException e) {
-            logger.debug("predictions record no gradients", e);
+        } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {
+            logger.debug(
+                    "It is not known when gradients are collected, so predictions record none", e);
             return Optional.empty();
         }
     }

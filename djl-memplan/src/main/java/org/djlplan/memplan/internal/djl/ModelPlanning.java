@@ -278,7 +278,7 @@ public final class ModelPlanning {
             problem = Optional.of(e.toString());
         }
         if (options.required()) {
-            // A report has many classes, which other loads need not wait for.
+            // Only then, because making a report loads many classes.
             require(model, problem.or(() -> unverified(model)));
         }
         problem.ifPresent(why -> warn(model, engine, why, model.getBlock()));

@@ -21,6 +21,8 @@ import org.djlplan.memplan.internal.runtime.torch.TorchPrediction;
 import org.djlplan.memplan.internal.runtime.torch.TorchSettings;
 import org.djlplan.memplan.internal.source.block.LivenessTrace;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A forward pass in planned memory. For an imperative block, the last use of each array is recorded
@@ -33,6 +35,8 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
  * they may be part of its training.
  */
 final class PlannedForward implements InferencePass {
+
+    private static final Logger logger = LoggerFactory.getLogger(PlannedForward.class);
 
     private static final int MOST_TYPES = 64;
 
@@ -55,13 +59,12 @@ final class PlannedForward implements InferencePass {
     @Override
     public NDList forward(
             ParameterStore parameters, NDList inputs, Optional<PairList<String, Object>> params) {
-        if (inputs.isEmpty() || hasStrings(inputs) || inputs.head().getDevice().isGpu()) {
-            return TorchMemory.runUnplanned(() -> stock.forward(parameters, inputs, params));
+        if (!areTensorsInMemory(inputs)) {
+            return asStock(parameters, inputs, params);
         }
         TorchSettings settings = TorchSettings.current();
         if (settings.recordsGradients() && GradientCollectors.isOpen()) {
-            memory.countUnplanned();
-            return TorchMemory.runUnplanned(() -> stock.forward(parameters, inputs, params));
+            return asStock(parameters, inputs, params);
         }
         boolean changed =
                 settings.recordsGradients()
@@ -79,14 +82,33 @@ final class PlannedForward implements InferencePass {
         }
     }
 
-    /** Strings are no tensors of the engine, which crashes if it is asked for their device. */
-    private static boolean hasStrings(NDList inputs) {
-        for (NDArray input : inputs) {
-            if (input != null && input.getDataType() == DataType.STRING) {
-                return true;
+    /**
+     * Returns whether all inputs are open arrays of numbers and the first is not in a GPU's memory.
+     * With others, the engine says what is wrong, or predicts without them.
+     */
+    private static boolean areTensorsInMemory(NDList inputs) {
+        try {
+            for (NDArray input : inputs) {
+                // The engine crashes if it is asked for the device of a string.
+                if (input.getDataType() == DataType.STRING) {
+                    return false;
+                }
+                // A closed array has no shape, unless somebody asked for it before.
+                input.getShape();
             }
+            return !inputs.isEmpty() && !inputs.head().getDevice().isGpu();
+        } catch (RuntimeException e) {
+            logger.debug("an input is no array that can be read", e);
+            return false;
         }
-        return false;
+    }
+
+    /** Runs a pass without a plan; that of a model with a budget still takes its turn. */
+    private NDList asStock(
+            ParameterStore parameters, NDList inputs, Optional<PairList<String, Object>> params) {
+        memory.countUnplanned();
+        Supplier<NDList> pass = () -> stock.forward(parameters, inputs, params);
+        return memory.streamsWeights() ? runOneOff(pass) : TorchMemory.runUnplanned(pass);
     }
 
     private NDList planned(

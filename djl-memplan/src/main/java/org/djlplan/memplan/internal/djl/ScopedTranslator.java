@@ -89,8 +89,8 @@ public final class ScopedTranslator implements InvocationHandler {
     }
 
     /**
-     * Calls the inner translator, without reflection and with few comparisons where each prediction
-     * does: Java's compilers take longer for those.
+     * Calls the inner translator. The methods that each prediction calls come first and are called
+     * without reflection, because Java compiles that sooner.
      */
     @Override
     @SuppressWarnings("unchecked") // the proxy was called with the types of the inner translator
@@ -170,11 +170,12 @@ public final class ScopedTranslator implements InvocationHandler {
      * TensorFlow Lite's passes leave nothing behind when a call ends, except possibly their place.
      */
     private void begin(Object callContext) {
-        if (callContext instanceof TranslatorContext context
-                && (gate.isPresent() || !isTfLite(context.getNDManager()))) {
-            PredictionScope.open(
-                    context.getNDManager(),
-                    gate.isPresent() && endsWithItsCall() ? gate : Optional.empty());
+        if (callContext instanceof TranslatorContext context) {
+            NDManager manager = context.getNDManager();
+            if (gate.isPresent() || !isTfLite(manager)) {
+                PredictionScope.open(
+                        manager, gate.isPresent() && endsWithItsCall() ? gate : Optional.empty());
+            }
         }
     }
 
@@ -202,8 +203,10 @@ public final class ScopedTranslator implements InvocationHandler {
     }
 
     private void report(Object callContext) {
-        if (callContext instanceof TranslatorContext context && context.getMetrics() != null) {
-            report(context.getMetrics());
+        Metrics metrics =
+                callContext instanceof TranslatorContext context ? context.getMetrics() : null;
+        if (metrics != null) {
+            report(metrics);
         }
     }
 

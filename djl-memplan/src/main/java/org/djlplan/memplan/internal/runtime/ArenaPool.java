@@ -373,7 +373,12 @@ public final class ArenaPool {
     private Lease lease(Need need, long bytes, int limit, Duration wait)
             throws InterruptedException {
         Lease lease = leaseUnmapped(need, bytes, limit, wait);
-        lease.arena().map(bytes);
+        try {
+            lease.arena().map(bytes);
+        } catch (RuntimeException | Error e) {
+            lease.close(0);
+            throw e;
+        }
         return lease;
     }
 

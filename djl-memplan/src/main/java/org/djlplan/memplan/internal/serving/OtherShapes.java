@@ -53,7 +53,7 @@ final class OtherShapes {
     /** The latest mix for which a measurement was requested. */
     private Optional<ShapeMix> asked = Optional.empty();
 
-    /** The same until the request is answered. */
+    /** The mix whose measurement is not answered yet. */
     private Optional<ShapeMix> awaited = Optional.empty();
 
     private int requests;

@@ -59,7 +59,7 @@ public final class FakeArenas implements ArenaPool.Source {
         return trims;
     }
 
-    /** Returns how much of arenas was to be in memory at once, one after the other. */
+    /** Returns the sizes that arenas were to have in memory at once, in order. */
     List<Long> maps() {
         return maps;
     }

@@ -27,6 +27,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.djlplan.integration.support.OnEveryDjl;
 import org.djlplan.integration.torch.BlockModels;
@@ -201,8 +202,13 @@ class TorchBlocksTest {
                 ZooModel<NDList, NDList> planned = BlockModels.load(Kind.CUSTOM, folder, PLAIN)) {
             List<Output> expected = gradientsOfPrediction(stock);
             assertFalse(expected.isEmpty());
+            List<List<Output>> answers = answers(stock);
+            assertEquals(answers, answers(planned));
+            long before = Torch.report(planned).predictions().unplanned();
             assertEquals(expected, gradientsOfPrediction(planned));
-            assertEquals(answers(stock), answers(planned));
+            assertEquals(before + 1, Torch.report(planned).predictions().unplanned());
+            assertEquals(answers, answers(planned));
+            assertEquals(Optional.empty(), Torch.report(planned).unplannedReason());
         }
     }
 

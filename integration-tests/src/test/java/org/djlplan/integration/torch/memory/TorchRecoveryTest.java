@@ -109,7 +109,9 @@ class TorchRecoveryTest {
                 Predictor<NDList, NDList> predictor = model.newPredictor()) {
             assertEquals(problem(stockPredictor, isText), problem(predictor, isText));
             assertRight(predictor, inputs, expected);
+            long before = Torch.report(model).predictions().unplanned();
             assertEquals(problem(stockPredictor, isText), problem(predictor, isText));
+            assertEquals(before + 1, Torch.report(model).predictions().unplanned());
             assertRight(predictor, inputs, expected);
             assertEquals(1, Torch.report(model).predictions().recorded());
             assertEquals(Optional.empty(), Torch.report(model).unplannedReason());

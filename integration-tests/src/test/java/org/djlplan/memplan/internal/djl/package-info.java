@@ -1,2 +1,2 @@
-/** What only the package of DJL's loading may do, with the engine. */
+/** Tests of package-private classes that need the engine. */
 package org.djlplan.memplan.internal.djl;
