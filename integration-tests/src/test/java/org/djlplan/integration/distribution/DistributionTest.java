@@ -29,6 +29,7 @@ import org.djlplan.integration.support.TestModels;
 import org.djlplan.thirdparty.guava.base.Splitter;
 import org.djlplan.thirdparty.guava.collect.Iterables;
 import org.djlplan.thirdparty.guava.io.ByteStreams;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -47,6 +48,11 @@ class DistributionTest {
     private static final Pattern LINK_TO_COMMANDS = Pattern.compile("org/djlplan/(cli|study)/");
 
     @TempDir private Path folder;
+
+    @BeforeAll
+    static void isBuilt() {
+        assertTrue(Files.isDirectory(HOME), "mvn verify makes the distribution");
+    }
 
     private record Result(int exitCode, String out, String err) {}
 

@@ -42,6 +42,10 @@ public final class ModelDelegation implements ServedDelegation {
     private Optional<ServedModel> served = Optional.empty();
     private Optional<DelegationChoice> early = Optional.empty();
     private Optional<AtShapes> atShapes = Optional.empty();
+
+    /** The mix that was requested last, for which choosing may not have started yet. */
+    private Optional<ShapeMix> requested = Optional.empty();
+
     private boolean expectsOtherShapes;
     private boolean closed;
 
@@ -182,6 +186,7 @@ public final class ModelDelegation implements ServedDelegation {
         synchronized (this) {
             before = atShapes;
             atShapes = Optional.empty();
+            requested = Optional.of(mix);
         }
         before.ifPresent(last -> last.choosing().close());
         Optional<DelegationProvider.Choosing> started = Optional.empty();
@@ -191,18 +196,22 @@ public final class ModelDelegation implements ServedDelegation {
                             model,
                             options.delegation(),
                             choice -> use(mix, model.served(choice), opened));
-        } catch (RuntimeException | LinkageError | VirtualMachineError e) {
+        } catch (RuntimeException | Error e) {
             logger.warn("{} is not measured at other shapes", model.file(), e);
         }
         if (started.isEmpty()) {
-            opened.stayAt();
+            if (isLast(mix)) {
+                opened.stayAt();
+            }
             return;
         }
         AtShapes now = new AtShapes(mix, started.get(), new AtomicBoolean());
         boolean ended;
         synchronized (this) {
-            ended = closed;
-            atShapes = closed ? Optional.empty() : Optional.of(now);
+            ended = closed || !isLast(mix);
+            if (!ended) {
+                atShapes = Optional.of(now);
+            }
         }
         if (ended) {
             now.choosing().close();
@@ -213,6 +222,10 @@ public final class ModelDelegation implements ServedDelegation {
         } finally {
             now.passedOn().set(true);
         }
+    }
+
+    private synchronized boolean isLast(ShapeMix mix) {
+        return requested.filter(mix::equals).isPresent();
     }
 
     private static void use(ShapeMix mix, DelegationChoice choice, ServedModel opened) {

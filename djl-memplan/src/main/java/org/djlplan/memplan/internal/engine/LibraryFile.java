@@ -175,8 +175,10 @@ final class LibraryFile {
             // Its content is the same.
             return;
         } catch (IOException | UnsupportedOperationException e) {
-            // A file system without links.
-            Files.move(part, copy, StandardCopyOption.ATOMIC_MOVE);
+            // A file system without links: here a copy that is made at this moment may be replaced.
+            if (!Files.isRegularFile(copy)) {
+                Files.move(part, copy, StandardCopyOption.ATOMIC_MOVE);
+            }
         }
     }
 
