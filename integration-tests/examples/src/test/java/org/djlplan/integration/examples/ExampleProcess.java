@@ -69,7 +69,7 @@ final class ExampleProcess implements AutoCloseable {
 
     /** Returns the address of its web server, once that is there. */
     String address() throws Exception {
-        return "http://localhost:" + port.get(1, TimeUnit.MINUTES);
+        return "http://localhost:" + port.get(4, TimeUnit.MINUTES);
     }
 
     /** Asks it to end, as a container's runtime does. */
