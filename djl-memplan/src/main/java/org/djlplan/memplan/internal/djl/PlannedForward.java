@@ -83,8 +83,9 @@ final class PlannedForward implements InferencePass {
     }
 
     /**
-     * Returns whether all inputs are open arrays of numbers and the first is not in a GPU's memory.
-     * With others, the engine says what is wrong, or predicts without them.
+     * Returns whether all inputs are arrays of numbers, and the first is not in a GPU's memory.
+     * Otherwise, or if an input is closed, the engine says what is wrong or does without it. Shapes
+     * are not asked for: where predictions seldom have the same, nobody needs them.
      */
     private static boolean areTensorsInMemory(NDList inputs) {
         try {
@@ -93,12 +94,10 @@ final class PlannedForward implements InferencePass {
                 if (input.getDataType() == DataType.STRING) {
                     return false;
                 }
-                // A closed array has no shape, unless somebody asked for it before.
-                input.getShape();
             }
             return !inputs.isEmpty() && !inputs.head().getDevice().isGpu();
         } catch (RuntimeException e) {
-            logger.debug("an input is no array that can be read", e);
+            logger.debug("An input cannot be read", e);
             return false;
         }
     }
