@@ -4,22 +4,23 @@ import java.lang.ref.WeakReference;
 
 /**
  * The threads that run their passes themselves, instead of handing them to a worker: the first ones
- * that called, each in a seat. A seat becomes free when its thread has ended, or when a thread
- * without a seat is the only caller. Not thread-safe: the lock of {@link Workers} guards it.
+ * that called, each in a seat. A seat becomes free when its thread has ended, or has not called for
+ * long, like one that only loaded the model. Not thread-safe: the lock of {@link Workers} guards
+ * it.
  */
 final class Seats {
 
-    /** After this many calls in a row, a thread without a seat gets one. */
-    private static final int ALONE = 64;
+    /** Calls of others during which the thread of a seat keeps it, at first. */
+    private static final long FIRST_ABSENCE = 64;
 
     private final Seat[] all;
     private long calls;
 
-    /** The last caller without a seat. */
-    private WeakReference<Thread> standing = new WeakReference<>(null);
-
-    /** How often it called since another thread did. */
-    private int inARow;
+    /**
+     * Calls of others during which the thread of a seat keeps it: twice as many after each seat
+     * that was lost this way, so that few of many threads ever run a pass.
+     */
+    private long absence = FIRST_ABSENCE;
 
     /** A thread that runs its passes, and the number of its last call. */
     private static final class Seat {
@@ -58,22 +59,21 @@ final class Seats {
                 free = i;
             } else if (all[i].thread.refersTo(thread)) {
                 all[i].call = calls;
-                inARow = 0;
                 return true;
             } else if (free < 0 && all[i].call < all[oldest].call) {
                 oldest = i;
             }
         }
-        inARow = standing.refersTo(thread) ? inARow + 1 : 0;
-        if (inARow == 0) {
-            standing = new WeakReference<>(thread);
-        }
-        if (free < 0 && inARow < ALONE) {
-            return false;
+        if (free < 0) {
+            if (calls - all[oldest].call <= absence) {
+                return false;
+            }
+            free = oldest;
+            absence *= 2;
         }
         Seat seat = new Seat(thread);
         seat.call = calls;
-        all[free < 0 ? oldest : free] = seat;
+        all[free] = seat;
         return true;
     }
 }

@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
  * callers each have a <em>seat</em>: while no caller waits, their passes run on their own threads,
  * so that few callers have no overhead. All other passes, and passes of seated callers while others
  * wait, are handed over to worker threads, which end when they are idle. A seat becomes free when
- * its thread has ended, or when another thread is the only caller.
+ * its thread has ended, or has not called for long.
  *
  * <p>A nested pass runs on its caller's thread. A caller waits uninterruptibly, because its arrays
  * are in use; its interrupt status is restored afterwards. If no pass ends for a long time, because

@@ -5,7 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -76,7 +78,7 @@ class SeatsTest {
         while (!seats.take(alone)) {
             refused++;
         }
-        assertEquals(64, refused);
+        assertEquals(63, refused);
         assertTrue(seats.take(second));
         assertFalse(seats.take(first));
     }
@@ -93,6 +95,45 @@ class SeatsTest {
                 assertTrue(seats.take(holder));
             }
         }
+    }
+
+    /** Like the thread that loads a model, while two others predict. */
+    @Test
+    void take_holderDoesNotCallAnyMore_secondCallerGetsItsSeat() {
+        Seats seats = new Seats(2);
+        Thread absent = alive();
+        Thread first = alive();
+        Thread second = alive();
+        assertTrue(seats.take(absent));
+        int refused = 0;
+        assertTrue(seats.take(first));
+        while (!seats.take(second)) {
+            refused++;
+            assertTrue(seats.take(first));
+        }
+        assertEquals(32, refused);
+        assertTrue(seats.take(first));
+        assertTrue(seats.take(second));
+        assertFalse(seats.take(absent));
+    }
+
+    /** Each thread that ever runs a pass costs memory. */
+    @Test
+    void take_manyThreadsInTurn_fewEverHaveASeat() {
+        Seats seats = new Seats(2);
+        List<Thread> callers = new ArrayList<>();
+        for (int i = 0; i < 300; i++) {
+            callers.add(alive());
+        }
+        Set<Thread> seated = new HashSet<>();
+        for (int turn = 0; turn < 300; turn++) {
+            for (Thread each : callers) {
+                if (seats.take(each)) {
+                    seated.add(each);
+                }
+            }
+        }
+        assertTrue(seated.size() <= 6, () -> seated.size() + " threads");
     }
 
     @Test
