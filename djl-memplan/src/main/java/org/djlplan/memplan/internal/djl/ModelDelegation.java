@@ -4,7 +4,6 @@ import ai.djl.util.Progress;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.measure.TfLiteDelegableModel;
@@ -21,7 +20,6 @@ import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationProvider;
-import org.djlplan.memplan.spi.ShapeMix;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -41,26 +39,10 @@ public final class ModelDelegation implements ServedDelegation {
     private Optional<DelegationProvider.Choosing> choosing = Optional.empty();
     private Optional<ServedModel> served = Optional.empty();
     private Optional<DelegationChoice> early = Optional.empty();
-    private Optional<AtShapes> atShapes = Optional.empty();
-
-    /** The mix that was requested last, for which choosing may not have started yet. */
-    private Optional<ShapeMix> requested = Optional.empty();
+    private Optional<DelegationAtShapes> atShapes = Optional.empty();
 
     private boolean expectsOtherShapes;
     private boolean closed;
-
-    /**
-     * A choice for other shapes, until the model requests another one.
-     *
-     * @param passedOn whether the first choice was passed on to the model, if it is of use
-     */
-    private record AtShapes(
-            ShapeMix mix, DelegationProvider.Choosing choosing, AtomicBoolean passedOn) {
-
-        boolean isSettled() {
-            return passedOn.get() && choosing.isSettled();
-        }
-    }
 
     ModelDelegation(
             Path file,
@@ -173,85 +155,35 @@ public final class ModelDelegation implements ServedDelegation {
             TfLiteDelegableModel model =
                     measurable(file, opened.graph(), options, EngineLibrary.loaded());
             if (model.takesOtherShapes()) {
-                opened.measureOtherShapes(mix -> chooseAt(mix, model.at(mix), opened));
+                DelegationAtShapes chooser =
+                        new DelegationAtShapes(provider, options.delegation(), model, opened);
+                synchronized (this) {
+                    atShapes = Optional.of(chooser);
+                }
+                opened.chooseOtherShapesWith(chooser);
             }
         } catch (UnplannableException e) {
             logger.debug("{} is not measured at other shapes", file, e);
         }
     }
 
-    /** Starts choosing for a mix of shapes, and cancels choosing for the mix before. */
-    private void chooseAt(ShapeMix mix, TfLiteDelegableModel model, ServedModel opened) {
-        Optional<AtShapes> before;
-        synchronized (this) {
-            before = atShapes;
-            atShapes = Optional.empty();
-            requested = Optional.of(mix);
-        }
-        before.ifPresent(last -> last.choosing().close());
-        Optional<DelegationProvider.Choosing> started = Optional.empty();
-        try {
-            started =
-                    provider.chooseAtShapes(
-                            model,
-                            options.delegation(),
-                            choice -> use(mix, model.served(choice), opened));
-        } catch (RuntimeException | Error e) {
-            logger.warn("{} is not measured at other shapes", model.file(), e);
-        }
-        if (started.isEmpty()) {
-            if (isLast(mix)) {
-                opened.stayAt();
-            }
-            return;
-        }
-        AtShapes now = new AtShapes(mix, started.get(), new AtomicBoolean());
-        boolean ended;
-        synchronized (this) {
-            ended = closed || !isLast(mix);
-            if (!ended) {
-                atShapes = Optional.of(now);
-            }
-        }
-        if (ended) {
-            now.choosing().close();
-            return;
-        }
-        try {
-            use(mix, model.served(now.choosing().first()), opened);
-        } finally {
-            now.passedOn().set(true);
-        }
-    }
-
-    private synchronized boolean isLast(ShapeMix mix) {
-        return requested.filter(mix::equals).isPresent();
-    }
-
-    private static void use(ShapeMix mix, DelegationChoice choice, ServedModel opened) {
-        if (choice.origin() != Origin.UNVERIFIED) {
-            opened.useAt(mix, choice);
-        }
-    }
-
     /** Returns whether no unverified background work is running. */
     @Override
-    public synchronized boolean isSettled() {
-        return choosing.map(DelegationProvider.Choosing::isSettled).orElse(true)
-                && served.flatMap(ServedModel::awaitedMix).map(this::isSettledAt).orElse(true);
-    }
-
-    /** Returns whether a request is being answered, and no better answer will follow. */
-    private boolean isSettledAt(ShapeMix awaited) {
-        return atShapes.isPresent()
-                && atShapes.get().mix().equals(awaited)
-                && atShapes.get().isSettled();
+    public boolean isSettled() {
+        Optional<DelegationProvider.Choosing> inFile;
+        Optional<DelegationAtShapes> elsewhere;
+        synchronized (this) {
+            inFile = choosing;
+            elsewhere = atShapes;
+        }
+        return inFile.map(DelegationProvider.Choosing::isSettled).orElse(true)
+                && elsewhere.map(DelegationAtShapes::isSettled).orElse(true);
     }
 
     @Override
     public void close() {
         Optional<DelegationProvider.Choosing> started;
-        Optional<AtShapes> startedAtShapes;
+        Optional<DelegationAtShapes> startedAtShapes;
         synchronized (this) {
             closed = true;
             started = choosing;
@@ -260,6 +192,6 @@ public final class ModelDelegation implements ServedDelegation {
             atShapes = Optional.empty();
         }
         started.ifPresent(DelegationProvider.Choosing::close);
-        startedAtShapes.ifPresent(last -> last.choosing().close());
+        startedAtShapes.ifPresent(DelegationAtShapes::close);
     }
 }

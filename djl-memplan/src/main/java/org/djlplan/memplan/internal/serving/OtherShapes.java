@@ -8,8 +8,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Consumer;
-import org.djlplan.memplan.internal.thread.DaemonThreads;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.ShapeMix;
@@ -19,8 +17,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Selects the candidate for predictions with other input shapes than those in the model's file: the
  * CPU kernels, or a choice that was verified at shapes that enclose them. Counts shapes and their
- * changes, and requests a measurement after enough predictions, and again if later predictions
- * differ from the measured ones.
+ * changes, and requests a choice after enough predictions, and again if later predictions differ
+ * from those before.
  */
 final class OtherShapes {
 
@@ -29,7 +27,7 @@ final class OtherShapes {
     /** Predictions before the first request; twice as many before each further one. */
     private static final int WINDOW = 32;
 
-    /** Limit of measurements while a model is loaded. */
+    /** Limit of requests while a model is loaded. */
     private static final int MOST_REQUESTS = 4;
 
     private static final int MOST_SEEN = 256;
@@ -48,18 +46,18 @@ final class OtherShapes {
     /** Predictions by shapes. Guarded by this, like all fields below. */
     private final Map<List<List<Integer>>, Integer> seen = new HashMap<>();
 
-    private Optional<Consumer<ShapeMix>> measuring = Optional.empty();
+    private Optional<ShapeChooser> chooser = Optional.empty();
 
-    /** The latest mix for which a measurement was requested. */
+    /** The latest mix for which a choice was requested. */
     private Optional<ShapeMix> asked = Optional.empty();
-
-    /** The mix whose measurement is not answered yet. */
-    private Optional<ShapeMix> awaited = Optional.empty();
 
     private int requests;
     private int predictions;
     private int enclosed;
     private int changed;
+
+    /** The share of changes among the latest predictions. */
+    private double changes;
 
     /** A choice, and the shapes at which it was verified. */
     private record Verified(ShapeMix mix, DelegationChoice choice) {}
@@ -68,9 +66,9 @@ final class OtherShapes {
         this.model = model;
     }
 
-    /** Requests measurements from now on; their results are passed to {@link #use}. */
-    synchronized void measureWith(Consumer<ShapeMix> measure) {
-        measuring = Optional.of(measure);
+    /** Requests choices from now on; they are passed to {@link #use}. */
+    synchronized void chooseWith(ShapeChooser requested) {
+        chooser = Optional.of(requested);
     }
 
     /**
@@ -103,13 +101,7 @@ final class OtherShapes {
     synchronized void use(ShapeMix mix, DelegationChoice choice) {
         if (asked.isEmpty() || asked.get().equals(mix)) {
             verified = Optional.of(new Verified(mix, choice));
-            answered();
         }
-    }
-
-    /** Ends the wait for a measurement, with or without a result. */
-    synchronized void answered() {
-        awaited = Optional.empty();
     }
 
     /** Runs inputs of these shapes in the CPU kernels from now on, with one warning. */
@@ -127,29 +119,37 @@ final class OtherShapes {
         changed++;
     }
 
-    /** Counts a prediction, and may request a measurement. */
-    synchronized void note(List<List<Integer>> shapes) {
-        if (measuring.isEmpty() || requests == MOST_REQUESTS) {
-            return;
+    /** Counts a prediction, and may request a choice. */
+    void note(List<List<Integer>> shapes) {
+        Optional<ShapeChooser> idle = count(shapes);
+        // Not with the lock, as it may wait for a result that is being passed to this object.
+        if (idle.isPresent() && idle.get().isSettled()) {
+            ask(idle.get());
+        }
+    }
+
+    /** Counts a prediction; present if the latest ones differ from those of the last request. */
+    private synchronized Optional<ShapeChooser> count(List<List<Integer>> shapes) {
+        if (chooser.isEmpty() || requests == MOST_REQUESTS) {
+            return Optional.empty();
         }
         if (seen.size() < MOST_SEEN || seen.containsKey(shapes)) {
             seen.merge(shapes, 1, Integer::sum);
         }
         predictions++;
         enclosed += asked.isPresent() && asked.get().encloses(shapes) ? 1 : 0;
-        if (predictions >= WINDOW << requests) {
-            double changes = rounded((double) changed / predictions);
-            boolean same =
-                    asked.isPresent()
-                            && asked.get().changes() == changes
-                            && 2 * enclosed >= predictions;
-            if (!same && awaited.isEmpty()) {
-                ask(changes);
-            }
-            predictions = 0;
-            enclosed = 0;
-            changed = 0;
+        if (predictions < WINDOW << requests) {
+            return Optional.empty();
         }
+        changes = rounded((double) changed / predictions);
+        boolean same =
+                asked.isPresent()
+                        && asked.get().changes() == changes
+                        && 2 * enclosed >= predictions;
+        predictions = 0;
+        enclosed = 0;
+        changed = 0;
+        return same ? Optional.empty() : chooser;
     }
 
     private static double rounded(double share) {
@@ -161,21 +161,15 @@ final class OtherShapes {
         return 1;
     }
 
-    /** The caller holds the lock. */
-    private void ask(double changes) {
+    private synchronized void ask(ShapeChooser idle) {
+        if (requests == MOST_REQUESTS || seen.isEmpty()) {
+            return;
+        }
         requests++;
         ShapeMix mix = new ShapeMix(enclosing(new HashMap<>(seen)), changes);
         asked = Optional.of(mix);
-        awaited = asked;
         seen.clear();
-        Consumer<ShapeMix> measure = measuring.orElseThrow();
-        try {
-            // It may take long, as an interpreter is built if there is a result already.
-            DaemonThreads.make(() -> measure.accept(mix), "djl-plan-other-shapes").start();
-        } catch (OutOfMemoryError e) {
-            logger.debug("no thread is to be had", e);
-            answered();
-        }
+        idle.request(mix);
     }
 
     /**
@@ -235,11 +229,6 @@ final class OtherShapes {
             sum += product;
         }
         return sum;
-    }
-
-    /** Returns the mix of the request that is not answered; empty if there is none. */
-    synchronized Optional<ShapeMix> awaited() {
-        return awaited;
     }
 
     /** Returns a text about the choice for other shapes; empty if there is none. */

@@ -6,7 +6,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Consumer;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.events.FlightRecord;
@@ -248,15 +247,14 @@ public final class ServedModel implements TfLiteModel {
     }
 
     /**
-     * Requests measurements at the shapes of predictions, if these differ from the shapes in the
-     * file and the model has no state. Each request is answered by {@link #useAt}, or by {@link
-     * #stayAt} if there is no result.
+     * Requests choices for the shapes of predictions, if these differ from the shapes in the file
+     * and the model has no state.
      *
-     * @param measure called on a background thread
+     * @param chooser answers with {@link #useAt}
      */
-    public void measureOtherShapes(Consumer<ShapeMix> measure) {
+    public void chooseOtherShapesWith(ShapeChooser chooser) {
         if (!candidates.isStateful()) {
-            otherShapes.measureWith(measure);
+            otherShapes.chooseWith(chooser);
         }
     }
 
@@ -296,16 +294,6 @@ public final class ServedModel implements TfLiteModel {
             logger.debug("{} delegates nothing at {} yet", model.graph().name(), shapes, e);
             return Optional.empty();
         }
-    }
-
-    /** Keeps the present choice for other shapes. */
-    public void stayAt() {
-        otherShapes.answered();
-    }
-
-    /** Returns the shapes at which a measurement is awaited; empty if none is. */
-    public Optional<ShapeMix> awaitedMix() {
-        return otherShapes.awaited();
     }
 
     /** Records what is delegated. Delegates keep weights packed in memory of their own. */

@@ -1,13 +1,13 @@
 package org.djlplan.memplan.internal.serving;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
 import org.djlplan.memplan.report.DelegationReport.Origin;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegationChoice;
@@ -24,7 +24,23 @@ class OtherShapesTest {
             new DelegationChoice(DELEGATED, Origin.MEASURED, "a test");
 
     private final OtherShapes shapes = new OtherShapes("model");
-    private final BlockingQueue<ShapeMix> asked = new LinkedBlockingQueue<>();
+    private final Deque<ShapeMix> asked = new ArrayDeque<>();
+    private boolean settled = true;
+
+    /** Stands for the provider of a delegation. */
+    private final ShapeChooser chooser =
+            new ShapeChooser() {
+                @Override
+                public void request(ShapeMix mix) {
+                    asked.add(mix);
+                    settled = false;
+                }
+
+                @Override
+                public boolean isSettled() {
+                    return settled;
+                }
+            };
 
     private static List<List<Integer>> shape(int height, int width) {
         return List.of(List.of(1, height, width, 3));
@@ -38,67 +54,92 @@ class OtherShapesTest {
         }
     }
 
-    private ShapeMix next() throws InterruptedException {
-        ShapeMix mix = asked.poll(20, TimeUnit.SECONDS);
-        assertTrue(mix != null, "nothing was asked for");
-        return mix;
+    private ShapeMix next() {
+        assertFalse(asked.isEmpty(), "nothing was asked for");
+        return asked.remove();
+    }
+
+    /** Uses a choice, as the provider's answer. */
+    private void answer(ShapeMix mix) {
+        shapes.use(mix, CHOICE);
+        settled = true;
+    }
+
+    /** Lets the provider end without an answer. */
+    private void fail() {
+        settled = true;
     }
 
     @Test
-    void note_manyShapes_asksForThoseThatEncloseMost() throws InterruptedException {
-        shapes.measureWith(asked::add);
+    void note_manyShapes_asksForThoseThatEncloseMost() {
+        shapes.chooseWith(chooser);
         note(32, 20, 60, 40, 30);
         ShapeMix mix = next();
         assertEquals(3, mix.shapes().size());
         assertEquals(shape(20, 20), mix.shapes().get(0));
         assertEquals(shape(60, 60), mix.shapes().get(2));
         assertEquals(1, mix.changes());
-        assertEquals(Optional.of(mix), shapes.awaited());
     }
 
     @Test
-    void note_answeredAndAlike_asksNoMore() throws InterruptedException {
-        shapes.measureWith(asked::add);
+    void note_answeredAndAlike_asksNoMore() {
+        shapes.chooseWith(chooser);
         note(32, 20, 60, 40, 30);
-        shapes.use(next(), CHOICE);
+        answer(next());
         note(1000, 20, 60, 40, 30);
         assertTrue(asked.isEmpty());
-        assertTrue(shapes.awaited().isEmpty());
     }
 
     @Test
-    void use_anotherMixWasRequestedSince_isIgnored() throws InterruptedException {
-        shapes.measureWith(asked::add);
+    void note_choiceIsAwaited_asksForNoOther() {
+        shapes.chooseWith(chooser);
+        note(32, 20, 60, 40, 30);
+        next();
+        note(1000, 200, 600, 400, 300);
+        assertTrue(asked.isEmpty());
+    }
+
+    @Test
+    void note_requestEndedWithoutChoice_asksForOtherShapes() {
+        shapes.chooseWith(chooser);
+        note(32, 20, 60, 40, 30);
+        next();
+        fail();
+        note(64, 200, 600, 400, 300);
+        assertTrue(next().encloses(shape(500, 500)));
+    }
+
+    @Test
+    void use_anotherMixWasRequestedSince_isIgnored() {
+        shapes.chooseWith(chooser);
         note(32, 20, 60, 40, 30);
         ShapeMix first = next();
-        shapes.use(first, CHOICE);
+        answer(first);
         note(64, 100, 110, 120, 130);
         ShapeMix second = next();
         shapes.use(first, new DelegationChoice(USUAL, Origin.MEASURED, "too late"));
-        assertEquals(Optional.of(second), shapes.awaited());
         assertEquals(DELEGATED, shapes.at(shape(50, 30), USUAL));
         shapes.use(second, CHOICE);
-        assertTrue(shapes.awaited().isEmpty());
         assertEquals(DELEGATED, shapes.at(shape(115, 115), USUAL));
     }
 
     @Test
-    void note_shapesOutside_asksAgainButNotForEver() throws InterruptedException {
-        shapes.measureWith(asked::add);
+    void note_shapesOutside_asksAgainButNotForEver() {
+        shapes.chooseWith(chooser);
         for (int round = 1; round <= 4; round++) {
             int size = 100 * round;
             note(32 << round, size, size + 10, size + 20, size + 30);
             ShapeMix mix = next();
             assertTrue(mix.encloses(shape(size + 15, size + 15)), mix.toString());
-            shapes.use(mix, CHOICE);
+            answer(mix);
         }
         note(5000, 1000, 1010, 1020);
         assertTrue(asked.isEmpty());
     }
 
     @Test
-    void note_repeatedShapes_reportsRareChanges() throws InterruptedException {
-        shapes.measureWith(asked::add);
+    void note_repeatedShapes_reportsRareChanges() {
+        shapes.chooseWith(chooser);
         shapes.noteChange();
         for (int i = 0; i < 32; i++) {
             shapes.note(shape(20, 20));
