@@ -31,7 +31,7 @@ final class Packages {
             List.of("api-", "commons-", "djl-", "gson-", "jna-", "slf4j-api-", "tflite-");
 
     /** What the build puts beside for these tests. */
-    private static final Path EXTRA = Path.of("target", "guest").toAbsolutePath();
+    private static final Path EXTRA = Path.of("downloads", "target", "guest").toAbsolutePath();
 
     private final Path folder;
     private final Path log;
