@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { GRANULES = 1 << 14, UNIT = 64, MOST = 600, ROUNDS = 200000 };
+enum { GRANULES = 1 << 14, UNIT = 64, MOST = 600, ROUNDS = 40000 };
 
 static uint64_t state = 1;
 static char used[GRANULES]; /* the naive record: 1 for a granule in use */
@@ -93,7 +93,7 @@ static void check_random(void) {
  * recursion.
  */
 static void check_ascending(void) {
-    enum { BLOCKS = 300000 };
+    enum { BLOCKS = 100000 };
     struct djlplan_blocks blocks = {0};
     struct djlplan_block removed;
     for (int64_t i = 0; i < BLOCKS; i++) {

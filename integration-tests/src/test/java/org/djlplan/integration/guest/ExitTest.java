@@ -127,6 +127,7 @@ class ExitTest {
     }
 
     @Test
+    @Tag("long")
     void measure_groupRunsOutOfMemory_costsTheMeasuringProcessOnly() throws Exception {
         try (MemoryGroup group = MemoryGroup.of(300 * MIB)) {
             Started greedy = run(group.inside(), "blocking", Application.Event.GREEDY);

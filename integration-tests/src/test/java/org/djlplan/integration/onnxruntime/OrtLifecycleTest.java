@@ -113,6 +113,7 @@ class OrtLifecycleTest {
     }
 
     @Test
+    @Tag("long")
     void predict_noneForAMoment_keepsWhatTheLastUsed() throws Exception {
         Path file = OrtModels.Kind.DETECTOR.write(folder);
         try (ZooModel<NDList, NDList> model = OrtModels.planned(file);

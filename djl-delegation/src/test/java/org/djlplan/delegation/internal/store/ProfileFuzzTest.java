@@ -94,7 +94,7 @@ class ProfileFuzzTest {
         assertTrue(table.isEmpty() || table.get().equals(expected), table::toString);
     }
 
-    @Property(tries = 200, edgeCases = EdgeCasesMode.NONE)
+    @Property(tries = 100, edgeCases = EdgeCasesMode.NONE)
     void saveLoad_anyTable_isEqual(@ForAll("tables") ProfileTable table) throws IOException {
         assertEquals(Optional.of(table), load(saved(table)));
     }
@@ -125,7 +125,7 @@ class ProfileFuzzTest {
         assertEquals(Optional.empty(), load(content));
     }
 
-    @Property(tries = 400, edgeCases = EdgeCasesMode.NONE)
+    @Property(tries = 200, edgeCases = EdgeCasesMode.NONE)
     void load_partReplacedUnderARightChecksum_isValidOrRefused(
             @ForAll("tables") ProfileTable table, @ForAll int place, @ForAll("values") String value)
             throws IOException {

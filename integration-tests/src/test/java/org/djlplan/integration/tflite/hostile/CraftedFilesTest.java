@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 class CraftedFilesTest {
 
-    private static final int SECONDS = 6;
+    private static final int SECONDS = 4;
 
     @TempDir Path folder;
 
