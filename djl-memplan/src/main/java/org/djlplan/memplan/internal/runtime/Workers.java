@@ -328,7 +328,9 @@ public final class Workers {
                     threads--;
                     return Optional.empty();
                 }
-                left = work.awaitNanos(Math.max(left, 1));
+                // A pass waits, and may for long: this worker stays, and does not look all the
+                // time.
+                left = work.awaitNanos(left > 0 ? left : idleNanos);
             }
             running++;
             return Optional.of(waiting.remove());

@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -335,6 +337,48 @@ class WorkersTest {
         Thread next = onThread(() -> where(shortLived));
         assertNotEquals(worker, next);
         assertTrue(next.getName().startsWith("djl-plan-worker-"), next.getName());
+    }
+
+    /** A caller in a seat takes long, and the worker for the next pass would have ended by now. */
+    @Test
+    void run_whileASeatedPassTakesLong_workerTakesNoProcessorTime() throws Exception {
+        Set<Thread> before = Thread.getAllStackTraces().keySet();
+        Workers shortLived = new Workers(1, Duration.ofMillis(10), LONG);
+        CountDownLatch began = new CountDownLatch(1);
+        CountDownLatch release = new CountDownLatch(1);
+        FutureTask<Void> first =
+                new FutureTask<>(
+                        () -> {
+                            shortLived.run(
+                                    "model",
+                                    () -> {
+                                        began.countDown();
+                                        await(release);
+                                        return null;
+                                    });
+                            return null;
+                        });
+        new Thread(first).start();
+        began.await();
+        FutureTask<Thread> second = new FutureTask<>(() -> where(shortLived));
+        Thread caller = new Thread(second);
+        caller.start();
+        awaitQueued(caller);
+        Thread worker =
+                Thread.getAllStackTraces().keySet().stream()
+                        .filter(each -> each.getName().equals("djl-plan-worker-1-1"))
+                        .filter(Thread::isAlive)
+                        .filter(each -> !before.contains(each))
+                        .findAny()
+                        .orElseThrow();
+        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+        long begin = threads.getThreadCpuTime(worker.getId());
+        Thread.sleep(500);
+        long used = threads.getThreadCpuTime(worker.getId()) - begin;
+        release.countDown();
+        first.get();
+        assertSame(worker, second.get());
+        assertTrue(used < Duration.ofMillis(100).toNanos(), () -> used + " ns");
     }
 
     /** Five of one model wait already when one of another model comes: it is the second. */
