@@ -149,6 +149,11 @@ final class PredictionScope implements NDResource {
         };
     }
 
+    /** Finishes the previous forward pass of this thread's call, so that its arena is free. */
+    static void finishPrevious() {
+        open().ifPresent(PredictionScope::finish);
+    }
+
     /**
      * Finishes the previous forward pass of this call, so that its arena is free.
      *

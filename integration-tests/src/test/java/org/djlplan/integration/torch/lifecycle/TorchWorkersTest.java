@@ -7,8 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import ai.djl.inference.Predictor;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.types.Shape;
 import ai.djl.repository.zoo.ZooModel;
 import ai.djl.translate.NoBatchifyTranslator;
 import ai.djl.translate.TranslateException;
@@ -32,6 +34,8 @@ import org.djlplan.integration.torch.Output;
 import org.djlplan.integration.torch.Torch;
 import org.djlplan.integration.torch.TorchScriptModel;
 import org.djlplan.integration.torch.TorchScriptModels;
+import org.djlplan.memplan.internal.events.Waits;
+import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.report.PlanReport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -93,6 +97,44 @@ class TorchWorkersTest {
             assertEquals(1, report.predictions().unplanned(), report.toString());
             assertEquals(0, report.predictions().unplannedAllocations());
         }
+    }
+
+    /** Calls of several passes: the arena of an earlier one must not be missing for others. */
+    @Test
+    void batchPredict_manyCallers_sameAnswersAndNoLongWaits() throws Exception {
+        DoingModel.OneNumber large =
+                new DoingModel.OneNumber() {
+                    @Override
+                    public NDList processInput(TranslatorContext context, Float input) {
+                        return new NDList(
+                                context.getNDManager().ones(new Shape(256, 256)).mul(input));
+                    }
+
+                    @Override
+                    public Float processOutput(TranslatorContext context, NDList outputs) {
+                        float result = outputs.head().getFloat(0, 0);
+                        outputs.close();
+                        return result;
+                    }
+                };
+        long before = Waits.nanos(Waits.Lack.ARENAS);
+        try (DoingModel<Float, Float> model =
+                new DoingModel<>(x -> x.mul(2).add(1), large, Map.of("memplan.workers", 2))) {
+            List<Float> inputs = List.of(1f, 2f, 3f, 4f);
+            List<Float> expected = List.of(3f, 5f, 7f, 9f);
+            onThreads(
+                    CALLERS,
+                    () -> {
+                        try (Predictor<Float, Float> predictor = model.newPredictor()) {
+                            for (int i = 0; i < CALLS; i++) {
+                                assertEquals(expected, predictor.batchPredict(inputs));
+                            }
+                        }
+                        return true;
+                    });
+        }
+        long waited = Waits.nanos(Waits.Lack.ARENAS) - before;
+        assertTrue(waited < ArenaPool.LONGEST_WAIT.toNanos(), () -> waited + " ns");
     }
 
     @ParameterizedTest
