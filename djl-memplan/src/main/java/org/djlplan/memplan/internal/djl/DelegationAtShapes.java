@@ -30,7 +30,10 @@ final class DelegationAtShapes implements ShapeChooser, AutoCloseable {
     private Optional<Request> latest = Optional.empty();
     private boolean closed;
 
-    /** A mix of shapes for which a provider chooses. Guarded by the delegation. */
+    /**
+     * A mix of shapes for which a provider chooses. Guarded by the delegation; its own lock is held
+     * while a choice is passed on, so that the latest one stays.
+     */
     private static final class Request {
         private final ShapeMix mix;
 
@@ -39,6 +42,12 @@ final class DelegationAtShapes implements ShapeChooser, AutoCloseable {
 
         /** Whether the model has a verified choice, or the provider has none. */
         private boolean answered;
+
+        /** Whether the model has a choice of this request. Guarded by the request. */
+        private boolean serves;
+
+        /** Whether the provider has chosen again. Guarded by the request. */
+        private boolean improved;
 
         private Request(ShapeMix mix) {
             this.mix = mix;
@@ -74,28 +83,33 @@ final class DelegationAtShapes implements ShapeChooser, AutoCloseable {
             DaemonThreads.make(() -> choose(request, before), "djl-plan-other-shapes").start();
         } catch (OutOfMemoryError e) {
             logger.debug("no thread is to be had", e);
+            before.ifPresent(this::cancel);
             end(request);
         }
     }
 
     private void choose(Request request, Optional<Request> before) {
+        Optional<DelegationProvider.Choosing> started = Optional.empty();
+        boolean begun = false;
         try {
             before.ifPresent(this::cancel);
             TfLiteDelegableModel atShapes = model.at(request.mix);
-            Optional<DelegationProvider.Choosing> started =
+            started =
                     provider.chooseAtShapes(
-                            atShapes, options, choice -> use(request, atShapes.served(choice)));
+                            atShapes, options, choice -> improve(request, atShapes.served(choice)));
             if (started.isEmpty()) {
                 end(request);
                 return;
             }
-            use(request, atShapes.served(started.get().first()));
-            if (!begin(request, started.get())) {
-                started.get().close();
-            }
+            useFirst(request, atShapes.served(started.get().first()));
+            begun = begin(request, started.get());
         } catch (RuntimeException | Error e) {
             logger.warn("{} is not measured at other shapes", model.file(), e);
             end(request);
+        } finally {
+            if (!begun) {
+                started.ifPresent(DelegationProvider.Choosing::close);
+            }
         }
     }
 
@@ -120,20 +134,45 @@ final class DelegationAtShapes implements ShapeChooser, AutoCloseable {
         return !closed && latest.filter(request::equals).isPresent();
     }
 
-    private synchronized void end(Request request) {
-        request.answered = true;
+    private void end(Request request) {
+        answer(request, true);
     }
 
-    /** Called on this class's thread, and on the provider's for each better choice. */
+    private void useFirst(Request request, DelegationChoice choice) {
+        synchronized (request) {
+            if (!request.improved) {
+                use(request, choice);
+            }
+        }
+    }
+
+    /** Called on the provider's thread. */
+    private void improve(Request request, DelegationChoice choice) {
+        synchronized (request) {
+            request.improved = true;
+            use(request, choice);
+        }
+    }
+
+    /**
+     * Passes a choice on if it is verified, or replaces one that was passed on and proved wrong.
+     * The caller holds the request's lock.
+     */
     private void use(Request request, DelegationChoice choice) {
-        if (choice.origin() == Origin.UNVERIFIED || !isLatest(request)) {
+        boolean verified = choice.origin() != Origin.UNVERIFIED;
+        if (!(verified || request.serves) || !isLatest(request)) {
             return;
         }
+        request.serves = verified;
         try {
             served.useAt(request.mix, choice);
         } finally {
-            end(request);
+            answer(request, verified);
         }
+    }
+
+    private synchronized void answer(Request request, boolean verified) {
+        request.answered = verified;
     }
 
     @Override

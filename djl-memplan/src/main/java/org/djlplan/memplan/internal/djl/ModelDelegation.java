@@ -36,6 +36,10 @@ public final class ModelDelegation implements ServedDelegation {
     private final PlanOptions options;
     private final Optional<Progress> progress;
     private final String engine = nameOfEngine();
+
+    /** Held while a choice is passed on, so that the latest one stays. */
+    private final Object passing = new Object();
+
     private Optional<DelegationProvider.Choosing> choosing = Optional.empty();
     private Optional<ServedModel> served = Optional.empty();
     private Optional<DelegationChoice> early = Optional.empty();
@@ -131,23 +135,27 @@ public final class ModelDelegation implements ServedDelegation {
 
     /** Called on the provider's thread, possibly before the model serves. */
     private void better(DelegationChoice choice) {
-        Optional<ServedModel> now;
-        synchronized (this) {
-            now = closed ? Optional.empty() : served;
-            early = served.isPresent() ? Optional.empty() : Optional.of(choice);
+        synchronized (passing) {
+            Optional<ServedModel> now;
+            synchronized (this) {
+                now = closed ? Optional.empty() : served;
+                early = served.isPresent() ? Optional.empty() : Optional.of(choice);
+            }
+            now.ifPresent(r -> r.switchTo(choice));
         }
-        now.ifPresent(r -> r.switchTo(choice));
     }
 
     @Override
     public void attach(ServedModel opened) {
-        Optional<DelegationChoice> waiting;
-        synchronized (this) {
-            served = Optional.of(opened);
-            waiting = early;
-            early = Optional.empty();
+        synchronized (passing) {
+            Optional<DelegationChoice> waiting;
+            synchronized (this) {
+                served = Optional.of(opened);
+                waiting = early;
+                early = Optional.empty();
+            }
+            waiting.ifPresent(opened::switchTo);
         }
-        waiting.ifPresent(opened::switchTo);
         if (!options.delegatesEveryShape()) {
             return;
         }

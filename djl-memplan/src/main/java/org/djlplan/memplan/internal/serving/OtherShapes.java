@@ -1,6 +1,7 @@
 package org.djlplan.memplan.internal.serving;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -166,10 +167,26 @@ final class OtherShapes {
             return;
         }
         requests++;
-        ShapeMix mix = new ShapeMix(enclosing(new HashMap<>(seen)), changes);
+        ShapeMix mix = new ShapeMix(enclosing(ofOneRank(seen)), changes);
         asked = Optional.of(mix);
         seen.clear();
         idle.request(mix);
+    }
+
+    /** Returns the shapes with the numbers of dimensions that most predictions had. */
+    private static Map<List<List<Integer>>, Integer> ofOneRank(
+            Map<List<List<Integer>>, Integer> counts) {
+        Map<List<Integer>, Integer> byRanks = new HashMap<>();
+        counts.forEach((shapes, count) -> byRanks.merge(ranks(shapes), count, Integer::sum));
+        List<Integer> most =
+                Collections.max(byRanks.entrySet(), Map.Entry.comparingByValue()).getKey();
+        Map<List<List<Integer>>, Integer> alike = new HashMap<>(counts);
+        alike.keySet().removeIf(shapes -> !ranks(shapes).equals(most));
+        return alike;
+    }
+
+    private static List<Integer> ranks(List<List<Integer>> shapes) {
+        return shapes.stream().map(List::size).toList();
     }
 
     /**

@@ -109,6 +109,19 @@ class OtherShapesTest {
         assertTrue(next().encloses(shape(500, 500)));
     }
 
+    /** A model may have an input of an unknown number of dimensions. */
+    @Test
+    void note_shapesOfSeveralRanks_asksForTheMostFrequent() {
+        shapes.chooseWith(chooser);
+        for (int i = 0; i < 32; i++) {
+            shapes.noteChange();
+            shapes.note(i % 4 == 0 ? List.of(List.of(i + 1)) : List.of(List.of(i + 1, 4)));
+        }
+        ShapeMix mix = next();
+        assertEquals(3, mix.shapes().size());
+        assertTrue(mix.encloses(List.of(List.of(20, 4))));
+    }
+
     @Test
     void use_anotherMixWasRequestedSince_isIgnored() {
         shapes.chooseWith(chooser);

@@ -30,6 +30,7 @@ import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationProvider;
 import org.djlplan.memplan.spi.Option;
 import org.djlplan.memplan.testing.Await;
+import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -45,6 +46,8 @@ class ModelDelegationSettledTest {
     private static final DelegationChoice UNVERIFIED =
             new DelegationChoice(Candidate.cpu(1), Origin.UNVERIFIED, "it is being measured");
 
+    private static final Candidate DELEGATED = new Candidate(ImmutableSortedSet.of(0), 1);
+
     private static final DelegationChoice MEASURED =
             new DelegationChoice(Candidate.cpu(1), Origin.MEASURED, "a test");
 
@@ -55,6 +58,9 @@ class ModelDelegationSettledTest {
     /** Thrown by the provider when it is to choose for other shapes. */
     private Optional<Error> error = Optional.empty();
 
+    /** The provider's first choice for other shapes. */
+    private DelegationChoice first = UNVERIFIED;
+
     private ModelDelegation delegation;
     private ServedModel served;
     private StockInterpreter stock;
@@ -62,19 +68,24 @@ class ModelDelegationSettledTest {
     /** What the provider chooses for one mix of shapes. */
     private static final class Answer implements DelegationProvider.Choosing {
 
+        private final DelegationChoice first;
         private final Consumer<DelegationChoice> better;
         private final boolean settledWhenAsked;
         private final AtomicBoolean ended = new AtomicBoolean();
         private volatile boolean closed;
 
-        Answer(Consumer<DelegationChoice> better, boolean settledWhenAsked) {
+        Answer(
+                DelegationChoice first,
+                Consumer<DelegationChoice> better,
+                boolean settledWhenAsked) {
+            this.first = first;
             this.better = better;
             this.settledWhenAsked = settledWhenAsked;
         }
 
         @Override
         public DelegationChoice first() {
-            return UNVERIFIED;
+            return first;
         }
 
         @Override
@@ -105,7 +116,7 @@ class ModelDelegationSettledTest {
                 Map<String, String> options,
                 Optional<Progress> progress,
                 Consumer<DelegationChoice> better) {
-            Answer choosing = new Answer(better, false);
+            Answer choosing = new Answer(UNVERIFIED, better, false);
             choosing.ended.set(true);
             return choosing;
         }
@@ -115,7 +126,7 @@ class ModelDelegationSettledTest {
                 DelegableModel model,
                 Map<String, String> options,
                 Consumer<DelegationChoice> better) {
-            Answer choosing = new Answer(better, delegation.isSettled());
+            Answer choosing = new Answer(first, better, delegation.isSettled());
             requests.add(choosing);
             if (error.isPresent()) {
                 throw error.get();
@@ -176,6 +187,24 @@ class ModelDelegationSettledTest {
         assertFalse(delegation.isSettled());
         choosing.ended.set(true);
         Await.until(delegation::isSettled);
+    }
+
+    @Test
+    void better_storedChoiceProvesWrong_delegatesNothingAtItsShapes() throws Exception {
+        first = new DelegationChoice(DELEGATED, Origin.STORED, "a test");
+        predict(32, 40);
+        Answer choosing = next();
+        Await.until(delegation::isSettled);
+        assertTrue(described().contains("1 operators delegated"), this::described);
+        choosing.better.accept(UNVERIFIED);
+        assertTrue(described().contains("CPU kernels"), this::described);
+        assertFalse(delegation.isSettled());
+        choosing.better.accept(MEASURED);
+        assertTrue(delegation.isSettled());
+    }
+
+    private String described() {
+        return served.report().delegation().orElseThrow().toString();
     }
 
     @Test
