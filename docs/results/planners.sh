@@ -24,6 +24,7 @@ echo "Quality and time of every planner"
 echo "command: REPEAT=${REPEAT:-5} UNITS=${UNITS:-100,1000,10000,100000} LIMIT=${LIMIT:-30s} docs/results/planners.sh FOLDER"
 echo "machine: $(nproc) cores, $(grep MemTotal /proc/meminfo | tr -s ' '), $(uname -sm)," \
     "Java $(java -XshowSettings:properties -version 2>&1 | sed -n 's/ *java.runtime.version = //p')"
+echo "load average when it began: $(cut -d " " -f 1-3 /proc/loadavg)"
 echo "% > bound: above the maximum operator breadth; for shared objects, above the sum of positional maxima."
 echo "Times are medians after a warm-up, JVM start and validation not counted; every plan is validated. Fewer runs"
 echo "where they take 10 seconds together. Exponents are slopes over the three largest sizes: a factor of log n adds about .1."
