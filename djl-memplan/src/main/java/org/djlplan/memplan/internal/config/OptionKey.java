@@ -18,11 +18,12 @@ public enum OptionKey implements Option {
     WORKERS(
             "auto",
             Origin.UP_TO_THE_CORES,
-            "how many forward passes of a model run at once; further ones wait. `auto`: one per"
-                    + " core; if the engine uses several threads for a prediction, one per that many"
-                    + " cores, plus one; for an imperative block only if its code is known to be pure."
-                    + " A number: for every block, and also the number of interpreters (TensorFlow"
-                    + " Lite). `0`: each pass runs on its caller's thread"),
+            "how many forward passes run at once, counted over all models of the process with the"
+                    + " same number; further ones wait. `auto`: one per core; if the engine uses"
+                    + " several threads for a prediction, one per that many cores, plus one; for an"
+                    + " imperative block only if its code is known to be pure. A number: for every"
+                    + " block, and also the number of a model's interpreters (TensorFlow Lite)."
+                    + " `0`: each pass runs on its caller's thread"),
     MAX_PREDICTIONS(
             "any number",
             Origin.ANYONE,
@@ -44,17 +45,18 @@ public enum OptionKey implements Option {
     VERIFY(
             "false",
             Origin.ANYONE,
-            "PyTorch: compare the first planned predictions with stock ones, byte by byte; if they"
-                    + " differ, the model runs as stock, with a warning. Runs the model twice, so it is"
-                    + " an error for imperative blocks that are not known to be pure, and has no effect"
-                    + " on stateful TorchScript models"),
+            "PyTorch and ONNX Runtime: compare the first planned predictions with stock ones, byte"
+                    + " by byte; if they differ, the model runs as stock, with a warning. Runs the"
+                    + " model twice, so it is an error for imperative blocks that are not known to be"
+                    + " pure, and has no effect on stateful TorchScript models"),
     WARMUP(
             "false",
             Origin.SHAPES_UP_TO_THE_MEMORY,
             "PyTorch: record while the model is loaded, so that the first prediction is already"
                     + " planned: `true` with inputs as the model describes them, or with these shapes,"
                     + " such as `1,3,224,224;1,128:int64`; an error for imperative blocks that are not"
-                    + " known to be pure"),
+                    + " known to be pure. ONNX Runtime: predict zeros of these shapes while the model"
+                    + " is loaded; `true` has no effect"),
     BUDGET(
             "none",
             Origin.UP_TO_THE_MEMORY,
