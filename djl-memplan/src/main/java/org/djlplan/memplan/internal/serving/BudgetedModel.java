@@ -26,11 +26,14 @@ import org.slf4j.LoggerFactory;
 /**
  * A {@code .tflite} model with a budget. If the budget has room for all memory of the stock engine,
  * and for the delegate's packed weights, the model is served as without a budget; otherwise it is
- * streamed. It switches between the two, between two predictions, when the budget changes.
+ * streamed. It switches between the two, between two predictions, when the budget changes. A model
+ * that keeps state is served whole or not at all.
  */
 public final class BudgetedModel implements TfLiteModel {
 
     private static final Logger logger = LoggerFactory.getLogger(BudgetedModel.class);
+
+    private static final double MEGA = 1e6;
 
     private final Path original;
     private final PlanOptions options;
@@ -132,17 +135,37 @@ public final class BudgetedModel implements TfLiteModel {
 
     /**
      * Until there is room for packed weights, too, a delegate runs less of a model that is served
-     * whole than of a streamed one.
+     * whole than of a streamed one. A model that keeps state is never streamed.
      */
     private boolean hasRoomForAll(long bytes) throws IOException, UnplannableException {
-        return needs.hasRoomForAll(bytes, kernels.isPresent() ? needs.fileBytes() : 0);
+        return needs.hasRoomForAll(
+                bytes, kernels.isPresent() && !needs.keepsState() ? needs.fileBytes() : 0);
     }
 
     private TfLiteModel opened(long bytes)
             throws IOException, UnplannableException, BudgetTooSmallException {
-        return hasRoomForAll(bytes)
-                ? ServedModel.open(original, options, MemoryPlanner::plan, delegations.whole(bytes))
-                : StreamingModel.open(original, options, cacheFolder, kernels, bytes);
+        if (hasRoomForAll(bytes)) {
+            return ServedModel.open(
+                    original, options, MemoryPlanner::plan, delegations.whole(bytes));
+        }
+        if (needs.keepsState()) {
+            throw tooSmallForState(bytes);
+        }
+        return StreamingModel.open(original, options, cacheFolder, kernels, bytes);
+    }
+
+    /**
+     * The state is in the interpreter. A streamed model's interpreter also runs inputs that are not
+     * the caller's, and is replaced by others.
+     */
+    private BudgetTooSmallException tooSmallForState(long bytes) {
+        return new BudgetTooSmallException(
+                "%s: a budget of %.1f MB is too small: the model keeps state, so its weights are not loaded piece by piece; at least %.1f MB"
+                        .formatted(
+                                original.getFileName(),
+                                bytes / MEGA,
+                                Math.ceil(needs.leastBytes() / MEGA * 10) / 10),
+                needs.leastBytes());
     }
 
     @Override

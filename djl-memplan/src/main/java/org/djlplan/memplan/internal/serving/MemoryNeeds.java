@@ -3,13 +3,19 @@ package org.djlplan.memplan.internal.serving;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.OptionalLong;
 import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.graph.Tensor;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.planning.budget.StreamedCopies;
+import org.djlplan.memplan.internal.runtime.MappedFile;
+import org.djlplan.memplan.internal.runtime.UnsupportedPlatformException;
 import org.djlplan.memplan.internal.runtime.tflite.EngineView;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
+import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
+import org.djlplan.memplan.internal.source.tflite.TfLiteGraphs;
+import org.djlplan.memplan.internal.source.tflite.TfLiteReader;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,6 +37,9 @@ final class MemoryNeeds {
 
     /** Guarded by the monitor. */
     private OptionalLong leastBytes = OptionalLong.empty();
+
+    /** Guarded by the monitor. */
+    private Optional<Boolean> keepsState = Optional.empty();
 
     /**
      * @param cacheFolder for what cannot be kept beside the model
@@ -87,6 +96,27 @@ final class MemoryNeeds {
         return budgetBytes >= fileBytes + besideBytes && budgetBytes >= stockBytes() + besideBytes;
     }
 
+    /**
+     * Returns whether the model keeps values from one prediction to the next.
+     *
+     * @throws IOException if the model cannot be read
+     * @throws UnplannableException if files cannot be mapped here
+     */
+    synchronized boolean keepsState() throws IOException, UnplannableException {
+        if (keepsState.isEmpty()) {
+            try (MappedFile mapping = MappedFile.open(model)) {
+                TfLiteFile file = TfLiteReader.read(mapping.bytes(), model.toString());
+                keepsState =
+                        Optional.of(
+                                ServedCandidates.isStateful(
+                                        TfLiteGraphs.toGraph(file, model.toString())));
+            } catch (UnsupportedPlatformException e) {
+                throw new UnplannableException(e.getMessage());
+            }
+        }
+        return keepsState.get();
+    }
+
     /** Returns the smallest budget in which the model can run. */
     synchronized long leastBytes() {
         if (leastBytes.isEmpty()) {
@@ -94,7 +124,9 @@ final class MemoryNeeds {
             try {
                 StreamedCopies copies =
                         new StreamedCopies(model, options.threads(), options.budget(), cacheFolder);
-                bytes = copies.leastArenaBytes() + bytesBesideArena();
+                bytes =
+                        bytesBesideArena()
+                                + (keepsState() ? stockBytes() : copies.leastArenaBytes());
             } catch (IOException | UnplannableException e) {
                 logger.debug("{} can only be served whole", model, e);
                 bytes = stockBytes.orElse(fileBytes) + bytesBesideArena();
