@@ -255,41 +255,75 @@ final class Measurement {
             Urgency urgency, Consumer<DelegationChoice> verified, Predicate<ProfileTable> keep)
             throws InterruptedException, UnmeasurableException {
         int before = failedAttempts().map(Mark::attempts).orElse(0);
-        marks.save(key(), new Mark(circumstances(), before + 1));
-        Thread farewell = new Thread(() -> marks.remove(key()), "djl-delegation-mark");
-        Runtime.getRuntime().addShutdownHook(farewell);
-        boolean outOfMemory = false;
-        try {
-            return measure(keep, urgency, partialResults.load(key()), verified);
-        } catch (NoRoomException e) {
-            outOfMemory = e.killed();
-            if (outOfMemory) {
-                marks.save(key(), new Mark(circumstances(), MOST_ATTEMPTS));
+        try (Marking marking = new Marking()) {
+            marking.save(before + 1);
+            boolean outOfMemory = false;
+            try {
+                return measure(keep, urgency, partialResults.load(key()), verified);
+            } catch (NoRoomException e) {
+                outOfMemory = e.killed();
+                if (outOfMemory) {
+                    marking.save(MOST_ATTEMPTS);
+                }
+                throw new UnmeasurableException(e.getMessage());
+            } catch (IOException e) {
+                if (Thread.interrupted()) {
+                    // Cancelled while the process was starting.
+                    throw new InterruptedException();
+                }
+                throw new UnmeasurableException("no process to measure in: " + e.getMessage());
+            } catch (RuntimeException e) {
+                // The next attempt must not fail in the same way because of the same answers.
+                partialResults.remove(key());
+                throw e;
+            } finally {
+                if (!outOfMemory) {
+                    marks.remove(key());
+                }
             }
-            throw new UnmeasurableException(e.getMessage());
-        } catch (IOException e) {
-            if (Thread.interrupted()) {
-                // Cancelled while the process was starting.
-                throw new InterruptedException();
-            }
-            throw new UnmeasurableException("no process to measure in: " + e.getMessage());
-        } catch (RuntimeException e) {
-            // The next attempt must not fail in the same way because of the same answers.
-            partialResults.remove(key());
-            throw e;
-        } finally {
-            if (!outOfMemory) {
-                marks.remove(key());
-            }
-            removeHook(farewell);
         }
     }
 
-    private static void removeHook(Thread hook) {
-        try {
-            Runtime.getRuntime().removeShutdownHook(hook);
-        } catch (IllegalStateException e) {
-            logger.debug("the JVM is ending", e);
+    /**
+     * Leaves marks of one attempt until the JVM shuts down: from then on the process that measures
+     * may be killed together with this one, which tells nothing about the model.
+     */
+    private final class Marking implements AutoCloseable {
+
+        private final Thread farewell = new Thread(this::end, "djl-delegation-mark");
+
+        /** Guarded by the monitor. */
+        private boolean ended;
+
+        /**
+         * @throws UnmeasurableException if the JVM is shutting down
+         */
+        Marking() throws UnmeasurableException {
+            try {
+                Runtime.getRuntime().addShutdownHook(farewell);
+            } catch (IllegalStateException e) {
+                throw new UnmeasurableException("this JVM is shutting down");
+            }
+        }
+
+        synchronized void save(int attempts) {
+            if (!ended) {
+                marks.save(key(), new Mark(circumstances(), attempts));
+            }
+        }
+
+        private synchronized void end() {
+            ended = true;
+            marks.remove(key());
+        }
+
+        @Override
+        public void close() {
+            try {
+                Runtime.getRuntime().removeShutdownHook(farewell);
+            } catch (IllegalStateException e) {
+                logger.debug("the JVM is ending", e);
+            }
         }
     }
 

@@ -25,6 +25,7 @@ import org.djlplan.delegation.internal.store.KeptAnswers;
 import org.djlplan.delegation.internal.store.KeptAnswers.PartialResult;
 import org.djlplan.delegation.internal.store.ProfileStore;
 import org.djlplan.delegation.internal.store.SampleTables;
+import org.djlplan.memplan.internal.child.JavaCommand;
 import org.djlplan.memplan.internal.machine.Machine;
 import org.djlplan.memplan.internal.store.StoreLock;
 import org.djlplan.memplan.report.DelegationReport;
@@ -35,6 +36,8 @@ import org.djlplan.memplan.spi.NoRoomException;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class MeasurementTest {
 
@@ -235,13 +238,20 @@ class MeasurementTest {
                 container(limitBytes));
     }
 
-    private long marks() throws IOException {
+    private long marks() {
+        return marks(model);
+    }
+
+    /** Returns the number of marks that a model has. */
+    static long marks(FakeModel model) {
         Path beside = model.file().resolveSibling(".djlplan");
         if (!Files.isDirectory(beside)) {
             return 0;
         }
         try (Stream<Path> files = Files.list(beside)) {
             return files.filter(f -> f.toString().endsWith(".measuring.json")).count();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 
@@ -252,11 +262,7 @@ class MeasurementTest {
                 inContainer(
                         LIMIT,
                         (request, runner, progress, verified) -> {
-                            try {
-                                meanwhile.set(marks());
-                            } catch (IOException e) {
-                                throw new UncheckedIOException(e);
-                            }
+                            meanwhile.set(marks());
                             return FIRST;
                         });
         assertTrue(
@@ -335,5 +341,27 @@ class MeasurementTest {
                 UnmeasurableException.class,
                 () -> measurement.attempt(PATIENCE_NANOS, Urgency.IN_BACKGROUND, early -> {}));
         assertEquals(0, marks());
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @ValueSource(strings = {EndingProgram.BEFORE, EndingProgram.MEANWHILE})
+    void attempt_whileTheJvmEnds_leavesNoMark(String when) throws Exception {
+        Process process =
+                new ProcessBuilder(
+                                JavaCommand.ofThisJvm().toString(),
+                                "-cp",
+                                System.getProperty("java.class.path"),
+                                EndingProgram.class.getName(),
+                                folder.toString(),
+                                when)
+                        .inheritIO()
+                        .start();
+        try {
+            assertTrue(process.waitFor(1, TimeUnit.MINUTES));
+            assertEquals(0, process.exitValue());
+            assertEquals(0, marks());
+        } finally {
+            process.destroyForcibly();
+        }
     }
 }
