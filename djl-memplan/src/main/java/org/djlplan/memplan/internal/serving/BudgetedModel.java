@@ -234,10 +234,12 @@ public final class BudgetedModel implements TfLiteModel {
             } catch (BudgetTooSmallException
                     | IOException
                     | UnplannableException
-                    | IllegalStateException e) {
+                    | RuntimeException e) {
                 // It can predict as it is.
                 logger.warn(
-                        "{} keeps its previous budget: {}", original.getFileName(), e.getMessage());
+                        "{} keeps its previous budget: {}",
+                        original.getFileName(),
+                        UnplannableException.reason(e));
                 // Told once: until it changes again.
                 budgetBytes = wanted;
             }
