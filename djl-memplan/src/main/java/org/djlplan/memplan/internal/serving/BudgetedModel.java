@@ -47,6 +47,13 @@ public final class BudgetedModel implements TfLiteModel {
     private volatile BudgetResolver resolver;
 
     private volatile long budgetBytes;
+
+    /**
+     * The budget for which the model in service was opened. Changes with the monitor held, but in
+     * {@link #open}.
+     */
+    private long openedBytes;
+
     private volatile TfLiteModel serving;
     private volatile boolean closed;
 
@@ -124,6 +131,7 @@ public final class BudgetedModel implements TfLiteModel {
         BudgetedModel model =
                 new BudgetedModel(original, options, cacheFolder, delegations, resolvers);
         model.budgetBytes = model.resolver.bytes(0);
+        model.openedBytes = model.budgetBytes;
         model.serving = model.opened(model.budgetBytes);
         return model;
     }
@@ -199,14 +207,22 @@ public final class BudgetedModel implements TfLiteModel {
         }
         // What serves is asked, not the former budget: a change to that may have failed.
         boolean streams = serving instanceof StreamingModel;
-        if (streams == hasRoomForAll(wantedBytes)) {
+        if (streams == hasRoomForAll(wantedBytes) || delegatesTooMuch(wantedBytes)) {
             TfLiteModel before = serving;
             serving = opened(wantedBytes);
+            openedBytes = wantedBytes;
             before.close();
         } else if (serving instanceof StreamingModel streaming) {
             streaming.setBudget(wantedBytes);
         }
         budgetBytes = wantedBytes;
+    }
+
+    /** Returns whether what is delegated was, or will be, chosen for more memory. */
+    private boolean delegatesTooMuch(long wantedBytes) {
+        return wantedBytes < openedBytes
+                && serving instanceof ServedModel whole
+                && whole.choosesDelegation();
     }
 
     private void requireOpen() {

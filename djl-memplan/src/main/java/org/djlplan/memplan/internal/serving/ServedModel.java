@@ -306,6 +306,11 @@ public final class ServedModel implements TfLiteModel {
         }
     }
 
+    /** Returns whether the delegation may change while the model serves. */
+    boolean choosesDelegation() {
+        return delegation.isPresent() && !candidates.isStateful();
+    }
+
     /** Returns the graph as the model's file has it. */
     public Graph graph() {
         return model.graph();

@@ -6,21 +6,31 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
+import org.djlplan.integration.networks.OddModels;
 import org.djlplan.integration.support.BudgetModels;
 import org.djlplan.integration.tflite.budget.Budgeted.Answers;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.internal.config.Budget;
 import org.djlplan.memplan.internal.config.BudgetResolver;
 import org.djlplan.memplan.internal.config.GivenOptions;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.machine.MemoryRoom;
+import org.djlplan.memplan.internal.runtime.tflite.Delegates;
 import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.internal.serving.BudgetedKernels;
 import org.djlplan.memplan.internal.serving.BudgetedModel;
 import org.djlplan.memplan.internal.serving.ServedDelegation;
+import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
 import org.djlplan.memplan.report.BudgetReport;
+import org.djlplan.memplan.report.DelegationReport.Origin;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.DelegateFactory;
+import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.UnusableOptionException;
 import org.djlplan.memplan.testing.LogCapture;
 import org.junit.jupiter.api.BeforeEach;
@@ -70,11 +80,15 @@ class WholeModelTest {
     }
 
     private void assertAnswers(BudgetedModel model) {
+        assertAnswers(model, 0);
+    }
+
+    private void assertAnswers(BudgetedModel model, int number) {
         List<ByteBuffer> outputs =
-                model.run(expected.inputs().get(0), expected.shapes()).stream()
+                model.run(expected.inputs().get(number), expected.shapes()).stream()
                         .map(OutputTensor::data)
                         .toList();
-        assertEquals(expected.outputs().get(0), outputs);
+        assertEquals(expected.outputs().get(number), outputs);
     }
 
     private static BudgetReport report(BudgetedModel model) {
@@ -112,5 +126,72 @@ class WholeModelTest {
                     log.ours("WARN").get(0).endsWith("previous budget: nothing is stored"),
                     log.lines().toString());
         }
+    }
+
+    /** Delegates nothing, and lists the limits for which it was to choose. */
+    private record Listing(List<Long> limits) implements BudgetedModel.Delegations {
+
+        @Override
+        public Optional<ServedDelegation> whole(long budgetBytes) {
+            limits.add(budgetBytes);
+            return Optional.of(new InCpuKernels());
+        }
+
+        @Override
+        public Optional<BudgetedKernels> streamed() {
+            return Optional.empty();
+        }
+    }
+
+    private static final class InCpuKernels implements ServedDelegation {
+
+        @Override
+        public String name() {
+            return Delegates.XNNPACK;
+        }
+
+        @Override
+        public String engine() {
+            return "an engine";
+        }
+
+        @Override
+        public DelegateFactory delegates() {
+            return Delegates.named(Delegates.XNNPACK);
+        }
+
+        @Override
+        public DelegationChoice first(Graph graph) {
+            return new DelegationChoice(Candidate.cpu(1), Origin.STORED, "it is so");
+        }
+    }
+
+    @Test
+    void setBudget_lessButRoomForAll_choosesAgainWithinIt() throws Exception {
+        List<Long> limits = new ArrayList<>();
+        try (BudgetedModel model = open("1GB", new Listing(limits))) {
+            for (long budget : List.of(800_000_000L, 900_000_000L, 700_000_000L, 700_000_000L)) {
+                model.setBudget(new Budget.Bytes(budget));
+                assertAnswers(model);
+                assertTrue(report(model).isWhole());
+                assertEquals(budget, report(model).budgetBytes());
+            }
+        }
+        assertEquals(List.of(1_000_000_000L, 800_000_000L, 700_000_000L), limits);
+    }
+
+    /** Another interpreter would have another state. */
+    @Test
+    void setBudget_lessAndStateful_keepsTheInterpreter() throws Exception {
+        TfLiteWriter.write(OddModels.stateful(), file);
+        expected = Answers.of(file, 1, 3);
+        List<Long> limits = new ArrayList<>();
+        try (BudgetedModel model = open("1GB", new Listing(limits))) {
+            for (int i = 0; i < 3; i++) {
+                model.setBudget(new Budget.Bytes(900_000_000 - i));
+                assertAnswers(model, i);
+            }
+        }
+        assertEquals(List.of(1_000_000_000L), limits);
     }
 }
