@@ -64,17 +64,25 @@ public record PlanOptions(
 
     /**
      * Returns these options with a memory limit of the delegate; the user's own limit takes
-     * precedence.
+     * precedence. An automatic budget is rounded down, because results are stored for one limit,
+     * and the memory that is free differs at each load.
      *
-     * @param bytes {@link Long#MAX_VALUE} for no limit
+     * @param bytes the budget, {@link Long#MAX_VALUE} for no limit
      */
     public PlanOptions delegatingUnder(long bytes) {
         if (bytes == Long.MAX_VALUE || delegation.containsKey(DELEGATION_MAX_MEMORY)) {
             return this;
         }
+        long limit = budget.budget() instanceof Budget.Auto ? roundedDown(bytes) : bytes;
         Map<String, String> limited = new TreeMap<>(delegation);
-        limited.put(DELEGATION_MAX_MEMORY, Long.toString(bytes));
+        limited.put(DELEGATION_MAX_MEMORY, Long.toString(limit));
         return with(threads, limited);
+    }
+
+    /** Returns one of four limits between two powers of two, at most a fifth less. */
+    private static long roundedDown(long bytes) {
+        long step = Math.max(1, Long.highestOneBit(bytes) / 4);
+        return bytes / step * step;
     }
 
     /**

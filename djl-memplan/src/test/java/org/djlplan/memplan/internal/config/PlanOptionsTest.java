@@ -254,4 +254,26 @@ class PlanOptionsTest {
         PlanOptions other = parse(Map.of("delegation.memory", "2"));
         assertEquals(other.delegation(), other.forThreads(3).delegation());
     }
+
+    private static String limit(String budget, long bytes) {
+        return parse(Map.of("memplan.budget", budget))
+                .delegatingUnder(bytes)
+                .delegation()
+                .get("delegation.maxMemory");
+    }
+
+    /** Results are stored for one limit, and found at loads with the same only. */
+    @ParameterizedTest
+    @CsvSource({
+        "1073741824, 1073741824",
+        "1342177279, 1073741824",
+        "1342177280, 1342177280",
+        "2147483647, 1879048192",
+        "5, 5",
+        "1, 1"
+    })
+    void delegatingUnder_automaticBudget_isOneOfFewLimits(long bytes, String limit) {
+        assertEquals(limit, limit("auto", bytes));
+        assertEquals(Long.toString(bytes), limit("2GB", bytes));
+    }
 }
