@@ -126,8 +126,13 @@ public final class ServedModel implements TfLiteModel {
                 throw e;
             }
             served.start(first.get());
-            if (delegation.isPresent()) {
-                delegation.get().attach(served);
+            try {
+                if (delegation.isPresent()) {
+                    delegation.get().attach(served);
+                }
+            } catch (RuntimeException | Error e) {
+                served.close();
+                throw e;
             }
             return served;
         } catch (IOException | UnplannableException | RuntimeException | Error e) {

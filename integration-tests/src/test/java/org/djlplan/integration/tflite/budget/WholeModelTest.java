@@ -2,6 +2,7 @@ package org.djlplan.integration.tflite.budget;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.ByteBuffer;
@@ -20,11 +21,14 @@ import org.djlplan.memplan.internal.config.BudgetResolver;
 import org.djlplan.memplan.internal.config.GivenOptions;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.machine.MemoryRoom;
+import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
+import org.djlplan.memplan.internal.runtime.MappedFile;
 import org.djlplan.memplan.internal.runtime.tflite.Delegates;
 import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.internal.serving.BudgetedKernels;
 import org.djlplan.memplan.internal.serving.BudgetedModel;
 import org.djlplan.memplan.internal.serving.ServedDelegation;
+import org.djlplan.memplan.internal.serving.ServedModel;
 import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
 import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.report.DelegationReport.Origin;
@@ -143,7 +147,7 @@ class WholeModelTest {
         }
     }
 
-    private static final class InCpuKernels implements ServedDelegation {
+    private static class InCpuKernels implements ServedDelegation {
 
         @Override
         public String name() {
@@ -193,5 +197,27 @@ class WholeModelTest {
             }
         }
         assertEquals(List.of(1_000_000_000L), limits);
+    }
+
+    @Test
+    void open_delegationCannotBeAttached_freesEverything() {
+        ServedDelegation failing =
+                new InCpuKernels() {
+                    @Override
+                    public void attach(ServedModel model) {
+                        throw new IllegalStateException("no thread");
+                    }
+                };
+        int before = MappedFile.openCount();
+        assertThrows(
+                IllegalStateException.class,
+                () ->
+                        ServedModel.open(
+                                file,
+                                PlanOptions.parse(
+                                        GivenOptions.of(Map.of(), Map.of(), Map.of(), List.of())),
+                                MemoryPlanner::plan,
+                                Optional.of(failing)));
+        assertEquals(before, MappedFile.openCount());
     }
 }
