@@ -591,7 +591,8 @@ DJLPLAN_API void djlplan_weights_close(struct djlplan_weights *weights);
  * Between these two calls, large allocations of this thread are weights, which leave memory soon
  * after they are written. Any thread may make the second call. Both return 0 or errno. The second
  * returns the error of a file that could not grow; then the engine allocates the blocks that did
- * not fit.
+ * not fit. Once loading has ended, the second only returns the same again; it must not run on two
+ * threads at once.
  */
 DJLPLAN_API int djlplan_weights_load(struct djlplan_weights *weights);
 DJLPLAN_API int djlplan_weights_loaded(struct djlplan_weights *weights);

@@ -152,13 +152,17 @@ int djlplan_weights_loaded(struct djlplan_weights *weights) {
         djlplan_weights_current = NULL;
         weights->holders--; /* never the last holder, because the caller is one */
     }
-    bool sweeps = weights->loading;
+    bool ends = weights->loading;
     weights->loading = false;
+    if (ends && weights->problem == 0 && weights->pieces == NULL && !cut(weights)) {
+        weights->problem = ENOMEM;
+    }
     int problem = weights->problem;
-    if (problem == 0 && weights->pieces == NULL && !cut(weights)) problem = ENOMEM;
     int64_t used = weights->used;
     pthread_mutex_unlock(&weights->lock);
-    if (sweeps) pthread_join(weights->sweeper, NULL);
+    /* Later, pieces may be private copies, whose bytes are lost when they are dropped. */
+    if (!ends) return problem;
+    pthread_join(weights->sweeper, NULL);
     if (used > 0) madvise(weights->base, (size_t)used, MADV_DONTNEED);
     return problem;
 }

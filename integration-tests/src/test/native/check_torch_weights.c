@@ -103,6 +103,9 @@ static void check_runs(int flags) {
         CHECK(figures[DJLPLAN_STREAM_FAILED] == 0);
         if (round == 10) run(weights, NULL, flags, blocks, false, figures);
     }
+    /* Loading has ended already, and pieces are copies by now. */
+    CHECK(djlplan_weights_loaded(weights) == 0);
+    check_bytes(blocks, 1);
     /* A write to a weight persists, loaded or not. */
     CHECK(djlplan_weights_begin(weights, plan, flags) == DJLPLAN_OK);
     torch_data_ptr output = allocate(100);

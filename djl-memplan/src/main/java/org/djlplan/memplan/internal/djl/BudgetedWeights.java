@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.concurrent.Future;
 import org.djlplan.memplan.internal.config.Budget;
 import org.djlplan.memplan.internal.config.BudgetOptions;
 import org.djlplan.memplan.internal.config.BudgetResolver;
@@ -65,7 +66,7 @@ final class BudgetedWeights {
     private static final String SLICED = ".sliced.pt";
     private static final int COPIES_IN_QUOTA = 2;
 
-    private static final ThreadLocal<WeightFile> EARLY = new ThreadLocal<>();
+    private static final ThreadLocal<Expected> EXPECTED = new ThreadLocal<>();
 
     private BudgetedWeights() {}
 
@@ -76,6 +77,14 @@ final class BudgetedWeights {
      * @param sliceBytes size of the slices of its largest layers; 0 if there are none
      */
     record Loaded(Block block, Optional<StreamedWeights> weights, long sliceBytes) {}
+
+    /**
+     * A load that has been announced.
+     *
+     * @param file for its weights
+     * @param limit ends the load if it takes too long; empty if no thread is to be had for that
+     */
+    private record Expected(WeightFile file, Optional<Future<?>> limit) {}
 
     /** A block that DJL loaded, with its weights in a file. */
     record Early(Block block, WeightFile file) {
@@ -123,8 +132,7 @@ final class BudgetedWeights {
             }
             WeightFile file = WeightFile.create(folder(), ANY_BYTES);
             file.beginLoad();
-            EARLY.set(file);
-            boolean unusedScheduled = Later.run(LONGEST_LOAD, file::abandonLoad);
+            EXPECTED.set(new Expected(file, Later.schedule(LONGEST_LOAD, file::abandonLoad)));
         } catch (IOException | EngineException e) {
             logger.debug("weights are loaded twice", e);
         }
@@ -141,11 +149,13 @@ final class BudgetedWeights {
 
     /** Returns the weights that this thread has loaded since the announcement. */
     static Optional<WeightFile> arrived() {
-        WeightFile file = EARLY.get();
-        if (file == null) {
+        Expected expected = EXPECTED.get();
+        if (expected == null) {
             return Optional.empty();
         }
-        EARLY.remove();
+        EXPECTED.remove();
+        expected.limit().ifPresent(limit -> limit.cancel(false));
+        WeightFile file = expected.file();
         try {
             file.endLoad();
         } catch (IOException e) {

@@ -100,19 +100,25 @@ public final class WeightFile implements AutoCloseable {
     }
 
     /**
-     * Ends what {@link #beginLoad} began.
+     * Ends what {@link #beginLoad} began, on the same thread. Without effect on a closed file.
      *
      * @throws IOException if the file could not grow, as when a disk is full: what was loaded works
      *     from the engine's own memory
      */
-    public void endLoad() throws IOException {
-        check("the file of the weights cannot grow", TorchNative.djlplan_weights_loaded(weights));
-        pieces = cut();
+    public synchronized void endLoad() throws IOException {
+        if (!closed) {
+            check(
+                    "the file of the weights cannot grow",
+                    TorchNative.djlplan_weights_loaded(weights));
+            pieces = cut();
+        }
     }
 
-    /** Ends a load that failed. */
-    public void abandonLoad() {
-        int unused = TorchNative.djlplan_weights_loaded(weights);
+    /** Ends a load that failed, on any thread. Without effect if it has ended. */
+    public synchronized void abandonLoad() {
+        if (!closed) {
+            int unused = TorchNative.djlplan_weights_loaded(weights);
+        }
     }
 
     /** Returns the process's memory before the weights were loaded. */
