@@ -149,13 +149,16 @@ public final class PlannedTranslatorFactory implements TranslatorFactory, Serial
      */
     @Override
     public boolean isSupported(Class<?> input, Class<?> output) {
+        if (inner.isPresent() && !inner.get().isSupported(input, output)) {
+            return false;
+        }
         try {
             ModelPlanning.expectLoad(options);
         } catch (LinkageError e) {
             // The model will run as in DJL, with a warning.
             logger.debug("no load is expected", e);
         }
-        return inner.map(factory -> factory.isSupported(input, output)).orElse(true);
+        return true;
     }
 
     /**

@@ -14,6 +14,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.djlplan.memplan.internal.config.Budget;
 import org.djlplan.memplan.internal.config.BudgetOptions;
 import org.djlplan.memplan.internal.config.BudgetResolver;
@@ -68,6 +69,9 @@ final class BudgetedWeights {
 
     private static final ThreadLocal<Expected> EXPECTED = new ThreadLocal<>();
 
+    /** How many threads expect a load; may count some that have ended. */
+    private static final AtomicInteger EXPECTING = new AtomicInteger();
+
     private BudgetedWeights() {}
 
     /**
@@ -117,10 +121,7 @@ final class BudgetedWeights {
      * @param given options set by the application's code
      */
     static void expect(Map<String, ?> given) {
-        Optional<WeightFile> before = arrived();
-        if (before.isPresent()) {
-            before.get().close();
-        }
+        expectNone();
         if (!hasBudget(given)) {
             return;
         }
@@ -133,8 +134,22 @@ final class BudgetedWeights {
             WeightFile file = WeightFile.create(folder(), ANY_BYTES);
             file.beginLoad();
             EXPECTED.set(new Expected(file, Later.schedule(LONGEST_LOAD, file::abandonLoad)));
+            EXPECTING.incrementAndGet();
         } catch (IOException | EngineException e) {
             logger.debug("weights are loaded twice", e);
+        }
+    }
+
+    /**
+     * Ends an announced load of this thread that has failed, of which DJL tells nobody. Costs
+     * almost nothing if none is announced.
+     */
+    static void expectNone() {
+        if (EXPECTING.get() > 0) {
+            Optional<WeightFile> unused = arrived();
+            if (unused.isPresent()) {
+                unused.get().close();
+            }
         }
     }
 
@@ -154,6 +169,7 @@ final class BudgetedWeights {
             return Optional.empty();
         }
         EXPECTED.remove();
+        EXPECTING.decrementAndGet();
         expected.limit().ifPresent(limit -> limit.cancel(false));
         WeightFile file = expected.file();
         try {

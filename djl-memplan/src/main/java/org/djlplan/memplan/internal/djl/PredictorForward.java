@@ -46,6 +46,7 @@ final class PredictorForward implements InferencePass {
             ParameterStore parameters, NDList inputs, Optional<PairList<String, Object>> params) {
         if (PredictionScope.isOpen()
                 || (parameters != null && PredictorStores.contain(parameters))) {
+            BudgetedWeights.expectNone();
             limit.check(inputs);
             return FlightRecord.prediction(
                     model, "PyTorch", () -> planned.forward(parameters, inputs, params));
