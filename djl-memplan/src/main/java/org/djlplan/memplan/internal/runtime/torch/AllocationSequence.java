@@ -255,6 +255,7 @@ final class AllocationSequence implements AutoCloseable {
                 begun ->
                         arenas.guarded(
                                 begun,
+                                lease.get(),
                                 (ended, failed) ->
                                         endReplay(finish(ended, lease.get()), failed, plan)));
     }

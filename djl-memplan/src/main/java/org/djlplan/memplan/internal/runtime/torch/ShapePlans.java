@@ -401,7 +401,12 @@ final class ShapePlans implements AutoCloseable {
 
             @Override
             public AllocationWatch.Outcome end(AllocationWatch.Run run, boolean failed) {
-                trace = failed ? Optional.empty() : run.recorded();
+                try {
+                    trace = failed ? Optional.empty() : run.recorded();
+                } catch (RuntimeException | Error e) {
+                    AllocationWatch.Outcome unused = run.finish();
+                    throw e;
+                }
                 tally.recordings.incrementAndGet();
                 return tally.finish(run);
             }

@@ -86,12 +86,22 @@ final class TorchArenas implements AutoCloseable {
         return Optional.of(
                 guarded(
                         run.get(),
+                        lease,
                         (ended, failed) -> endRun(ended, failed, lease, needsPlaces, ending)));
     }
 
-    /** Returns the prediction of a run that has begun. */
-    TorchPrediction guarded(AllocationWatch.Run run, TorchPrediction.Ending ending) {
-        return TorchPrediction.of(run, () -> guard.guarded(ending));
+    /**
+     * Returns the prediction of a run that has begun in a leased arena; where that fails, the run
+     * is finished and the lease closed.
+     */
+    TorchPrediction guarded(
+            AllocationWatch.Run run, ArenaPool.Lease lease, TorchPrediction.Ending ending) {
+        try {
+            return TorchPrediction.of(run, () -> guard.guarded(ending));
+        } catch (RuntimeException | Error e) {
+            lease.close();
+            throw e;
+        }
     }
 
     /**

@@ -63,12 +63,13 @@ public final class TorchPrediction {
         atEnd = (unused, failed) -> {};
     }
 
-    /** Returns the prediction of a run; where that fails, without memory, the run is paused. */
+    /** Returns the prediction of a run; where that fails, without memory, the run is finished. */
     static TorchPrediction of(AllocationWatch.Run run, Supplier<Ending> atEnd) {
         try {
             return new TorchPrediction(run, atEnd.get());
         } catch (RuntimeException | Error e) {
-            boolean unused = run.pause();
+            boolean unusedEnded = run.pause();
+            AllocationWatch.Outcome unused = run.finish();
             throw e;
         }
     }

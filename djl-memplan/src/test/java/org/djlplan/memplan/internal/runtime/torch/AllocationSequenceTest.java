@@ -1,6 +1,7 @@
 package org.djlplan.memplan.internal.runtime.torch;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
@@ -57,15 +58,16 @@ class AllocationSequenceTest {
     private final MemoryStore<StoredPlan> store = new MemoryStore<>();
     private Store<StoredPlan> used = store;
     private final AllocationSequence.Tally tally = new AllocationSequence.Tally();
-    private final TorchArenas arenas =
-            new TorchArenas(
-                    watch,
-                    pool,
-                    1,
-                    TorchPrediction.Guard.handing(
-                            problem -> {
-                                throw new AssertionError(problem);
-                            }));
+    private final TorchPrediction.Guard strict =
+            TorchPrediction.Guard.handing(
+                    problem -> {
+                        throw new AssertionError(problem);
+                    });
+
+    /** Whether there is no memory for the ending of a prediction. */
+    private boolean outOfMemory;
+
+    private final TorchArenas arenas = new TorchArenas(watch, pool, 1, this::guarded);
 
     /** At once, so that tests know when. */
     private AllocationSequence.Background background =
@@ -75,6 +77,13 @@ class AllocationSequenceTest {
             };
 
     private final List<AllocationSequence> opened = new ArrayList<>();
+
+    private TorchPrediction.Ending guarded(TorchPrediction.Ending ending) {
+        if (outOfMemory) {
+            throw new OutOfMemoryError();
+        }
+        return strict.guarded(ending);
+    }
 
     private AllocationSequence sequence() {
         watch.recorded = () -> Optional.of(TRACE);
@@ -551,5 +560,23 @@ class AllocationSequenceTest {
         sequence.close();
         first.finish();
         assertEquals(1, second.get());
+    }
+
+    private void beginWithoutMemory(AllocationSequence sequence) {
+        outOfMemory = true;
+        assertThrows(OutOfMemoryError.class, () -> sequence.begin(Duration.ZERO));
+        outOfMemory = false;
+        assertEquals(0, watch.liveRuns.get());
+        assertEquals(0, pool.metric().leased());
+    }
+
+    @Test
+    void begin_noMemoryForTheEnding_givesTheArenaBack() {
+        AllocationSequence sequence = sequence();
+        beginWithoutMemory(sequence);
+        predict(sequence);
+        beginWithoutMemory(sequence);
+        predict(sequence);
+        assertEquals(2, watch.replays.get());
     }
 }

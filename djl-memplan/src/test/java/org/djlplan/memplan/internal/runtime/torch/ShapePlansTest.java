@@ -1,6 +1,7 @@
 package org.djlplan.memplan.internal.runtime.torch;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
@@ -204,5 +205,19 @@ class ShapePlansTest {
         plans.close();
         plans = open();
         assertEquals(OptionalLong.of(640 * 9 + 64), plans.bytes(inputs(9), 1));
+    }
+
+    @Test
+    void beginOnline_noMemoryForTheRecording_finishesTheRun() {
+        watch.recorded =
+                () -> {
+                    throw new OutOfMemoryError();
+                };
+        TorchPrediction prediction = plans.beginOnline(inputs(2), 1, Duration.ZERO).orElseThrow();
+        AssertionError handed = assertThrows(AssertionError.class, () -> end(prediction));
+        assertTrue(handed.getCause() instanceof OutOfMemoryError, handed::toString);
+        assertEquals(0, watch.liveRuns.get());
+        assertEquals(0, pool.metric().leased());
+        learn();
     }
 }

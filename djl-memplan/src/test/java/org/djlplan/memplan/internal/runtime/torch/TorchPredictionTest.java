@@ -9,10 +9,11 @@ import org.junit.jupiter.api.Test;
 
 class TorchPredictionTest {
 
-    private final AllocationWatch.Run run = new FakeWatch().fit(null, false).orElseThrow();
+    private final FakeWatch watch = new FakeWatch();
+    private final AllocationWatch.Run run = watch.fit(null, false).orElseThrow();
 
     @Test
-    void of_noMemoryForTheEnding_pausesTheRun() {
+    void of_noMemoryForTheEnding_pausesAndFinishesTheRun() {
         assertThrows(
                 OutOfMemoryError.class,
                 () ->
@@ -23,6 +24,7 @@ class TorchPredictionTest {
                                 }));
         AssertionError twice = assertThrows(AssertionError.class, run::pause);
         assertTrue(twice.getMessage().contains("paused twice"));
+        assertEquals(0, watch.liveRuns.get());
     }
 
     @Test
