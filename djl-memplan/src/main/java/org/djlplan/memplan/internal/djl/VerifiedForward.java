@@ -2,6 +2,7 @@ package org.djlplan.memplan.internal.djl;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
 import ai.djl.training.ParameterStore;
 import ai.djl.util.PairList;
 import java.nio.ByteBuffer;
@@ -9,9 +10,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.internal.djl.liveness.ArrayTypes;
+import org.djlplan.memplan.internal.djl.liveness.Managers;
+import org.djlplan.memplan.internal.runtime.RecentMap;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -24,11 +26,12 @@ final class VerifiedForward implements InferencePass {
 
     private static final Logger logger = LoggerFactory.getLogger(VerifiedForward.class);
     private static final int PREDICTIONS = 4;
+    private static final int MOST_TYPES = 64;
 
     private final String model;
     private final InferencePass stock;
     private final InferencePass planned;
-    private final Map<ImmutableList<ArrayType>, Integer> verified = new ConcurrentHashMap<>();
+    private final Map<ImmutableList<ArrayType>, Integer> verified = RecentMap.ofMost(MOST_TYPES);
     private volatile boolean distrusted;
 
     /**
@@ -50,8 +53,17 @@ final class VerifiedForward implements InferencePass {
         if (verified.getOrDefault(types, 0) >= PREDICTIONS) {
             return planned.forward(parameters, inputs, params);
         }
-        List<ByteBuffer> expected = stockBytes(parameters, inputs, params);
-        NDList outputs = planned.forward(parameters, new NDList(inputs), params);
+        NDList kept = new NDList(inputs);
+        NDList stocks = stock.forward(parameters, new NDList(inputs), params);
+        List<ByteBuffer> expected;
+        NDList outputs;
+        try {
+            expected = bytes(stocks);
+            outputs = planned.forward(parameters, new NDList(inputs), params);
+            kept.addAll(outputs);
+        } finally {
+            close(stocks, kept, inputs);
+        }
         if (expected.equals(bytes(outputs))) {
             verified.merge(types, 1, Integer::sum);
             return outputs;
@@ -61,16 +73,23 @@ final class VerifiedForward implements InferencePass {
         return stock.forward(parameters, inputs, params);
     }
 
-    private List<ByteBuffer> stockBytes(
-            ParameterStore parameters, NDList inputs, Optional<PairList<String, Object>> params) {
-        NDList outputs = stock.forward(parameters, new NDList(inputs), params);
-        List<ByteBuffer> copies = bytes(outputs);
-        for (NDArray output : outputs) {
-            if (inputs.stream().noneMatch(input -> input == output)) {
+    /**
+     * Closes the arrays of a stock pass that belong to the call. What both passes return, such as a
+     * parameter, is not the pass's own.
+     *
+     * @param kept inputs, and outputs of the planned pass
+     */
+    private static void close(NDList stocks, NDList kept, NDList inputs) {
+        if (inputs.isEmpty()) {
+            return;
+        }
+        NDManager call = inputs.head().getManager();
+        for (NDArray output : stocks) {
+            if (kept.stream().noneMatch(array -> array == output)
+                    && Managers.within(output.getManager(), call)) {
                 output.close();
             }
         }
-        return copies;
     }
 
     private static List<ByteBuffer> bytes(NDList arrays) {

@@ -3,6 +3,7 @@ package org.djlplan.memplan.internal.djl;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.ndarray.NDArray;
@@ -121,5 +122,67 @@ class VerifiedForwardTest {
         NDArray input = FakeArrays.bytes(manager, 1);
         verified.forward(store, new NDList(input), Optional.empty());
         assertFalse(input.isReleased());
+    }
+
+    private void verifyOneThatReturns(NDArray kept) {
+        InferencePass returning = (parameters, inputs, params) -> new NDList(kept);
+        VerifiedForward verified = new VerifiedForward("model", returning, returning);
+        NDArray input = FakeArrays.bytes(manager, 1);
+        assertSame(kept, verified.forward(store, new NDList(input), Optional.empty()).head());
+        assertFalse(kept.isReleased());
+    }
+
+    @Test
+    void forward_modelThatReturnsAParameter_leavesItOpen() {
+        verifyOneThatReturns(FakeArrays.bytes(FakeArrays.manager(), 1));
+        verifyOneThatReturns(FakeArrays.bytes(manager, 1));
+    }
+
+    /** Each pass puts another array there. */
+    @Test
+    void forward_outputThatBelongsToTheModel_staysOpen() {
+        NDManager models = FakeArrays.manager();
+        InferencePass pass =
+                (parameters, inputs, params) -> {
+                    stockOutputs.add(FakeArrays.bytes(models, 1));
+                    return new NDList(stockOutputs.get(stockOutputs.size() - 1));
+                };
+        VerifiedForward verified = new VerifiedForward("model", pass, pass);
+        NDArray input = FakeArrays.bytes(manager, 1);
+        NDList unused = verified.forward(store, new NDList(input), Optional.empty());
+        assertEquals(2, stockOutputs.size());
+        assertTrue(stockOutputs.stream().noneMatch(NDArray::isReleased));
+    }
+
+    @Test
+    void forward_plannedPassFails_closesStocksOutputs() {
+        VerifiedForward verified =
+                new VerifiedForward(
+                        "model",
+                        (parameters, inputs, params) -> {
+                            stockOutputs.add(FakeArrays.bytes(manager, 1));
+                            return new NDList(stockOutputs);
+                        },
+                        (parameters, inputs, params) -> {
+                            throw new IllegalStateException();
+                        });
+        NDList inputs = new NDList(FakeArrays.bytes(manager, 1));
+        assertThrows(
+                IllegalStateException.class,
+                () -> verified.forward(store, inputs, Optional.empty()));
+        assertTrue(stockOutputs.get(0).isReleased());
+    }
+
+    @Test
+    void forward_manyShapes_remembersFew() {
+        for (int i = 0; i < VERIFIED; i++) {
+            predict(1);
+        }
+        for (int length = 2; length < 102; length++) {
+            predict(length);
+        }
+        runs.clear();
+        predict(1);
+        assertEquals(List.of("stock", "planned"), runs);
     }
 }

@@ -3,7 +3,7 @@ package org.djlplan.memplan.internal.djl.liveness;
 import ai.djl.ndarray.NDManager;
 
 /** Determines the owner of an array from DJL's tree of managers. */
-final class Managers {
+public final class Managers {
 
     private Managers() {}
 
@@ -42,7 +42,7 @@ final class Managers {
     }
 
     /** Returns whether a manager is {@code ancestor} or a descendant of it. */
-    static boolean within(NDManager manager, NDManager ancestor) {
+    public static boolean within(NDManager manager, NDManager ancestor) {
         NDManager current = manager;
         while (current != null && current != ancestor) {
             current = current.getParentManager();
