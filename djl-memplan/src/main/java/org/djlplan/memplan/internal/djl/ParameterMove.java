@@ -7,6 +7,7 @@ import ai.djl.util.Pair;
 import java.io.IOException;
 import java.lang.reflect.Field;
 import java.util.ArrayList;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -53,9 +54,27 @@ final class ParameterMove {
         return initialised;
     }
 
+    /** Returns the initialized parameters, in their order, those with the same array together. */
+    private static List<List<Parameter>> byArray(Block block) {
+        List<List<Parameter>> all = new ArrayList<>();
+        // Arrays are equal if their content is.
+        IdentityHashMap<NDArray, List<Parameter>> known = new IdentityHashMap<>();
+        for (Parameter parameter : parameters(block)) {
+            List<Parameter> sharing = known.get(parameter.getArray());
+            if (sharing == null) {
+                sharing = new ArrayList<>();
+                known.put(parameter.getArray(), sharing);
+                all.add(sharing);
+            }
+            sharing.add(parameter);
+        }
+        return all;
+    }
+
     /**
      * Moves the parameters one after another: each old array is closed before the next one is
-     * copied. Arrays that record gradients stay where they are.
+     * copied. Parameters that share an array share its copy. Arrays that record gradients stay
+     * where they are.
      *
      * @param file must not be loading yet
      * @throws IOException if the file cannot grow, or a parameter has an unknown form
@@ -65,12 +84,14 @@ final class ParameterMove {
             Field field = Parameter.class.getDeclaredField("array");
             field.setAccessible(true);
             file.beginLoad();
-            for (Parameter parameter : parameters(block)) {
-                NDArray old = parameter.getArray();
+            for (List<Parameter> sharing : byArray(block)) {
+                NDArray old = sharing.get(0).getArray();
                 if (!old.hasGradient()) {
                     NDArray copy = old.duplicate();
                     copy.setName(old.getName());
-                    field.set(parameter, copy);
+                    for (Parameter parameter : sharing) {
+                        field.set(parameter, copy);
+                    }
                     old.close();
                 }
             }
