@@ -260,6 +260,9 @@ static int64_t give_back(struct djlplan_arena *arena, int64_t keep, int64_t belo
     bool any = claim_slice(arena, keep, end, &slice);
     size_t touched = arena->touched_bytes;
     if (any) {
+        /* Pages of a block above stay, although it may be freed meanwhile. */
+        djlplan_blocks_before(&arena->blocks, INT64_MAX, &last);
+        all = all && last.offset == slice.offset;
         pthread_mutex_unlock(&arena->lock);
         madvise(arena->base + slice.offset, (size_t)(slice.end - slice.offset), MADV_DONTNEED);
         pthread_mutex_lock(&arena->lock);

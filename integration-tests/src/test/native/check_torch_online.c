@@ -1,5 +1,5 @@
 /* Checks predictions without a plan: places, records, and blocks that outlive them. */
-#define _DEFAULT_SOURCE
+#define _GNU_SOURCE
 #include "check_torch.h"
 #include "run.h"
 #include "torch_names.h"
@@ -7,6 +7,8 @@
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 enum { MANY = 3000, EVENT = 3, MEBI = 1 << 20, SMALL = 100, LARGE = 200 << 10 };
 
@@ -347,6 +349,41 @@ static void check_names(void) {
     CHECK(djlplan_torch_names(lines, sizeof lines) == bytes && strcmp(lines, noted) == 0);
 }
 
+/* Runs once when this thread is about to return memory, as another thread could then. */
+static _Thread_local void (*meanwhile)(void);
+
+/* In the place of the C library's. */
+int madvise(void *address, size_t bytes, int advice) {
+    void (*runs)(void) = meanwhile;
+    meanwhile = NULL;
+    if (runs != NULL) runs();
+    return (int)syscall(SYS_madvise, address, bytes, advice);
+}
+
+static void free_above(void) {
+    struct djlplan_arena *owner = djlplan_arena_of(arena);
+    struct djlplan_block freed;
+    pthread_mutex_lock(&owner->lock);
+    CHECK(djlplan_blocks_remove(&owner->blocks, MEBI / 2, &freed));
+    pthread_mutex_unlock(&owner->lock);
+}
+
+/* Checks that the pages of a block that is freed while pages below it are returned are known. */
+static void check_freed_meanwhile(void) {
+    struct djlplan_arena *owner = djlplan_arena_of(arena);
+    const struct djlplan_block above = {.offset = MEBI / 2, .end = MEBI};
+    trim(arena, 0);
+    pthread_mutex_lock(&owner->lock);
+    CHECK(djlplan_arena_claim(owner, above));
+    pthread_mutex_unlock(&owner->lock);
+    meanwhile = free_above;
+    CHECK(djlplan_arena_trim(arena, 0, INT64_MAX) == 0);
+    CHECK(meanwhile == NULL && owner->blocks.count == 0);
+    CHECK(owner->touched_bytes == MEBI);
+    CHECK(djlplan_arena_trim(arena, 0, INT64_MAX) == 0);
+    CHECK(owner->touched_bytes == 0);
+}
+
 void check_online(void) {
     arena = djlplan_arena_create(MEBI, 64 * MEBI);
     CHECK(arena != NULL);
@@ -360,6 +397,7 @@ void check_online(void) {
     check_few_bytes();
     check_growth();
     check_few_addresses();
+    check_freed_meanwhile();
     djlplan_arena_free(arena);
     CHECK(live_blocks() == 0);
 }
