@@ -35,6 +35,9 @@ public final class BudgetedModel implements TfLiteModel {
 
     private static final double MEGA = 1e6;
 
+    /** A delegate keeps most for weights of 8 bits that its kernels read as floats. */
+    private static final long MOST_PACKED_PER_BYTE = 4;
+
     private final Path original;
     private final PlanOptions options;
     private final Path cacheFolder;
@@ -218,11 +221,12 @@ public final class BudgetedModel implements TfLiteModel {
         budgetBytes = wantedBytes;
     }
 
-    /** Returns whether what is delegated was, or will be, chosen for more memory. */
-    private boolean delegatesTooMuch(long wantedBytes) {
+    /** Returns whether more may be delegated than a smaller budget has room for. */
+    private boolean delegatesTooMuch(long wantedBytes) throws IOException, UnplannableException {
         return wantedBytes < openedBytes
                 && serving instanceof ServedModel whole
-                && whole.choosesDelegation();
+                && whole.choosesDelegation()
+                && !needs.hasRoomForAll(wantedBytes, MOST_PACKED_PER_BYTE * needs.fileBytes());
     }
 
     private void requireOpen() {

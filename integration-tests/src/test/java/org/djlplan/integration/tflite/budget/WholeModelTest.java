@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -173,15 +174,27 @@ class WholeModelTest {
     @Test
     void setBudget_lessButRoomForAll_choosesAgainWithinIt() throws Exception {
         List<Long> limits = new ArrayList<>();
+        long twice = 2 * Files.size(file);
         try (BudgetedModel model = open("1GB", new Listing(limits))) {
-            for (long budget : List.of(800_000_000L, 900_000_000L, 700_000_000L, 700_000_000L)) {
+            for (long budget : List.of(twice + 2, twice + 3, twice, twice)) {
                 model.setBudget(new Budget.Bytes(budget));
                 assertAnswers(model);
                 assertTrue(report(model).isWhole());
                 assertEquals(budget, report(model).budgetBytes());
             }
         }
-        assertEquals(List.of(1_000_000_000L, 800_000_000L, 700_000_000L), limits);
+        assertEquals(List.of(1_000_000_000L, twice + 2, twice), limits);
+    }
+
+    /** Whatever a delegate takes. */
+    @Test
+    void setBudget_lessButMoreThanDelegatesTake_keepsTheInterpreter() throws Exception {
+        List<Long> limits = new ArrayList<>();
+        try (BudgetedModel model = open("1GB", new Listing(limits))) {
+            model.setBudget(new Budget.Bytes(900_000_000));
+            assertAnswers(model);
+        }
+        assertEquals(List.of(1_000_000_000L), limits);
     }
 
     /** Another interpreter would have another state. */

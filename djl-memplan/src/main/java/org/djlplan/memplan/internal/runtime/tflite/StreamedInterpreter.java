@@ -88,15 +88,16 @@ public final class StreamedInterpreter implements AutoCloseable {
         List<OpenModel> read = new ArrayList<>(List.of(model));
         part.original().ifPresent(read::add);
         NativeDelegate delegate = Delegates.create(part.delegates(), threads);
-        PageRelease release = PageRelease.of(read);
+        Optional<PageRelease> release = Optional.empty();
         try {
+            release = Optional.of(PageRelease.of(read));
             StreamedSession session = model.streamed(threads, part, delegate);
             return open(model, session, Optional.of(delegate), List.of(), way);
         } catch (IOException | UnplannableException | RuntimeException | Error e) {
             delegate.close();
             throw e;
         } finally {
-            release.close();
+            release.ifPresent(PageRelease::close);
         }
     }
 
