@@ -23,6 +23,8 @@ public final class EndingProgram {
     private EndingProgram() {}
 
     /**
+     * Measures while the JVM shuts down.
+     *
      * @param args the folder, and when shutdown begins
      */
     public static void main(String[] args) throws InterruptedException {
