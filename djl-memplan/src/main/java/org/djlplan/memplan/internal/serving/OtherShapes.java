@@ -123,7 +123,7 @@ final class OtherShapes {
     /** Counts a prediction, and may request a choice. */
     void note(List<List<Integer>> shapes) {
         Optional<ShapeChooser> idle = count(shapes);
-        // Not with the lock, as it may wait for a result that is being passed to this object.
+        // Without the lock: a provider may hold its own while it passes a choice to this object.
         if (idle.isPresent() && idle.get().isSettled()) {
             ask(idle.get());
         }
