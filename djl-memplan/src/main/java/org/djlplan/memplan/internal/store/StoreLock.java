@@ -8,6 +8,8 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileTime;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -18,8 +20,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A lock for making a value, held by one thread of all JVMs. The system releases it when the JVM
- * dies. Its empty file is never removed, because it might be removed while another process locks
- * it.
+ * dies. Its empty file is not removed with the lock, because another process might be locking it;
+ * of a model's many files those are removed that were not locked for longest.
  *
  * <p>If no file can be locked, the lock works in this JVM only.
  */
@@ -97,6 +99,9 @@ public final class StoreLock implements AutoCloseable {
         boolean locked = false;
         try {
             locked = channel.tryLock() != null;
+            if (locked) {
+                noteUse(file);
+            }
         } catch (OverlappingFileLockException e) {
             logger.debug("Held in this JVM through another path or class loader: {}", file);
         } finally {
@@ -105,6 +110,14 @@ public final class StoreLock implements AutoCloseable {
             }
         }
         return locked ? Optional.of(channel) : Optional.empty();
+    }
+
+    private static void noteUse(Path file) {
+        try {
+            Files.setLastModifiedTime(file, FileTime.from(Instant.now()));
+        } catch (IOException e) {
+            logger.debug("{} may be removed while it is locked", file, e);
+        }
     }
 
     /** Returns whether the lock also works between processes. */

@@ -9,9 +9,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -62,6 +64,25 @@ class StoreLockTest extends PlanStoreFixture {
         assertEquals("refused", other.inputReader().readLine());
         assertEquals(0, other.waitFor());
         lock.close();
+    }
+
+    /** The files that were not locked for longest are removed, when there are many. */
+    @Test
+    void tryLock_heldWhileManyOlderFilesAreThere_keepsItsFile() throws Exception {
+        store.tryLock(KEY).orElseThrow().close();
+        Path file;
+        try (Stream<Path> files = Files.walk(models)) {
+            file = files.filter(f -> f.toString().endsWith(".lock")).findFirst().orElseThrow();
+        }
+        Files.setLastModifiedTime(file, FileTime.fromMillis(0));
+        for (int i = 0; i < 40; i++) {
+            store.tryLock(SamplePlans.key(KEY.model(), "other" + i)).orElseThrow().close();
+        }
+        try (StoreLock lock = store.tryLock(KEY).orElseThrow()) {
+            store.save(KEY, small());
+            assertTrue(lock.acrossProcesses());
+            assertTrue(Files.exists(file));
+        }
     }
 
     @Test
