@@ -15,6 +15,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.djlplan.cli.DjlPlan;
 import org.djlplan.integration.support.ChildJvm;
 import org.djlplan.integration.support.TestModels;
 import org.djlplan.integration.torch.TorchScriptModels;
@@ -222,8 +223,19 @@ class MissingPartsTest {
                 assertTrue(warning.contains("noexec"), warning);
                 assertFalse(warning.contains("no native library for"), warning);
             }
+            assertIsMeasured("-Djava.io.tmpdir=" + mounted);
+            Path executable = Files.createDirectory(folder.resolve("executable"));
+            assertIsMeasured("-Djava.io.tmpdir=" + mounted, "-Djna.tmpdir=" + executable);
         } finally {
             assertEquals(0, new ProcessBuilder("umount", mounted.toString()).start().waitFor());
         }
+    }
+
+    private void assertIsMeasured(String... options) throws Exception {
+        ChildJvm.Result result =
+                new ChildJvm(folder)
+                        .options(options)
+                        .run(DjlPlan.class, "tune", TestModels.built("chains").toString());
+        assertEquals(0, result.exitCode(), result.printed());
     }
 }

@@ -12,6 +12,8 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.time.Instant;
+import org.djlplan.memplan.internal.machine.Mounts;
+import org.djlplan.memplan.internal.runtime.NativeLoader;
 import org.djlplan.thirdparty.guava.io.MoreFiles;
 import org.djlplan.thirdparty.guava.io.RecursiveDeleteOption;
 import org.djlplan.thirdparty.guava.util.concurrent.Uninterruptibles;
@@ -51,7 +53,17 @@ final class TemporaryFolder implements AutoCloseable {
 
     /** Creates a folder, and deletes abandoned folders of this user. */
     static TemporaryFolder create() throws IOException {
-        return create(Path.of(System.getProperty("java.io.tmpdir")));
+        return create(parent());
+    }
+
+    /** The process unpacks native libraries, so the folder must be where they can be loaded. */
+    private static Path parent() {
+        String ofJna = System.getProperty("jna.tmpdir");
+        if (ofJna != null) {
+            return Path.of(ofJna);
+        }
+        Path usual = Path.of(System.getProperty("java.io.tmpdir"));
+        return Mounts.allowExecution(usual) ? usual : NativeLoader.folder().orElse(usual);
     }
 
     static TemporaryFolder create(Path parent) throws IOException {

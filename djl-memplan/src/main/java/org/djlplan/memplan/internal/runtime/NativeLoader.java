@@ -4,6 +4,7 @@ import com.sun.jna.Native;
 import com.sun.jna.NativeLibrary;
 import java.io.File;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.Iterator;
@@ -138,6 +139,12 @@ public final class NativeLoader {
     /** Loads the library of this platform in advance. */
     public static void preload() throws UnsupportedPlatformException {
         String unused = Loading.file();
+    }
+
+    /** Returns the folder from which this process loaded the library; empty if it did not. */
+    public static Optional<Path> folder() {
+        return Optional.ofNullable(System.getProperty(LOADED))
+                .map(file -> Path.of(file).toAbsolutePath().getParent());
     }
 
     /** Returns why a native library cannot be loaded, in one line, for people. */
