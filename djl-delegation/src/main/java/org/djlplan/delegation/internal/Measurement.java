@@ -250,21 +250,21 @@ final class Measurement {
                 });
     }
 
-    /** If this process is killed, the mark remains, so that not every start is killed. */
+    /**
+     * If this process or the one that measures is killed, the mark remains, so that not every start
+     * is killed.
+     */
     private ProfileTable attemptMarked(
             Urgency urgency, Consumer<DelegationChoice> verified, Predicate<ProfileTable> keep)
             throws InterruptedException, UnmeasurableException {
         int before = failedAttempts().map(Mark::attempts).orElse(0);
         try (Marking marking = new Marking()) {
             marking.save(before + 1);
-            boolean outOfMemory = false;
+            boolean killed = false;
             try {
                 return measure(keep, urgency, partialResults.load(key()), verified);
             } catch (NoRoomException e) {
-                outOfMemory = e.killed();
-                if (outOfMemory) {
-                    marking.save(MOST_ATTEMPTS);
-                }
+                killed = e.killed();
                 throw new UnmeasurableException(e.getMessage());
             } catch (IOException e) {
                 if (Thread.interrupted()) {
@@ -277,7 +277,7 @@ final class Measurement {
                 partialResults.remove(key());
                 throw e;
             } finally {
-                if (!outOfMemory) {
+                if (!killed) {
                     marks.remove(key());
                 }
             }

@@ -1,8 +1,8 @@
 package org.djlplan.memplan.spi;
 
 /**
- * Signals that there is not enough memory to run candidates. No single candidate is the cause, so
- * nothing is known about the requested one.
+ * Signals that candidates cannot be run now: there is not enough memory, or no process for them. No
+ * single candidate is the cause, so nothing is known about the requested one.
  */
 public final class NoRoomException extends RuntimeException {
 

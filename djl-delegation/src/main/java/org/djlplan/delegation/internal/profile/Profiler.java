@@ -18,6 +18,7 @@ import org.djlplan.delegation.internal.profile.Trials.TimeBudget;
 import org.djlplan.memplan.internal.table.Entry;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
+import org.djlplan.memplan.spi.CandidateException.Kind;
 import org.djlplan.memplan.spi.CandidateRunner;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
@@ -76,6 +77,10 @@ public final class Profiler {
 
     /** When time is up, contenders that seem this many times as slow as the leader are dropped. */
     private static final double GIVEN_UP = 1.25;
+
+    /** The caveat of a table for which no process answered: another time, one may. */
+    private static final String NO_PROCESS_ANSWERED =
+            "no process answered, perhaps for another reason than the candidates";
 
     private final Request request;
     private final boolean exhaustive;
@@ -159,8 +164,11 @@ public final class Profiler {
                             .<SortedSet<Integer>>map(ImmutableSortedSet::copyOf)
                             .collect(ImmutableList.toImmutableList());
         } catch (CandidateException e) {
-            return cpu(
-                    List.of(), "the CPU kernels: the delegate cannot be asked: " + e.getMessage());
+            ProfileTable table =
+                    cpu(
+                            List.of(),
+                            "the CPU kernels: the delegate cannot be asked: " + e.getMessage());
+            return e.kind() == Kind.REFUSED ? table : table.with(Optional.of(NO_PROCESS_ANSWERED));
         }
         if (partitions.isEmpty() && request.threads().size() == 1) {
             return cpu(
@@ -328,11 +336,18 @@ public final class Profiler {
                     budget.elapsedNanos());
         }
         boolean ran = entries.stream().anyMatch(Entry.Measured.class::isInstance);
-        return cpu(
-                partitions,
-                ran && trials.proven().stream().noneMatch(goal::admits)
-                        ? "the CPU kernels: nothing keeps to the limit of memory, not even they"
-                        : "the CPU kernels: nothing could be measured" + reason.rejected(entries));
+        ProfileTable table =
+                cpu(
+                        partitions,
+                        ran && trials.proven().stream().noneMatch(goal::admits)
+                                ? "the CPU kernels: nothing keeps to the limit of memory, not even"
+                                        + " they"
+                                : "the CPU kernels: nothing could be measured"
+                                        + reason.rejected(entries));
+        boolean failed =
+                entries.stream()
+                        .anyMatch(e -> e instanceof Entry.Failed f && f.kind() != Kind.REFUSED);
+        return !ran && failed ? table.with(Optional.of(NO_PROCESS_ANSWERED)) : table;
     }
 
     private static Optional<String> restless(Entry.Measured chosen) {

@@ -311,7 +311,7 @@ class ProfilerTest {
 
     @Test
     void profile_cpuFails_choosesTheCpuWithTheReason() throws InterruptedException {
-        SimulatedRunner runner = runner(truth(2, 1, 3)).refusingTheCpu();
+        SimulatedRunner runner = runner(truth(2, 1, 3)).failingOnTheCpu(Kind.REFUSED);
 
         ProfileTable table = profile(runner, LATENCY);
 
@@ -319,6 +319,17 @@ class ProfilerTest {
         assertEquals(
                 "the CPU kernels: nothing could be measured; 1 candidates cannot be used (no CPU)",
                 table.reason());
+        assertEquals(Optional.empty(), table.caveat());
+    }
+
+    /** As in a container that has almost no processor time while it starts. */
+    @ParameterizedTest
+    @EnumSource(names = {"CRASHED", "TIMED_OUT"})
+    void profile_noProcessAnswers_asksToMeasureAgain(Kind kind) throws InterruptedException {
+        ProfileTable table = profile(runner(truth(2, 1, 3)).failingOnTheCpu(kind), LATENCY);
+
+        assertEquals(Candidate.cpu(1), table.chosen());
+        assertTrue(table.caveat().isPresent());
     }
 
     /** All delegated takes 9 ms in 37 MB; with buffers for each prediction 9.9 ms in 25 MB. */

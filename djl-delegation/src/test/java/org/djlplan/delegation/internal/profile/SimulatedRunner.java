@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import org.djlplan.memplan.graph.ElementType;
@@ -36,7 +37,7 @@ final class SimulatedRunner implements CandidateRunner {
     private final Set<Candidate> prepared = new HashSet<>();
     private final Set<Candidate> everPrepared = new HashSet<>();
     private final Set<Candidate> crashing = new HashSet<>();
-    private boolean refusingTheCpu;
+    private Optional<CandidateException.Kind> cpuFailure = Optional.empty();
     private int interruptedAfter = Integer.MAX_VALUE;
     private double drift;
     private long nowNanos;
@@ -77,8 +78,8 @@ final class SimulatedRunner implements CandidateRunner {
     }
 
     /** Makes the model not run without the delegate. */
-    SimulatedRunner refusingTheCpu() {
-        refusingTheCpu = true;
+    SimulatedRunner failingOnTheCpu(CandidateException.Kind kind) {
+        cpuFailure = Optional.of(kind);
         return this;
     }
 
@@ -104,8 +105,8 @@ final class SimulatedRunner implements CandidateRunner {
                 throw new CandidateException(failing.get(operator), "operator " + operator);
             }
         }
-        if (refusingTheCpu && !candidate.delegates()) {
-            throw new CandidateException(CandidateException.Kind.REFUSED, "no CPU");
+        if (cpuFailure.isPresent() && !candidate.delegates()) {
+            throw new CandidateException(cpuFailure.get(), "no CPU");
         }
         prepared.add(candidate);
         everPrepared.add(candidate);

@@ -24,6 +24,7 @@ import java.util.regex.Pattern;
 import org.djlplan.memplan.internal.machine.Machine;
 import org.djlplan.memplan.internal.thread.DaemonThreads;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 import org.djlplan.thirdparty.guava.util.concurrent.Uninterruptibles;
 
 /**
@@ -42,6 +43,10 @@ public final class ChildProcess implements AutoCloseable {
     private static final int HIGHEST_SIGNAL = 64;
 
     private static final int KILLED = SIGNALED + 9;
+
+    /** Hangup, interrupt from the keyboard, and termination. */
+    private static final ImmutableSet<Integer> ASKED_TO_END =
+            ImmutableSet.of(SIGNALED + 1, SIGNALED + 2, SIGNALED + 15);
 
     private static final double MEGA = 1e6;
 
@@ -161,15 +166,18 @@ public final class ChildProcess implements AutoCloseable {
     private Answer.Lost lost() {
         if (!waitForEnd()) {
             kill();
-            return lost("closed its output");
+            return lost("closed its output", End.OTHER);
         }
-        return process.exitValue() == KILLED
-                ? killed()
-                : lost("ended with " + exit(process.exitValue()));
+        int code = process.exitValue();
+        if (code == KILLED) {
+            return killed();
+        }
+        return lost(
+                "ended with " + exit(code), ASKED_TO_END.contains(code) ? End.ASKED : End.OTHER);
     }
 
-    private Answer.Lost lost(String how) {
-        return new Answer.Lost(how + "; its last words: " + lastWords.summary(), End.OTHER);
+    private Answer.Lost lost(String how, End end) {
+        return new Answer.Lost(how + "; its last words: " + lastWords.summary(), end);
     }
 
     /** Earlier output says nothing about the reason of its end. */
@@ -242,6 +250,11 @@ public final class ChildProcess implements AutoCloseable {
         OUT_OF_MEMORY,
         /** It was killed for another reason. */
         KILLED,
+        /**
+         * A signal asked it to end. Terminals and service managers send such signals to all
+         * processes of a group, so this process may have received it, too.
+         */
+        ASKED,
         /** It crashed, exited, or was ended because it did not answer. */
         OTHER
     }

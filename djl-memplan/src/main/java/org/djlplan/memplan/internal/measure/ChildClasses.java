@@ -108,9 +108,9 @@ final class ChildClasses {
             if (source != null && source.getLocation() != null) {
                 return source.getLocation();
             }
-            throw new IOException("nobody tells where " + className + " was loaded from");
+            throw new NoClassesException("nobody tells where " + className + " was loaded from");
         } catch (ReflectiveOperationException | LinkageError e) {
-            throw new IOException(className + " cannot be loaded", e);
+            throw new NoClassesException(className + " cannot be loaded", e);
         }
     }
 
@@ -191,7 +191,7 @@ final class ChildClasses {
         URLConnection connection = location.openConnection();
         connection.setUseCaches(false);
         if (!(connection instanceof JarURLConnection nested)) {
-            throw new IOException("classes cannot be copied from " + location);
+            throw new NoClassesException("classes cannot be copied from " + location);
         }
         try (JarFile source = nested.getJarFile()) {
             String entry = nested.getEntryName();
@@ -254,5 +254,21 @@ final class ChildClasses {
                 .split(System.getProperty("java.class.path"))
                 .forEach(entry -> places.add(Path.of(entry).toAbsolutePath()));
         return List.copyOf(places);
+    }
+
+    /**
+     * Signals that classes which a process needs cannot be located in this JVM, whatever the model.
+     */
+    static final class NoClassesException extends IOException {
+
+        private static final long serialVersionUID = 1L;
+
+        NoClassesException(String message) {
+            super(message);
+        }
+
+        NoClassesException(String message, Throwable cause) {
+            super(message, cause);
+        }
     }
 }

@@ -48,10 +48,7 @@ final class MeasuringChild implements AutoCloseable {
                             ChildProcess.start(command, new PassedOn()), folder, urgency);
             child.makeGuest();
             return child;
-        } catch (IOException e) {
-            folder.close();
-            throw new NoProcessException(e);
-        } catch (RuntimeException e) {
+        } catch (IOException | RuntimeException e) {
             folder.close();
             throw e;
         }
@@ -91,7 +88,7 @@ final class MeasuringChild implements AutoCloseable {
      * Waits for the process's hello message, and makes it open the model.
      *
      * @throws IOException if there is no hello, the protocol differs, or the model cannot be opened
-     * @throws NoRoomException if the system killed the process
+     * @throws NoRoomException if the process was killed, or asked to end
      */
     void open(OpenModelRequest model, Limits limits) throws IOException, InterruptedException {
         JsonElement hello = require("start", process.await(limits.start()));
@@ -111,9 +108,14 @@ final class MeasuringChild implements AutoCloseable {
         }
         String message = "a process to measure in did not " + what + ": " + describe(answer);
         if (answer instanceof Answer.Lost lost && lost.end() != End.OTHER) {
-            throw new NoRoomException(message, true);
+            throw noRoom(message, lost);
         }
         throw new IOException(message);
+    }
+
+    /** Returns the exception of a process that was killed, or asked to end. */
+    static NoRoomException noRoom(String message, Answer.Lost lost) {
+        return new NoRoomException(message, lost.end() != End.ASKED);
     }
 
     private static String describe(Answer answer) {
@@ -201,13 +203,4 @@ final class MeasuringChild implements AutoCloseable {
         }
     }
 
-    /** Signals that no process can be started, or its classes cannot be found, for any model. */
-    static final class NoProcessException extends IOException {
-
-        private static final long serialVersionUID = 1L;
-
-        NoProcessException(IOException cause) {
-            super(cause.getMessage(), cause);
-        }
-    }
 }

@@ -242,7 +242,11 @@ public final class ProcessRunner implements CandidateRunner {
             answer = askAsGuest(child.get(), request, patience);
         } catch (IOException e) {
             child.requireOpen();
-            throw new CandidateException(Kind.CRASHED, e.getMessage());
+            if (child.isExhausted()) {
+                throw new CandidateException(Kind.CRASHED, e.getMessage());
+            }
+            // The candidate was not run.
+            throw new NoRoomException(e.getMessage(), false);
         } catch (InterruptedException e) {
             close();
             throw e;
@@ -263,7 +267,7 @@ public final class ProcessRunner implements CandidateRunner {
         }
         endProcess();
         if (answer instanceof Answer.Lost lost && lost.end() != End.OTHER) {
-            throw new NoRoomException("the process to measure in " + lost.how(), true);
+            throw MeasuringChild.noRoom("the process to measure in " + lost.how(), lost);
         }
         if (answer instanceof Answer.Lost lost) {
             throw new CandidateException(Kind.CRASHED, "the process " + lost.how());

@@ -48,7 +48,7 @@ final class ReplaceableChild implements AutoCloseable {
             if (child.isPresent()) {
                 return child.get();
             }
-            if (starts > limits.restarts()) {
+            if (isExhausted()) {
                 throw new IOException("%d processes died: no more is started".formatted(starts));
             }
             starts++;
@@ -91,6 +91,11 @@ final class ReplaceableChild implements AutoCloseable {
     /** Returns the id of the current process, if there is one. */
     synchronized Optional<Long> pid() {
         return child.map(MeasuringChild::pid);
+    }
+
+    /** Returns whether so many processes have ended that no more is started. */
+    synchronized boolean isExhausted() {
+        return starts > limits.restarts();
     }
 
     synchronized boolean isClosed() {

@@ -12,7 +12,7 @@ import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.internal.candidates.CandidateInterpreters;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.measure.MeasuringChild.Limits;
-import org.djlplan.memplan.internal.measure.MeasuringChild.NoProcessException;
+import org.djlplan.memplan.internal.measure.ChildClasses.NoClassesException;
 import org.djlplan.memplan.internal.runtime.tflite.Delegates;
 import org.djlplan.memplan.internal.runtime.tflite.EngineLibrary;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
@@ -47,7 +47,7 @@ public record TfLiteDelegableModel(
     /** Changes when earlier measurements are not comparable with new ones. */
     private static final String METHOD = "2";
 
-    /** Why no process could be started; it does not change while this JVM runs. */
+    /** Why no process can be started; it does not change while this JVM runs. */
     private static volatile Optional<String> noProcess = Optional.empty();
 
     /** A model at the shapes in its file. */
@@ -156,7 +156,7 @@ public record TfLiteDelegableModel(
                 new OpenModelRequest(file, delegate(), tolerance, library.file(), need(), mix);
         try {
             return ProcessRunner.start(measured, MeasuringJvm.DEFAULT, Limits.of(urgency), urgency);
-        } catch (NoProcessException e) {
+        } catch (NoClassesException e) {
             noProcess = Optional.of(e.getMessage());
             throw e;
         }

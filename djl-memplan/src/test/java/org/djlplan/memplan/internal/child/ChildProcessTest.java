@@ -21,6 +21,8 @@ import org.djlplan.memplan.internal.machine.Machine;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(120)
 class ChildProcessTest {
@@ -94,6 +96,16 @@ class ChildProcessTest {
             Answer.Lost lost = assertInstanceOf(Answer.Lost.class, process.await(LONG));
             assertEquals(ChildProcess.End.OTHER, lost.end());
             assertTrue(lost.how().contains("signal 11"), lost.how());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 15})
+    void await_askedToEnd_isNoCrash(int signal) throws Exception {
+        try (ChildProcess process = ChildProcess.start(shell("kill -" + signal + " $$"))) {
+            Answer.Lost lost = assertInstanceOf(Answer.Lost.class, process.await(LONG));
+            assertEquals(ChildProcess.End.ASKED, lost.end());
+            assertTrue(lost.how().contains("signal " + signal), lost.how());
         }
     }
 

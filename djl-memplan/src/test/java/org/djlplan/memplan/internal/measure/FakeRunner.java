@@ -52,6 +52,7 @@ final class FakeRunner implements CandidateRunner {
         TOO_FEW_TIMES,
         NEVER_RELEASED,
         KILLED_WHEN_PREPARED,
+        ASKED_TO_END_WHEN_PREPARED,
         TELLS_PROPERTIES;
 
         /** Returns a candidate that behaves so; those of different numbers are different. */
@@ -96,7 +97,8 @@ final class FakeRunner implements CandidateRunner {
                             CandidateException.Kind.REFUSED,
                             System.getProperty(MeasuringJvm.FOLDER));
             case OUT_OF_MEMORY_WHEN_PREPARED -> fillHeap();
-            case KILLED_WHEN_PREPARED -> kill();
+            case KILLED_WHEN_PREPARED -> kill("-9");
+            case ASKED_TO_END_WHEN_PREPARED -> kill("-15");
             case TELLS_PROPERTIES ->
                     throw new CandidateException(
                             CandidateException.Kind.REFUSED,
@@ -160,10 +162,11 @@ final class FakeRunner implements CandidateRunner {
         Runtime.getRuntime().halt(HALTED);
     }
 
-    /** As the system does that is out of memory. */
-    private static void kill() throws InterruptedException {
+    /** Sends this process a signal, as the system or a service manager does. */
+    private static void kill(String signal) throws InterruptedException {
         try {
-            new ProcessBuilder("kill", "-9", Long.toString(ProcessHandle.current().pid())).start();
+            new ProcessBuilder("kill", signal, Long.toString(ProcessHandle.current().pid()))
+                    .start();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -32,7 +32,6 @@ import org.djlplan.memplan.internal.machine.Machine;
 import org.djlplan.memplan.internal.measure.FakeMeasuringProcess.Start;
 import org.djlplan.memplan.internal.measure.FakeRunner.Behaviour;
 import org.djlplan.memplan.internal.measure.MeasuringChild.Limits;
-import org.djlplan.memplan.internal.measure.MeasuringChild.NoProcessException;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateException.Kind;
@@ -392,7 +391,7 @@ class ProcessRunnerTest {
         MeasuringJvm absent =
                 new MeasuringJvm(folder.resolve("java"), "Main", List.of(), List.of());
         assertThrows(
-                NoProcessException.class,
+                IOException.class,
                 () -> ProcessRunner.start(MODEL, absent, PATIENT, Urgency.AWAITED));
     }
 
@@ -418,6 +417,38 @@ class ProcessRunnerTest {
             assertTrue(
                     e.getMessage().contains("was killed (signal 9), not for want of memory"),
                     e.getMessage());
+            assertTrue(e.killed());
+        }
+    }
+
+    /** As a terminal and service managers ask all processes of a group. */
+    @Test
+    void prepare_processIsAskedToEnd_isNoCandidatesFault() throws Exception {
+        try (ProcessRunner runner = start(PATIENT)) {
+            NoRoomException e =
+                    assertThrows(
+                            NoRoomException.class,
+                            () -> runner.prepare(Behaviour.ASKED_TO_END_WHEN_PREPARED.candidate()));
+            assertTrue(e.getMessage().contains("(signal 15)"), e.getMessage());
+            assertFalse(e.killed());
+        }
+    }
+
+    @Test
+    void prepare_noProcessAfterACrash_isNoCandidatesFault() throws Exception {
+        Path java =
+                Files.createSymbolicLink(folder.resolve("java"), JavaCommand.ofThisJvm());
+        MeasuringJvm good = jvm(Start.GOOD);
+        MeasuringJvm linked =
+                new MeasuringJvm(java, good.mainClass(), good.arguments(), good.moreClasses());
+        try (ProcessRunner runner =
+                ProcessRunner.start(MODEL, linked, PATIENT, Urgency.AWAITED)) {
+            Files.delete(java);
+            Candidate fatal = Behaviour.HALT_WHEN_PREPARED.candidate();
+            assertThrows(CandidateException.class, () -> runner.prepare(fatal));
+            NoRoomException e =
+                    assertThrows(NoRoomException.class, () -> runner.prepare(GOOD));
+            assertFalse(e.killed());
         }
     }
 
