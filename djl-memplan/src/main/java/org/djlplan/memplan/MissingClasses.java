@@ -7,8 +7,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Decides about a model that cannot be planned because classes of djl-plan are missing, as in a
- * native image. Therefore it needs no other class of djl-plan than the exception.
+ * Decides what happens to a model that cannot be planned because classes of djl-plan are missing,
+ * as in a native image. It therefore needs no class of djl-plan except the exception.
  */
 final class MissingClasses {
 
@@ -18,8 +18,8 @@ final class MissingClasses {
     private MissingClasses() {}
 
     /**
-     * Returns what to fail with if the model is to be loaded only if it is planned; otherwise logs
-     * a warning, and returns empty.
+     * Returns the exception to throw if the model must be planned; otherwise logs a warning, and
+     * returns empty.
      *
      * @param model its name
      * @param given options set by the application's code

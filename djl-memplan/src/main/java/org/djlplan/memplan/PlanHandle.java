@@ -51,7 +51,7 @@ public final class PlanHandle {
         return ModelHandle.of(model).map(handle -> new PlanHandle(model));
     }
 
-    /** Asked each time, because the model may be closed or be given another block. */
+    /** Looked up each time, because the model may be closed or be given another block. */
     private Optional<ModelHandle> handle() {
         return ModelHandle.of(model);
     }
@@ -116,11 +116,12 @@ public final class PlanHandle {
     }
 
     /**
-     * Rejects predictions whose inputs have more bytes in total, from the next one on, so that one
-     * huge request does not exhaust the container. Rejection is an {@link InputTooLargeException},
-     * the cause of the predictor's {@code TranslateException}.
+     * Rejects predictions whose inputs have more bytes in total, from the next prediction on, so
+     * that one huge request does not exhaust the container. Rejection is an {@link
+     * InputTooLargeException}, the cause of the predictor's {@code TranslateException}.
      *
-     * @param bytes as the model gets them, including padding and the whole batch
+     * @param bytes the limit for the inputs that the model gets, including padding and the whole
+     *     batch
      * @throws IllegalArgumentException if {@code bytes} is not positive
      * @throws IllegalStateException if the model runs as stock
      */
@@ -163,8 +164,8 @@ public final class PlanHandle {
      * unchanged.
      *
      * @param bytes memory that the model may take above that of the idle runtime
-     * @throws BudgetTooSmallException if the model cannot run in it; it has the smallest possible
-     *     budget. Never with {@code memplan.budget=…:best-effort}
+     * @throws BudgetTooSmallException if the model cannot run in the budget; the exception has the
+     *     smallest possible one. Never thrown with {@code memplan.budget=…:best-effort}
      * @throws IllegalArgumentException if {@code bytes} is not positive
      * @throws IllegalStateException if the model was loaded without a budget, runs as stock (the
      *     message says why), or is closed

@@ -35,8 +35,8 @@ public final class PlannedBlockFactory implements BlockFactory {
      * Returns a planned block.
      *
      * @throws IllegalArgumentException if an option is unknown or has an invalid value
-     * @throws IOException if the model's file cannot be loaded, or with {@code memplan.required} a
-     *     {@link NotPlannedException} is the cause
+     * @throws IOException if the model's file cannot be loaded; with {@code memplan.required} also
+     *     if the model cannot be planned (the cause is a {@link NotPlannedException})
      */
     @Override
     public Block newBlock(Model model, Path modelPath, Map<String, ?> arguments)

@@ -37,15 +37,15 @@ public final class PlannedModels {
     /**
      * Returns the model of a key. The first caller loads it according to the criteria, and other
      * callers wait meanwhile. Closing the model releases it. It is closed one minute after all
-     * callers have released it, or when those that have not are garbage, with their predictors and
-     * their class loader.
+     * callers have released it. A caller that has become garbage, with its predictors and its class
+     * loader, counts as having released it.
      *
      * <p>Later criteria for the same key must have the same types and the same djl-plan options;
      * DJL cannot compare the rest. A job with other options gets a model that is loaded with them,
-     * once the previous one is not in use.
+     * once the previous one is no longer in use.
      *
-     * <p>A key is separate for each context class loader, so two applications in one server do not
-     * share models. Settings of the model, such as a data type, apply to all callers.
+     * <p>Each context class loader has its own keys, so two applications in one server do not share
+     * models. Settings of the model, such as a data type, apply to all callers.
      *
      * <p>With the option {@code memplan.sharedBudget} all models loaded in this way share one
      * {@link SharedBudget}. Another size takes effect once no model of the former size is in use.
@@ -63,8 +63,8 @@ public final class PlannedModels {
     }
 
     /**
-     * The same for a model in a budget that it shares with others of this JVM, such as an
-     * executor's.
+     * The same for a model in a budget that it shares with other models of this JVM, for example a
+     * Spark executor.
      *
      * @throws ModelException as {@link SharedBudget#load}
      * @throws IOException as {@link SharedBudget#load}

@@ -53,9 +53,9 @@ import org.slf4j.LoggerFactory;
  * with {@code memplan.required=true} it fails to load. {@link
  * org.djlplan.memplan.report.PlanReport#of} returns the report.
  *
- * <p>It can be serialized, for example as part of a closure of Spark or Beam, if the wrapped
- * factory and the values of its options can; otherwise {@link NotSerializableException} names the
- * obstacle.
+ * <p>The factory can be serialized, for example as part of a closure of Spark or Beam, if the
+ * wrapped factory and the values of its options can; otherwise {@link NotSerializableException}
+ * names the obstacle.
  */
 public final class PlannedTranslatorFactory implements TranslatorFactory, Serializable {
 
@@ -111,7 +111,7 @@ public final class PlannedTranslatorFactory implements TranslatorFactory, Serial
     /**
      * Returns this factory with an additional option, set by the application. It takes precedence
      * over system properties ({@code -Ddjlplan.KEY=VALUE}) and DJL's arguments. Some values are not
-     * accepted from arguments, because a model's folder can contain those.
+     * accepted in arguments, because these may come from a model's folder.
      *
      * @param key such as {@code memplan.threads}; an unknown one is an error when a model is loaded
      * @param value such as {@code 4} or {@code "4"}
@@ -144,8 +144,8 @@ public final class PlannedTranslatorFactory implements TranslatorFactory, Serial
     }
 
     /**
-     * The arguments, which may name the inner factory, are unknown here: without an inner factory,
-     * returns true.
+     * Asks the inner factory, or returns true if there is none: the arguments, which may name one,
+     * are unknown here.
      */
     @Override
     public boolean isSupported(Class<?> input, Class<?> output) {
@@ -164,11 +164,11 @@ public final class PlannedTranslatorFactory implements TranslatorFactory, Serial
     /**
      * Plans {@code model} and returns the inner factory's translator.
      *
-     * @throws IllegalArgumentException if an option is unknown, has an invalid value, or arguments
-     *     set an option that only the application may set
-     * @throws TranslateException if the inner factory fails, the budget cannot be met, or with
-     *     {@code memplan.required} a {@link NotPlannedException} is the cause; the model is then
-     *     closed, because DJL drops it
+     * @throws IllegalArgumentException if an option is unknown or has an invalid value, or if
+     *     arguments set an option that only the application may set
+     * @throws TranslateException if the inner factory fails or the budget cannot be met; with
+     *     {@code memplan.required} also if the model cannot be planned (the cause is a {@link
+     *     NotPlannedException}). The model is then closed, because DJL drops it
      */
     @Override
     public <I, O> Translator<I, O> newInstance(

@@ -21,8 +21,8 @@ import java.util.Optional;
  *     .build();
  * }</pre>
  *
- * <p>Nothing is required. The method of an option {@code memplan.maxPredictions} is {@code
- * optMaxPredictions}, that of {@code delegation.maxMemory} is {@code optDelegationMaxMemory};
+ * <p>Nothing is required. The method for the option {@code memplan.maxPredictions} is {@code
+ * optMaxPredictions}, and for {@code delegation.maxMemory} it is {@code optDelegationMaxMemory};
  * docs/options.md describes the options and their defaults. A value that an option does not accept
  * is an {@link IllegalArgumentException} when a model is loaded, as with {@link
  * PlannedTranslatorFactory#with}.
@@ -113,9 +113,9 @@ public final class PlannedTranslatorFactoryBuilder {
     }
 
     /**
-     * Sets whether a model that cannot be planned, or without a verified delegation where that is
-     * on, fails to load with a {@link org.djlplan.memplan.errors.NotPlannedException} among the
-     * causes.
+     * Sets whether a model fails to load if it cannot be planned, or if delegation is on and no
+     * choice is verified. A {@link org.djlplan.memplan.errors.NotPlannedException} is then among
+     * the causes.
      */
     public PlannedTranslatorFactoryBuilder optRequired(boolean required) {
         return opt("memplan.required", required);
@@ -149,7 +149,7 @@ public final class PlannedTranslatorFactoryBuilder {
         return opt("memplan.verify", verify);
     }
 
-    /** Sets whether PyTorch records while the model is loaded, with inputs as it describes them. */
+    /** Sets whether PyTorch records while the model is loaded, with the inputs it describes. */
     public PlannedTranslatorFactoryBuilder optWarmup(boolean warmup) {
         return opt("memplan.warmup", warmup);
     }
@@ -166,8 +166,8 @@ public final class PlannedTranslatorFactoryBuilder {
     /**
      * Sets the memory that the model may take above that of the idle runtime.
      *
-     * @param budget {@code 64MB}, {@code 25%} of the stock engine's memory, {@code auto}, and after
-     *     it perhaps {@code :best-effort}
+     * @param budget {@code 64MB}, {@code 25%} of the stock engine's memory, or {@code auto},
+     *     optionally followed by {@code :best-effort}
      */
     public PlannedTranslatorFactoryBuilder optBudget(String budget) {
         return opt("memplan.budget", budget);

@@ -27,9 +27,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One byte budget for several models: those of an executor, of a container, of a process. Each
- * model has its minimum; the rest is divided by the size of their weights. When a model is loaded,
- * the other models shrink first; when one is closed, they get its share.
+ * One budget in bytes for several models, such as all models of an executor, a container or a
+ * process. Each model has its minimum; the rest is divided by the size of their weights. When a
+ * model is loaded, the other models shrink first; when one is closed, they get its share.
  *
  * <pre>{@code
  * static final SharedBudget BUDGET = SharedBudget.of("256MB");
@@ -42,8 +42,8 @@ import org.slf4j.LoggerFactory;
  * <p>Without code: {@code memplan.sharedBudget} is one budget for all models that {@link
  * PlannedModels#acquire} loads in this JVM.
  *
- * <p>The minimum of a PyTorch model is known after a prediction; with {@code memplan.warmup=true}
- * it predicts while it is loaded. Thread-safe.
+ * <p>The minimum of a PyTorch model is known only after a prediction; with {@code
+ * memplan.warmup=true} the model predicts while it is loaded. Thread-safe.
  */
 public final class SharedBudget {
 
@@ -65,7 +65,10 @@ public final class SharedBudget {
         private final Model model;
         private final PlanHandle plan;
 
-        /** It was refused less. */
+        /**
+         * The smallest budget that the model named when it refused a smaller one; 0 if it never
+         * did.
+         */
         private long refusedBytes;
 
         private long budgetBytes;
@@ -123,8 +126,7 @@ public final class SharedBudget {
 
     /**
      * Returns a view of the model of a key, in the budget for all models of this process if its
-     * options set one. The size is that of the models in use; if there are none, a new size takes
-     * effect.
+     * options set one. A new size of that budget takes effect only if no models are in use.
      *
      * @param terms options that are compared with those of an existing model
      * @throws IllegalArgumentException if models with another shared size are in use
@@ -345,7 +347,7 @@ public final class SharedBudget {
         }
     }
 
-    /** Returns whether all shrinking models could run with less. */
+    /** Sets the shares that shrink; returns whether all these models can run in them. */
     private boolean lowered(long[] shares) throws BudgetTooSmallException {
         for (int i = 0; i < shares.length; i++) {
             Member member = members.get(i);

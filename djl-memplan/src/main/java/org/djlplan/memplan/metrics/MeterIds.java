@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Numbers the owners of meters that have the same name, because a registry has a meter once for its
- * name and tags. A number is free for another owner after its owner was garbage-collected, so that
- * reloading a model does not make more and more meters.
+ * Assigns numbers to owners of meters of one name, because a registry has one meter per name and
+ * tags. A number becomes free when its owner is garbage-collected, so that reloading a model does
+ * not make more and more meters.
  */
 final class MeterIds {
 

@@ -78,14 +78,14 @@ public final class PlanMetrics implements MeterBinder {
 
     /**
      * Meters of a loaded model. Its {@code id} is a number: 1, or another one while further models
-     * of its name have meters. What {@link org.djlplan.memplan.PlannedModels#acquire} returns for
-     * one key has one number.
+     * of its name have meters. All models that {@link org.djlplan.memplan.PlannedModels#acquire}
+     * returns for one key have the same number.
      */
     public PlanMetrics(Model model) {
         this(model, MeterIds.of(model.getName(), owner(model)));
     }
 
-    /** Models that are shared have their block in common. */
+    /** Returns the block, because all views of a shared model have the same one. */
     private static Object owner(Model model) {
         Block block = model.getBlock();
         return block == null ? model : block;

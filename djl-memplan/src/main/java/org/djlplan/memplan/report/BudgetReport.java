@@ -60,7 +60,7 @@ public interface BudgetReport {
 
     /**
      * Returns whether the model can run in its budget. With {@code memplan.budget=…:best-effort}
-     * the budget may be smaller.
+     * the budget may be too small.
      */
     boolean attainable();
 

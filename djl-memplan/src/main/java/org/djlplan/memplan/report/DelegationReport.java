@@ -42,9 +42,9 @@ public interface DelegationReport {
     String reason();
 
     /**
-     * Returns what identifies the choice among others of this model: 12 hexadecimal digits, a hash
-     * of engine, delegate, acceptance rule, and all operators and thread counts that may serve;
-     * equal in every JVM with the same choice.
+     * Returns an identifier of the choice among all choices for this model: 12 hexadecimal digits,
+     * a hash of engine, delegate, acceptance rule, and all operators and thread counts that may
+     * serve. It is equal in every JVM with the same choice.
      */
     String choiceId();
 
@@ -55,14 +55,14 @@ public interface DelegationReport {
     List<OutputAgreement> outputs();
 
     /**
-     * Returns what runs inputs of other shapes than in the file, and why, in one line; empty if
-     * that was not measured, and the CPU kernels do.
+     * Returns, in one line, which kernels run inputs of other shapes than in the file, and why;
+     * empty if other shapes were not measured, so that the CPU kernels run them.
      */
     String otherShapes();
 
     /**
-     * Returns the report for people: a line for what is delegated, one per output, and one for
-     * other shapes if they were measured.
+     * Returns the report for people: a line for the delegated operators, one per output, and one
+     * for other shapes if they were measured.
      */
     @Override
     String toString();

@@ -3,8 +3,8 @@ package org.djlplan.memplan.report;
 import org.djlplan.memplan.internal.report.OutputAgreementRecord;
 
 /**
- * The difference between an output of a delegated model and the CPU kernels' output; the largest of
- * several inputs.
+ * The difference between an output of a delegated model and the CPU kernels' output: the largest
+ * one over several inputs.
  */
 public interface OutputAgreement {
 

@@ -11,7 +11,8 @@ import org.djlplan.memplan.internal.report.ReportSources;
  * The plan of a loaded model, and its predictions so far. Immutable: request a new report for newer
  * figures.
  *
- * <p>Only djl-plan and tests implement the interfaces of reports: a later version may add figures.
+ * <p>Only djl-plan and tests should implement the interfaces of reports, because a later version
+ * may add figures.
  */
 public interface PlanReport {
 
@@ -74,7 +75,7 @@ public interface PlanReport {
         /** Returns the number of tensors that share another's place. */
         int inPlaceRecords();
 
-        /** Returns the total size of all planned tensors in bytes, without shared memory. */
+        /** Returns the total size of all planned tensors in bytes, as if they shared no memory. */
         long naiveBytes();
 
         /** Returns the maximum operator breadth in bytes, without aliases. */
@@ -85,7 +86,7 @@ public interface PlanReport {
 
         /**
          * Returns whether it is proved that no plan is smaller: the plan is at the lower bound, or
-         * a complete search found none.
+         * a complete search found no smaller one.
          */
         boolean provedMinimal();
 
@@ -112,7 +113,10 @@ public interface PlanReport {
         /** Returns the number of predictions without a plan, or not as planned. */
         long unplanned();
 
-        /** Returns the number of these whose allocations got places in an arena online. */
+        /**
+         * Returns the number of unplanned predictions whose allocations got places in an arena
+         * online.
+         */
         long online();
 
         /**
@@ -147,7 +151,7 @@ public interface PlanReport {
         /** Returns the shapes for which it was planned: one per input, batch first. */
         List<List<Integer>> inputShapes();
 
-        /** Returns the bytes of its own: inputs and outputs, and everything unplanned. */
+        /** Returns the bytes outside the arena: inputs and outputs, and everything unplanned. */
         long ownBytes();
 
         /** Returns the bytes that it needs in an arena while it runs. */

@@ -26,7 +26,7 @@ public interface PoolReport {
     Waits waits(Cause cause);
 
     /**
-     * What there were too few of when a prediction waited. A later version may add causes.
+     * The resource for which a prediction waited. A later version may add causes.
      *
      * @since 0.3
      */
@@ -85,7 +85,7 @@ public interface PoolReport {
         int waiting();
     }
 
-    /** Waits of predictions for others. */
+    /** Waits of predictions for a resource that others use. */
     interface Waits {
 
         /** Returns the number of waits. */

@@ -7,9 +7,8 @@ import java.util.Optional;
 /** How pieces of weights are loaded from their file. */
 public enum WeightIo {
     /**
-     * From the page cache if it has room for the file, otherwise {@link #DIRECT}: copied from it
-     * ({@link #CACHED}) if weights lie among activations, mapped ({@link #MMAP}) if they have their
-     * own places.
+     * {@link #DIRECT} if the page cache has no room for the file; otherwise {@link #CACHED} if
+     * weights lie among activations, or {@link #MMAP} if they have their own places.
      */
     AUTO,
     /** Copied from the page cache. */
@@ -17,8 +16,8 @@ public enum WeightIo {
     /** Pages of the page cache are mapped into the arena. */
     MMAP,
     /**
-     * Read without the page cache; through it, and dropped from it, if the file system does not
-     * support that.
+     * Read without the page cache. If the file system does not support that, read through the page
+     * cache and then dropped from it.
      */
     DIRECT;
 

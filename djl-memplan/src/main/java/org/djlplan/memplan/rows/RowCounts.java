@@ -3,8 +3,8 @@ package org.djlplan.memplan.rows;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * What a {@link RowPredictor} has predicted so far. Its threads add to the counts at once without
- * waiting for each other; so while predictions run, one count may be ahead of another.
+ * Counts what a {@link RowPredictor} has predicted so far. Its threads add to the counts without
+ * waiting for each other, so one count may be ahead of another while predictions run.
  */
 final class RowCounts {
 
@@ -25,10 +25,10 @@ final class RowCounts {
             implements RowFigures {}
 
     /**
-     * Counts a batch whose outputs are there.
+     * Counts a batch that was predicted.
      *
-     * @param ofRows how many rows of the user it has
-     * @param padding how many further rows made it as large as the others
+     * @param ofRows number of the user's rows in it
+     * @param padding number of further rows, which made it as large as the other batches
      */
     void addBatch(int ofRows, int padding) {
         rows.add(ofRows);
@@ -40,7 +40,7 @@ final class RowCounts {
      * Counts the tokens of a batch of rows of similar length.
      *
      * @param own the rows' tokens
-     * @param padding those that made each row as long as the longest
+     * @param padding the tokens that made each row as long as the longest
      */
     void addTokens(long own, long padding) {
         tokens.add(own);

@@ -2,7 +2,7 @@ package org.djlplan.memplan.rows;
 
 /**
  * Counts of a {@link RowPredictor} so far, for the accumulators of a framework. Only djl-plan and
- * tests implement it: a later version may add counts.
+ * tests should implement it, because a later version may add counts.
  */
 public interface RowFigures {
 

@@ -55,8 +55,8 @@ public final class RowGrouping {
 
     /**
      * Returns a grouping into batches whose tensors take at most this many bytes at once, as
-     * predicted by {@code PlanHandle.bytesFor}; as long as there is no prediction, batches have two
-     * or three rows.
+     * predicted by {@code PlanHandle.bytesFor}; until that method can predict them, batches have
+     * two or three rows.
      *
      * @throws IllegalArgumentException if {@code most} is not positive
      */
@@ -65,9 +65,8 @@ public final class RowGrouping {
     }
 
     /**
-     * Returns a grouping into batches whose tensors fit into the part of the model's {@code
-     * memplan.budget} that exceeds the minimum for its weights: half of the difference between the
-     * two budgets.
+     * Returns a grouping into batches whose tensors fit into half of the difference between the
+     * model's {@code memplan.budget} and its smallest possible budget.
      */
     public static RowGrouping ofBudget() {
         return new RowGrouping(Unit.BUDGET, Long.MAX_VALUE, DEFAULT_WINDOW, false, false);

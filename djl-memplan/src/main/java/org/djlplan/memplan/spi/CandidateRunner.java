@@ -48,8 +48,8 @@ public interface CandidateRunner extends AutoCloseable {
             throws CandidateException, InterruptedException;
 
     /**
-     * Returns for how many nanoseconds candidates could run and be prepared since an arbitrary
-     * moment: elapsed time without the time in which the runner waited for other processes.
+     * Returns the nanoseconds since an arbitrary moment in which candidates could run and be
+     * prepared: the elapsed time, without the time in which the runner waited for other processes.
      */
     default long workedNanos() {
         return System.nanoTime();
@@ -71,7 +71,7 @@ public interface CandidateRunner extends AutoCloseable {
      * The result of the first runs of a candidate.
      *
      * @param kernels number of delegate kernels
-     * @param errors of the outputs compared with the CPU kernels', in their order
+     * @param errors of the outputs, in order, compared with the CPU kernels' outputs
      * @param memoryBytes growth of the process's anonymous resident memory: packed weights,
      *     workspaces and the arena. 0 if the system does not report it
      * @param inferences number of runs

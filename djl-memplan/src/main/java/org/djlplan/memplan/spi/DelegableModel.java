@@ -11,7 +11,10 @@ import org.djlplan.memplan.graph.Graph;
 /** A model whose operators an engine's delegate may run. */
 public interface DelegableModel {
 
-    /** The name of a fact of models that are measured at other shapes than those in their file. */
+    /**
+     * The name of the fact in {@link #facts} that only a model measured at other shapes than those
+     * in its file has.
+     */
     String SHAPES = "shapes";
 
     /** Returns the model's file. */

@@ -8,7 +8,7 @@ package org.djlplan.memplan.spi;
 public enum Origin {
     /** Any value may come from arguments. */
     ANYONE("anyone"),
-    /** Threads or other things of which one core runs one at a time. */
+    /** A number of threads, or of other things that occupy one core each. */
     UP_TO_THE_CORES("anyone up to the machine's cores, the application beyond"),
     /** A waiting time with its unit, possibly after a colon. */
     UP_TO_A_MINUTE("anyone up to one minute, the application beyond"),

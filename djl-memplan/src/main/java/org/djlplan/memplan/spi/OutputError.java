@@ -6,15 +6,15 @@ import java.util.Optional;
 import org.djlplan.memplan.graph.ElementType;
 
 /**
- * The difference of an output from the CPU kernels' output for the same inputs; the largest of
- * several inputs.
+ * The difference of an output from the CPU kernels' output for the same inputs: the largest one
+ * over several inputs.
  *
  * @param type of the output's elements
  * @param deviation from the CPU kernels' output
  * @param noise change of the CPU kernels' own output when every floating-point input changes by one
- *     unit in its last place, and, for a model with only integer outputs, every quantized input by
- *     one step (if operators are compared, floats also by half an 8-bit step); none if it was not
- *     needed for the decision
+ *     unit in its last place (if operators are compared, also by half an 8-bit step) and, for a
+ *     model with only integer outputs, every quantized input changes by one step; none if it was
+ *     not needed for the decision
  * @param headroom for outputs that always lie between 0 and 1, 1 divided by the largest element;
  *     otherwise 1
  * @param byOperator largest difference of a single operator from its CPU kernel, in an 8-bit model;
@@ -60,8 +60,8 @@ public record OutputError(
      * The delegated operator that differs most from its CPU kernel on the same values.
      *
      * @param operator its index
-     * @param share its difference divided by the accepted difference; infinite if the outputs of
-     *     the served model are not those that its operators compute one by one
+     * @param share its difference divided by the accepted difference; infinite if the served
+     *     model's outputs differ from those of its operators run one by one
      */
     public record ByOperator(int operator, double share) {
 

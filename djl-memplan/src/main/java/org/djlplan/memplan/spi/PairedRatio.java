@@ -16,8 +16,8 @@ import java.util.Arrays;
  *   <li>the spread is the median absolute deviation from the centre, for the same reason;
  *   <li>few rounds may show too little spread, so their variance is averaged with that of other
  *       rounds on the same machine (the moderated t-statistic of Smyth 2004, section 4);
- *   <li>the bounds are Student's quantiles: as certain as that many standard deviations of a normal
- *       distribution.
+ *   <li>the bounds are Student's quantiles, as certain as the wanted number of standard deviations
+ *       of a normal distribution.
  * </ol>
  *
  * @param ratio of the first to the second

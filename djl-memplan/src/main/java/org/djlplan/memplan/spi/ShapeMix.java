@@ -16,7 +16,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
  */
 public record ShapeMix(List<List<List<Integer>>> shapes, double changes) {
 
-    /** Number of measured shapes; fewer if predictions had fewer. */
+    /** Largest number of measured shapes. */
     public static final int MOST = 3;
 
     private static final int OFTEN = 8;
@@ -46,8 +46,8 @@ public record ShapeMix(List<List<List<Integer>>> shapes, double changes) {
     }
 
     /**
-     * Returns whether shapes are among these, or if there are {@value #MOST}, whether each
-     * dimension lies between their smallest and their largest.
+     * Returns whether inputs have one of these shapes or, if there are {@value #MOST} shapes,
+     * whether each dimension lies between the smallest and the largest of these.
      */
     public boolean encloses(List<List<Integer>> inputs) {
         return shapes.contains(inputs)

@@ -21,10 +21,10 @@ import org.djlplan.memplan.spi.OutputError.Deviation;
  * For outputs between 0 and 1, the last term's 1e-2 applies to the whole range (see {@link
  * OutputError#headroom}): a score of 1e-7 may be off by some percent of itself.
  *
- * <p>Quantized outputs are compared in steps. One step is a rounding; four steps in one of a
- * hundred elements are accepted, too, if the largest element of a vector stays the same. Beyond
- * that, up to ten steps are accepted as far as the CPU kernels' own output changes when every input
- * changes by one step: in the largest difference, in the share of elements, and in how often
+ * <p>Quantized outputs are compared in steps. One step is a rounding; four steps in one element of
+ * a hundred are accepted, too, if the largest element of a vector stays the same. Beyond that, up
+ * to ten steps are accepted if the CPU kernels' own output changes at least as much when every
+ * input changes by one step: by the largest difference, by the share of elements, and by how often
  * another element becomes the largest. Integer kernels round the sums of each layer to steps, and
  * two correct kernels may round differently. Other types must be equal.
  *
@@ -167,7 +167,7 @@ public record Tolerance(OptionalDouble hard) {
         };
     }
 
-    /** Returns whether an output cannot be accepted for any noise. */
+    /** Returns whether an output cannot be accepted, whatever its noise is. */
     public boolean refuses(OutputError error) {
         return !admits(error.withNoise(ANY));
     }

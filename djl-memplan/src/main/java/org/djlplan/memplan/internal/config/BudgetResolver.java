@@ -10,9 +10,9 @@ import org.djlplan.memplan.internal.machine.MemoryRoom;
 
 /**
  * Resolves the budget of one model to bytes. {@link Budget.Auto} follows the container: its limit
- * minus the memory that other processes of it use, the possible growth of the heap, and a twentieth
- * of the limit as a reserve. It changes only if the result differs from the current budget by more
- * than a tenth, because each change costs a plan.
+ * minus the memory that its other processes use, the possible growth of the heap, and a twentieth
+ * of the limit as a reserve. The budget changes only if the result differs from it by more than a
+ * tenth, because each change costs a plan.
  */
 public final class BudgetResolver {
 
@@ -36,8 +36,8 @@ public final class BudgetResolver {
 
     /**
      * @param budget as written by the user
-     * @param stockBytes memory of the stock engine for the model above the idle runtime; only
-     *     called for a percentage
+     * @param stockBytes memory of the stock engine for the model above the idle runtime; used only
+     *     for a percentage
      */
     public BudgetResolver(Budget budget, long stockBytes) {
         this(budget, stockBytes, new Machine()::memoryRoom, System::nanoTime);

@@ -57,8 +57,8 @@ public final class GivenOptions {
      * @param delegation the known delegation options; if empty, any delegation key is accepted, as
      *     when djl-delegation is absent
      * @throws IllegalArgumentException if a key under a djl-plan prefix is unknown and not
-     *     {@linkplain #warning retired} (the message names the nearest), or arguments set an option
-     *     that only the application may set (the message says how)
+     *     {@linkplain #warning retired} (the message names the nearest), or if arguments set an
+     *     option that only the application may set (the message says how)
      */
     public static GivenOptions of(
             Map<String, ?> code,

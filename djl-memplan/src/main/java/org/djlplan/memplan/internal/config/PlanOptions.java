@@ -79,7 +79,7 @@ public record PlanOptions(
         return with(threads, limited);
     }
 
-    /** Returns one of four limits between two powers of two, at most a fifth less. */
+    /** Rounds down to one of four limits between two powers of two, by at most a fifth. */
     private static long roundedDown(long bytes) {
         long step = Math.max(1, Long.highestOneBit(bytes) / 4);
         return bytes / step * step;
@@ -96,8 +96,8 @@ public record PlanOptions(
     }
 
     /**
-     * Returns these options, with a choice of operators that is awaited while the model is loaded
-     * if a model without one is not to be loaded.
+     * Returns options with which loading waits for the choice of operators, if the model must not
+     * be loaded without one; otherwise these options.
      */
     public PlanOptions awaitingDelegation() {
         String profile = delegation.getOrDefault(DELEGATION_PROFILE, BACKGROUND);

@@ -9,7 +9,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
  * Predictions while a model is loaded, for recording and planning.
  *
  * @param enabled whether there are any
- * @param inputShapes of them; empty to use those that the model describes
+ * @param inputShapes the predictions' inputs; empty for those that the model describes
  */
 public record Warmup(boolean enabled, List<InputShape> inputShapes) {
 

@@ -46,8 +46,8 @@ public record WorkerCount(int fixed) {
     }
 
     /**
-     * Returns how many passes run at once. If the engine uses several threads per pass, that is one
-     * more than the cores can hold, because it computes while the threads of another pass wait for
+     * Returns how many passes run at once. If the engine uses several threads per pass, one more
+     * pass runs than the cores can hold: it computes while the threads of another pass wait for
      * each other.
      *
      * @param threads of the engine per pass, −1 if unknown

@@ -371,7 +371,9 @@ abstract class ArithmeticArray extends NDArrayAdapter {
         return alone() ? flatten().argMax(0) : super.argMax();
     }
 
-    /** Where along an axis the first of the largest elements is; NaN is larger than all. */
+    /**
+     * Returns where along an axis the first of the largest elements is; NaN counts as the largest.
+     */
     @Override
     public NDArray argMax(int axis) {
         if (!alone()) {

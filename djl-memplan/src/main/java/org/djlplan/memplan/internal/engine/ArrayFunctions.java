@@ -10,8 +10,9 @@ import java.lang.reflect.Proxy;
 
 /**
  * The internal functions of an array: joins, indices and image resizing for arrays over buffers.
- * Other functions are those of another engine's array or, without one, the interface's defaults
- * based on these. A proxy, because the set of functions differs between versions of DJL.
+ * Other functions are those of another engine's array; without another engine they are the
+ * interface's defaults, which use these functions. It is a proxy, because the set of functions
+ * differs between versions of DJL.
  */
 final class ArrayFunctions implements InvocationHandler {
 

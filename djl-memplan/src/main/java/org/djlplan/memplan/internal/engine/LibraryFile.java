@@ -26,8 +26,8 @@ import org.djlplan.thirdparty.guava.io.ByteStreams;
 
 /**
  * The native library of TensorFlow Lite: the file in {@code TFLITE_LIBRARY_PATH}, otherwise the
- * library in a jar on the class path – {@code org.bytedeco:tensorflow-lite} or DJL's {@code
- * tflite-native-cpu} –, copied once into DJL's cache folder.
+ * library in a jar on the class path ({@code org.bytedeco:tensorflow-lite} or DJL's {@code
+ * tflite-native-cpu}), which is copied once into DJL's cache folder.
  */
 final class LibraryFile {
 
@@ -165,8 +165,8 @@ final class LibraryFile {
     }
 
     /**
-     * Gives a complete copy its name, unless another process was first: that one may have loaded
-     * its copy, and would not find the library it has loaded if the file were replaced.
+     * Gives a complete copy its name, unless another process was first. That process may have
+     * loaded its own copy, and would no longer find its library if the file were replaced.
      */
     static void name(Path part, Path copy) throws IOException {
         try {

@@ -148,7 +148,7 @@ public final class TfLiteEngineModel extends BaseModel {
         return new StrictPredictor<>(this, translator, device);
     }
 
-    /** DJL's predictor answers an empty list with an empty list, without running the model. */
+    /** Runs the model's block even on an empty list; DJL's predictor would return an empty list. */
     private static final class StrictPredictor<I, O> extends Predictor<I, O> {
 
         StrictPredictor(Model model, Translator<I, O> translator, Device device) {

@@ -64,7 +64,7 @@ public final class TfLiteEngineProvider implements EngineProvider {
         }
     }
 
-    /** Has work done as soon as somebody asks for the engine; at once if somebody has. */
+    /** Runs work when the engine is first asked for; at once if it was asked for already. */
     public static void whenAskedFor(Runnable work) {
         CompletableFuture<Void> unused = LOADING.thenRun(work);
     }

@@ -8,8 +8,8 @@ import org.djlplan.memplan.report.WeightIo;
 /**
  * The implementation of {@link BudgetReport}.
  *
- * @param delegated what a delegate runs
- * @param loading of weights in a prediction
+ * @param delegated the operators that a delegate runs
+ * @param loading how a prediction loads weights
  */
 public record BudgetReportRecord(
         long budgetBytes,

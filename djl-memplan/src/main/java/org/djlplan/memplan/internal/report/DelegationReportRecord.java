@@ -23,7 +23,7 @@ public record DelegationReportRecord(
         outputs = ImmutableList.copyOf(outputs);
     }
 
-    /** A report of a model of which nothing was measured at other shapes. */
+    /** Creates the report of a model that was not measured at other shapes. */
     public DelegationReportRecord(
             String delegate,
             int operators,

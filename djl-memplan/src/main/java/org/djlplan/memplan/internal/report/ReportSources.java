@@ -57,7 +57,7 @@ public final class ReportSources {
         }
     }
 
-    /** Returns what {@link #register} was given for the model's block. */
+    /** Returns the source that was registered for the model's block. */
     public static Optional<Supplier<PlanReport>> of(Model model) {
         forgetCollected();
         return Optional.ofNullable(SOURCES.get(new Key(model.getBlock())));

@@ -28,7 +28,7 @@ public final class ExitHook implements AutoCloseable {
         return hook;
     }
 
-    /** Removes it. If the JVM is already shutting down, the hook still runs. Idempotent. */
+    /** Removes the hook. If the JVM is already shutting down, the hook still runs. Idempotent. */
     @Override
     public void close() {
         try {
