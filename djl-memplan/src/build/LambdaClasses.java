@@ -20,9 +20,9 @@ import org.djlplan.thirdparty.asm.tree.MethodNode;
 
 /**
  * Gives each lambda and method reference of compiled classes a class in a file. The JVM otherwise
- * makes these classes at run time, at the first use of each: a first model has almost 200 of them,
- * and making them takes longer than reading them, and work of Java's compilers. Serializable
- * lambdas stay as they are. The bodies stay methods of the classes that the sources have.
+ * makes these classes at run time, at the first use of each: a first model has almost 200 of them.
+ * Making them takes longer than reading them, and occupies Java's compilers. Serializable lambdas
+ * stay as they are. The bodies stay methods of the classes that the sources have.
  *
  * <p>Usage: {@code java -cp ASM LambdaClasses.java FOLDER}. A second run changes nothing.
  */
@@ -133,9 +133,9 @@ final class LambdaClasses implements Opcodes {
     }
 
     /**
-     * Makes a lambda's body a method as others, of another name. Tools that check classes, such as
-     * ArchUnit, look for the call site of a body that they know by its name. It is gone, so they
-     * would leave out what the body uses.
+     * Renames a lambda's body, so that it looks like an ordinary method. Tools that check classes,
+     * such as ArchUnit, recognize a body by its name and look for its call site, which is gone. So
+     * they would ignore everything that the body uses.
      */
     private static void showBody(ClassNode node, Handle body) {
         for (MethodNode each : node.methods) {
@@ -217,7 +217,9 @@ final class LambdaClasses implements Opcodes {
             end(code, RETURN);
         }
 
-        /** A lambda that captures nothing has one instance, as the JVM's own has. */
+        /**
+         * A lambda that captures nothing has one instance, like a lambda class that the JVM makes.
+         */
         private void writeFactory(ClassWriter to) {
             String descriptor = Type.getMethodDescriptor(functional, captured);
             MethodVisitor code = to.visitMethod(ACC_STATIC, "make", descriptor, null, null);
@@ -254,7 +256,7 @@ final class LambdaClasses implements Opcodes {
                     INVOKESPECIAL, self.getInternalName(), "<init>", constructor(), false);
         }
 
-        /** The interface's method calls the body, with types as the body has them. */
+        /** Writes the interface's method, which calls the body with the body's types. */
         private void writeMethod(ClassWriter to) {
             MethodVisitor code =
                     to.visitMethod(ACC_PUBLIC, method, erased.getDescriptor(), null, null);

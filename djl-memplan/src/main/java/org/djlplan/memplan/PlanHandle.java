@@ -116,9 +116,9 @@ public final class PlanHandle {
     }
 
     /**
-     * Rejects predictions whose inputs have more bytes in total, from the next prediction on, so
-     * that one huge request does not exhaust the container. Rejection is an {@link
-     * InputTooLargeException}, the cause of the predictor's {@code TranslateException}.
+     * Rejects predictions whose inputs have more than this many bytes in total, from the next
+     * prediction on, so that one huge request does not exhaust the container. Rejection is an
+     * {@link InputTooLargeException}, the cause of the predictor's {@code TranslateException}.
      *
      * @param bytes the limit for the inputs that the model gets, including padding and the whole
      *     batch

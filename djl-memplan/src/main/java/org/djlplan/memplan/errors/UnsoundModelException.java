@@ -2,7 +2,7 @@ package org.djlplan.memplan.errors;
 
 /**
  * Signals that a model, or the shapes or values of its inputs, would make the engine compute with
- * sizes or positions that its kernels do not check: positions outside a tensor, sizes of no
+ * sizes or positions that its kernels do not check: positions outside a tensor, sizes of 0
  * elements, or sizes beyond this machine's memory. The message names the value and the operator. No
  * kernel ran with it.
  */

@@ -40,21 +40,21 @@ import org.slf4j.LoggerFactory;
 /**
  * Loads PyTorch models whose weights are in memory only as far as a budget has room for them.
  *
- * <p>DJL loads a model before it calls a translator factory, except to ask whether it supports some
- * types. From that call on weights are loaded into a file, if the application has set a budget by
- * then; a model whose budget is known only later is loaded twice.
+ * <p>Before DJL loads a model, it only asks the translator factory whether it supports some types.
+ * From that call on, weights are loaded into a file if the application has set a budget by then. A
+ * model whose budget is known only later is loaded twice.
  */
 final class BudgetedWeights {
 
     private static final Logger logger = LoggerFactory.getLogger(BudgetedWeights.class);
 
-    /** Weights may be slightly larger than their archive, which may have fewer bits for some. */
+    /** Weights may be slightly larger than their archive, which may store some in fewer bits. */
     private static final long SLACK_BYTES = 64 << 20;
 
     /** Addresses for weights of unknown size. */
     private static final long ANY_BYTES = 16L << 30;
 
-    /** A longer load has failed without notice. */
+    /** A load that takes longer is assumed to have failed without notice. */
     private static final Duration LONGEST_LOAD = Duration.ofMinutes(10);
 
     /** Denominator: layers with more than this fraction of the budget are sliced. */
@@ -86,14 +86,14 @@ final class BudgetedWeights {
      * A load that has been announced.
      *
      * @param file for its weights
-     * @param limit ends the load if it takes too long; empty if no thread is to be had for that
+     * @param limit ends the load if it takes too long; empty if no thread could be started for that
      */
     private record Expected(WeightFile file, Optional<Future<?>> limit) {}
 
     /** A block that DJL loaded, with its weights in a file. */
     record Early(Block block, WeightFile file) {
 
-        /** Frees all of it. */
+        /** Frees both. */
         void close() {
             free(block);
             file.close();
@@ -115,8 +115,8 @@ final class BudgetedWeights {
 
     /**
      * Announces that this thread is about to load a model: its weights will be loaded into a file
-     * if the application sets a budget, and if this process has a PyTorch engine already, or no
-     * other engine that could load the model.
+     * if the application sets a budget, and if PyTorch's engine is loaded already, or is the only
+     * engine of this process.
      *
      * @param given options set by the application's code
      */
@@ -141,8 +141,8 @@ final class BudgetedWeights {
     }
 
     /**
-     * Ends an announced load of this thread that has failed, of which DJL tells nobody. Costs
-     * almost nothing if none is announced.
+     * Ends an announced load of this thread that has failed, because DJL does not report the
+     * failure. Costs almost nothing if no load is announced.
      */
     static void expectNone() {
         if (EXPECTING.get() > 0) {
@@ -336,7 +336,9 @@ final class BudgetedWeights {
                 .file();
     }
 
-    /** A window has room for several slices, and for the other memory of a model. */
+    /**
+     * Returns a size at which a window has room for several slices and the model's other memory.
+     */
     private static long sliceBytes(long budget) {
         return Math.max(1 << 20, budget / SLICES_IN_BUDGET);
     }
@@ -370,8 +372,8 @@ final class BudgetedWeights {
     /**
      * Returns the resolver of a budget.
      *
-     * @param modelBytes of the weights; stock is assumed to take a fifth more, as djl-serving
-     *     estimates
+     * @param modelBytes size of the weights; the stock engine is assumed to take a fifth more, as
+     *     djl-serving estimates
      */
     static BudgetResolver resolver(Budget budget, long modelBytes) {
         return new BudgetResolver(budget, Math.max(1, modelBytes / 5 * 6));

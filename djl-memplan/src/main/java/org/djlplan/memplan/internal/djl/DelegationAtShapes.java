@@ -31,13 +31,16 @@ final class DelegationAtShapes implements ShapeChooser, AutoCloseable {
     private boolean closed;
 
     /**
-     * A mix of shapes for which a provider chooses. Guarded by the delegation; its own lock is held
-     * while a choice is passed on, so that the latest one stays.
+     * A mix of shapes for which a provider chooses. Guarded by the delegation; the request's own
+     * lock is held while a choice is passed on, so that the latest choice stays.
      */
     private static final class Request {
         private final ShapeMix mix;
 
-        /** Empty until the provider has begun, and its first choice serves if it is verified. */
+        /**
+         * Empty until the provider has begun and, if its first choice is verified, this choice
+         * serves.
+         */
         private Optional<DelegationProvider.Choosing> choosing = Optional.empty();
 
         /** Whether the model has a verified choice, or the provider has none. */
@@ -79,7 +82,7 @@ final class DelegationAtShapes implements ShapeChooser, AutoCloseable {
             latest = Optional.of(request);
         }
         try {
-            // It may take long, as an interpreter is built if there is a result already.
+            // It may take long, because an interpreter is built if there is a result already.
             DaemonThreads.make(() -> choose(request, before), "djl-plan-other-shapes").start();
         } catch (OutOfMemoryError e) {
             logger.debug("no thread is to be had", e);
@@ -155,8 +158,8 @@ final class DelegationAtShapes implements ShapeChooser, AutoCloseable {
     }
 
     /**
-     * Passes a choice on if it is verified, or replaces one that was passed on and proved wrong.
-     * The caller holds the request's lock.
+     * Passes a choice on if it is verified, or if an earlier choice, which serves now, proved
+     * wrong. The caller holds the request's lock.
      */
     private void use(Request request, DelegationChoice choice) {
         boolean verified = choice.origin() != Origin.UNVERIFIED;

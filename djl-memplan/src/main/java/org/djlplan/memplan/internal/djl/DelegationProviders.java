@@ -14,7 +14,7 @@ final class DelegationProviders {
 
     private static final Logger logger = LoggerFactory.getLogger(DelegationProviders.class);
 
-    /** More than anybody has: a class path that cannot be read ends, too. */
+    /** More modules than anybody has; ends the search if the class path cannot be read. */
     private static final int MOST = 16;
 
     private static final AtomicBoolean WARNED = new AtomicBoolean();
@@ -22,9 +22,9 @@ final class DelegationProviders {
     private DelegationProviders() {}
 
     /**
-     * Returns those that a class loader sees and that fit this class. One that does not – of
-     * another copy of djl-plan, where an application brings djl-memplan alone and its container has
-     * both modules – is not used, which one warning tells.
+     * Returns the modules that a class loader sees and that fit this class. A module of another
+     * copy of djl-plan does not fit, for example if an application brings only djl-memplan and its
+     * container has both modules. It is not used, and one warning says so.
      */
     static ImmutableList<DelegationProvider> of(ClassLoader loader) {
         ImmutableList.Builder<DelegationProvider> all = ImmutableList.builder();

@@ -15,10 +15,10 @@ import org.slf4j.LoggerFactory;
 /**
  * Gives the session of an ONNX model our allocator when DJL creates it.
  *
- * <p>DJL loads a model before it calls a translator factory, except to ask whether it supports some
- * types. If the thread asks for ONNX Runtime's engine after that call, the next session that it
+ * <p>Before DJL loads a model, it only asks the translator factory whether it supports some types.
+ * If the thread asks for ONNX Runtime's engine after that call, the next session that the thread
  * creates is expected to be the model's. Until the first ONNX model is loaded, a provider of ours
- * in the place of the engine's notices that request.
+ * replaces the engine's and notices the request for the engine.
  */
 final class ExpectedSession {
 
@@ -32,12 +32,14 @@ final class ExpectedSession {
 
     private static volatile boolean tableReplaced;
 
-    /** Whether the first session cannot be expected. Later ones can, if that model is planned. */
+    /**
+     * Whether the first session cannot be expected. Later ones can, if the first model is planned.
+     */
     private static volatile boolean unnoticed;
 
     private ExpectedSession() {}
 
-    /** Provides the engine as before, and tells when a thread that loads a model asks for it. */
+    /** Provides the engine as before, and notices when a thread that loads a model asks for it. */
     private record NoticingProvider(EngineProvider inner) implements EngineProvider {
 
         @Override
@@ -110,7 +112,7 @@ final class ExpectedSession {
         logger.debug("ONNX models are loaded twice", problem);
     }
 
-    /** Prepares for models to come. The allocator is attached. */
+    /** Prepares for later models; the allocator is already attached. */
     static synchronized void prepare(OrtBinding binding) {
         if (tableReplaced) {
             return;
@@ -139,8 +141,9 @@ final class ExpectedSession {
     }
 
     /**
-     * Returns the session that this thread has created with our allocator since then. From now on
-     * DJL asks the engine's own provider: ours would retain its class loader.
+     * Returns the session that this thread has created with our allocator since {@link
+     * #expect(Map)}. From now on DJL asks the engine's own provider, because ours would retain
+     * djl-plan's class loader.
      */
     static Optional<OrtAllocator.Arrived> arrived() {
         boolean announced = ANNOUNCED.get() != null;

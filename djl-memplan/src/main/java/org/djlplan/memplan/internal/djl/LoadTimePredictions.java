@@ -37,7 +37,8 @@ public final class LoadTimePredictions {
     private LoadTimePredictions() {}
 
     /**
-     * Predicts; if the model cannot, its first prediction is left to the user, with one warning.
+     * Predicts with zeros. If the model cannot, logs one warning, and leaves the first prediction
+     * to the user.
      *
      * @param given the inputs; empty for those that the model describes
      * @throws TranslateException if the model's budget cannot be met, and is not best-effort
@@ -60,8 +61,9 @@ public final class LoadTimePredictions {
     }
 
     /**
-     * Predicts once with zeros; returns whether the budget sufficed. A model that does not accept
-     * the inputs is left to its first prediction, with one warning.
+     * Predicts once with zeros; returns whether the budget sufficed. If the model does not accept
+     * the inputs, logs one warning and returns true: its first prediction will show whether the
+     * budget suffices.
      */
     static boolean fits(Model model, List<InputShape> inputs) {
         try {

@@ -60,8 +60,8 @@ public final class ModelDelegation implements ServedDelegation {
     }
 
     /**
-     * Returns a model to be measured on the user's request, as a load with the same options
-     * measures it. The engine must be loaded.
+     * Returns a model to be measured on the user's request, in the same way as a load with the same
+     * options does. The engine must be loaded.
      *
      * @param file a {@code .tflite} model
      * @param options with which it will be loaded
@@ -99,7 +99,7 @@ public final class ModelDelegation implements ServedDelegation {
         try {
             return "TFLite " + EngineLibrary.loaded().version();
         } catch (UnplannableException e) {
-            // It will be warned of.
+            // A later warning names the problem.
             return "TFLite";
         }
     }
@@ -127,7 +127,10 @@ public final class ModelDelegation implements ServedDelegation {
         return started.first();
     }
 
-    /** Stored results for the shapes in the file only are those of predictions with these. */
+    /**
+     * Returns false also if results are stored only for the shapes in the file, because earlier
+     * predictions then had no other shapes.
+     */
     @Override
     public boolean expectsOtherShapes() {
         return expectsOtherShapes;

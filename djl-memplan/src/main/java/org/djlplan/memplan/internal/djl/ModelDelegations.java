@@ -14,8 +14,8 @@ import org.djlplan.memplan.spi.DelegationProvider;
 /**
  * Creates the delegation of one model, each time that the model is opened.
  *
- * @param file the model's
- * @param options the model's, for its number of threads
+ * @param file of the model
+ * @param options of the model, with its number of threads
  * @param provider chooses the delegated operators; empty to delegate none
  * @param progress shows how far the measurement is
  */

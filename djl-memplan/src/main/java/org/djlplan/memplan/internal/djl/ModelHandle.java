@@ -15,8 +15,8 @@ import org.djlplan.memplan.report.PlanReport;
 
 /**
  * The handle of one loaded model: reports what was planned, and changes what can be changed while
- * the model serves. {@link ReportSources#register} keeps it by the model's block. A handle that
- * only reports is that of a model that runs as stock. Called by any thread.
+ * the model serves. {@link ReportSources#register} stores it by the model's block. The handle of a
+ * model that runs as stock only reports. Called by any thread.
  */
 @FunctionalInterface
 public interface ModelHandle extends Supplier<PlanReport> {
@@ -46,14 +46,14 @@ public interface ModelHandle extends Supplier<PlanReport> {
 
     /**
      * Records the allocations of the next prediction, for {@link #allocations}. Has no effect for
-     * engines whose allocations are recorded anyway, or are in no recording.
+     * engines whose allocations are always recorded, or never.
      */
     default void recordNext() {}
 
     /**
-     * Returns the plan of the allocations of a PyTorch model's predictions, of several plans the
-     * one with the largest arena, or a plan of a recorded prediction of an ONNX Runtime model,
-     * which is not used; empty before there is a plan, and for TensorFlow Lite.
+     * Returns a plan of allocations: for a PyTorch model, of its plans the one with the largest
+     * arena; for an ONNX Runtime model, a plan of a recorded prediction, which is not used. Empty
+     * before there is a plan, and for TensorFlow Lite.
      */
     default Optional<EvaluatedPlan> allocations() {
         return Optional.empty();
@@ -65,8 +65,8 @@ public interface ModelHandle extends Supplier<PlanReport> {
     }
 
     /**
-     * Returns which weights of a model with a budget are in memory when; empty if all weights
-     * always are, or nothing is planned yet.
+     * Returns, for a model with a budget, when each of its weights is in memory; empty if all
+     * weights always are, or nothing is planned yet.
      */
     default Optional<ResidentWeights> residentWeights() {
         return Optional.empty();
@@ -81,7 +81,8 @@ public interface ModelHandle extends Supplier<PlanReport> {
      * Plans a model that has a budget for another one, from the next prediction on. On any error
      * the budget stays as it was.
      *
-     * @throws BudgetTooSmallException if the model cannot run in it, and has to
+     * @throws BudgetTooSmallException if the model cannot run in it, and the budget is not
+     *     best-effort
      * @throws java.io.UncheckedIOException if files that the budget needs cannot be made
      * @throws IllegalStateException if the model is closed
      */

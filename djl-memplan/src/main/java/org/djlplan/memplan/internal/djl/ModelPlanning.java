@@ -47,8 +47,8 @@ public final class ModelPlanning {
      * @param given options set by the application's code
      * @param arguments DJL's arguments of the model
      * @param progress display of the measurement for delegation
-     * @throws IllegalArgumentException if an option is unknown, has an invalid value, or arguments
-     *     set an option that only the application may set
+     * @throws IllegalArgumentException if an option is unknown or has an invalid value, or if
+     *     arguments set an option that only the application may set
      */
     public ModelPlanning(
             Map<String, ?> given, Map<String, ?> arguments, Optional<Progress> progress) {
@@ -77,7 +77,7 @@ public final class ModelPlanning {
         }
     }
 
-    /** Returns those that are strings: applications may store other values there, too. */
+    /** Returns the properties that are strings; applications may store other values there, too. */
     private static Map<String, String> systemProperties() {
         Properties properties = System.getProperties();
         Map<String, String> strings = new HashMap<>();
@@ -158,7 +158,7 @@ public final class ModelPlanning {
      * Returns a planned block for a model that is being loaded: from the block factory that the
      * options name, or from the model's TorchScript file.
      *
-     * @throws IOException if the file cannot be loaded, or the model must be planned and cannot be
+     * @throws IOException if the file cannot be loaded, or if the model must be planned but cannot
      */
     public Block newBlock(Model model, Path modelPath, Map<String, ?> arguments)
             throws IOException {
@@ -222,8 +222,8 @@ public final class ModelPlanning {
      * Makes the model run in planned memory, or leaves it unchanged and logs why.
      *
      * @return whether the model is planned now
-     * @throws TranslateException if the model's budget cannot be met, or the model must be planned
-     *     and cannot be
+     * @throws TranslateException if the model's budget cannot be met, or if the model must be
+     *     planned but cannot be
      */
     public boolean plan(Model model) throws TranslateException {
         try {
@@ -297,7 +297,10 @@ public final class ModelPlanning {
         }
     }
 
-    /** Returns why the choice of delegated operators is not verified; empty if it is, or is off. */
+    /**
+     * Returns why the choice of delegated operators is not verified; empty if it is, or if
+     * delegation is off.
+     */
     private static Optional<String> unverified(Model model) {
         return PlanReport.of(model)
                 .flatMap(PlanReport::delegation)

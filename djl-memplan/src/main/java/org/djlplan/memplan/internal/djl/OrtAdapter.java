@@ -48,8 +48,8 @@ final class OrtAdapter {
     }
 
     /**
-     * Returns the file that the engine loaded, by the engine's own rule; empty if there is none, as
-     * the model came from a stream.
+     * Returns the file that the engine loaded, by the engine's own rule; empty if the model came
+     * from a stream.
      */
     Optional<Path> file() {
         Path folder = model.getModelPath();
@@ -105,8 +105,8 @@ final class OrtAdapter {
     }
 
     /**
-     * Makes sessions to come use the environment's allocator, and no memory patterns; or the
-     * engine's own, with patterns, as is its default.
+     * Makes later sessions use the environment's allocator without memory patterns or, if {@code
+     * on} is false, the engine's own allocator with patterns, which is the engine's default.
      */
     void useEnvironmentAllocator(boolean on) throws ReflectiveOperationException {
         OrtBinding.useEnvironmentAllocator(options, on);
@@ -124,7 +124,7 @@ final class OrtAdapter {
         return binding.createSession(file, options);
     }
 
-    /** Returns a block of the engine's, which owns the session and is closed with the model. */
+    /** Returns a block of the engine that owns the session and is closed with the model. */
     Block newBlock(Object session) throws ReflectiveOperationException {
         NDManager manager = model.getNDManager();
         for (Constructor<?> constructor : model.getBlock().getClass().getConstructors()) {

@@ -73,9 +73,9 @@ final class OrtBinding {
     }
 
     /**
-     * Gives the binding the table of functions through which sessions are expected.
+     * Replaces the binding's table of functions by ours, which notices new sessions.
      *
-     * @return whether there is one
+     * @return whether there is such a table
      * @throws ReflectiveOperationException if the binding is not as we know it
      */
     boolean replaceTable() throws ReflectiveOperationException {
@@ -86,7 +86,7 @@ final class OrtBinding {
         return table.isPresent();
     }
 
-    /** Makes sessions to come use the environment's allocator, or not. */
+    /** Makes later sessions use the environment's allocator, or not. */
     static void useEnvironmentAllocator(Object options, boolean on)
             throws ReflectiveOperationException {
         options.getClass()

@@ -24,8 +24,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Makes a model of ONNX Runtime predict in arenas that all models share. A session gets its
- * allocator when it is created. If DJL created one without our allocator, it is closed and created
- * again.
+ * allocator when it is created. If DJL created a session without our allocator, it is closed and
+ * created again.
  */
 final class OrtPlanning {
 
@@ -77,7 +77,8 @@ final class OrtPlanning {
     }
 
     /**
-     * Gives a model whose session has our allocator one of the engine's own.
+     * Replaces a model's session that has our allocator by a session with the engine's own
+     * allocator.
      *
      * @throws TranslateException if it cannot be loaded again
      */
@@ -99,7 +100,7 @@ final class OrtPlanning {
             throws ReflectiveOperationException, TranslateException {
         Block stock = model.getBlock();
         adapter.useEnvironmentAllocator(true);
-        // The stock session is closed first, so that two never are in memory at once.
+        // The stock session is closed first, so that two are never in memory at once.
         close((AutoCloseable) stock);
         ProcessMemory.trim();
         OrtMemory memory;

@@ -54,7 +54,7 @@ final class ParameterMove {
         return initialised;
     }
 
-    /** Returns the initialized parameters, in their order, those with the same array together. */
+    /** Returns the initialized parameters in order, grouped by the array that they share. */
     private static List<List<Parameter>> byArray(Block block) {
         List<List<Parameter>> all = new ArrayList<>();
         // Arrays are equal if their content is.

@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
 /**
  * A forward pass in planned memory. For an imperative block, the last use of each array is recorded
  * first, unless a recording of other shapes can be used. After that, and for other blocks at once,
- * the allocations are recorded; later passes are placed.
+ * the allocations are recorded; later passes allocate at planned places.
  *
  * <p>Gradients are off during the pass. DJL's engine switches them off only on the thread that
  * initializes it; on other threads, recorded gradients would keep each intermediate alive until the
@@ -68,7 +68,8 @@ final class PlannedForward implements InferencePass {
         }
         boolean changed =
                 settings.recordsGradients()
-                        // A virtual thread may continue on another thread before they are reset.
+                        // A virtual thread may continue on another thread before the settings are
+                        // reset.
                         && !VirtualThreads.isCurrent()
                         && inputs.stream().noneMatch(NDArray::hasGradient);
         if (!changed) {
@@ -84,8 +85,9 @@ final class PlannedForward implements InferencePass {
 
     /**
      * Returns whether all inputs are arrays of numbers, and the first is not in a GPU's memory.
-     * Otherwise, or if an input is closed, the engine says what is wrong or does without it. Shapes
-     * are not asked for: where predictions seldom have the same, nobody needs them.
+     * Otherwise, or if an input is closed, the pass runs as stock: the engine accepts the inputs,
+     * or reports what is wrong. Does not read the shapes, because a model whose shapes rarely
+     * repeat does not need them.
      */
     private static boolean areTensorsInMemory(NDList inputs) {
         try {
@@ -102,7 +104,7 @@ final class PlannedForward implements InferencePass {
         }
     }
 
-    /** Runs a pass without a plan; that of a model with a budget still takes its turn. */
+    /** Runs a pass without a plan; the pass of a model with a budget still takes its turn. */
     private NDList asStock(
             ParameterStore parameters, NDList inputs, Optional<PairList<String, Object>> params) {
         memory.countUnplanned();

@@ -15,14 +15,15 @@ import org.djlplan.memplan.internal.runtime.torch.TorchPrediction;
 
 /**
  * One call of a predictor and its resources: it lives until the call's manager, and with it the
- * arrays of the call, is closed. DJL closes temporary resources, as which this is registered, after
- * all others; so arrays that are open when this is closed outlive the call.
+ * arrays of the call, is closed. It is a temporary resource of the manager, and DJL closes these
+ * last; so arrays that are still open then outlive the call.
  */
 final class PredictionScope implements NDResource {
 
     /**
-     * The current scope of a thread, in an array of one. Of the JDK's own types and weak, because
-     * threads outlive applications; a manager keeps its scope until it is closed.
+     * The current scope of a thread, in an array with one element. It has only the JDK's own types
+     * and is weak, because threads outlive applications; the call's manager keeps the scope until
+     * it is closed.
      */
     private static final ThreadLocal<Reference<?>[]> CURRENT = new ThreadLocal<>();
 
@@ -100,7 +101,7 @@ final class PredictionScope implements NDResource {
         }
     }
 
-    /** Returns this thread's array of one. */
+    /** Returns this thread's array in {@link #CURRENT}. */
     private static Reference<?>[] place() {
         Reference<?>[] place = CURRENT.get();
         return place == null ? newPlace() : place;
@@ -131,7 +132,9 @@ final class PredictionScope implements NDResource {
         return open().isPresent();
     }
 
-    /** Returns a task for another thread that belongs to this thread's current predictor call. */
+    /**
+     * Returns a task that another thread can run as part of this thread's current predictor call.
+     */
     static <T> Supplier<T> carried(Supplier<T> task) {
         Reference<?> carried = place()[0];
         if (carried == null) {

@@ -56,9 +56,10 @@ final class PredictorForward implements InferencePass {
     }
 
     /**
-     * The stores of predictors. Each predictor has its own store, which no other code gets;
-     * inspecting the stack for each pass would be slow. Loaded at the first pass that no {@link
-     * PredictionScope} surrounds.
+     * The parameter stores of predictors. Each predictor has its own store, which no other code
+     * gets, so a known store identifies a predictor without inspecting the stack for each pass,
+     * which would be slow. This class is loaded at the first pass that no {@link PredictionScope}
+     * surrounds.
      */
     private static final class PredictorStores {
 

@@ -71,7 +71,7 @@ final class PyTorchPlanning {
 
     /**
      * Replaces a model's block. {@link Model#setBlock} also resets the state "loaded", so that
-     * training would keep frozen parameters frozen; that is undone.
+     * training would keep frozen parameters frozen; this method restores the state.
      */
     static void replaceBlock(Model model, Block block) {
         if (!(model instanceof BaseModel)) {
@@ -289,7 +289,7 @@ final class PyTorchPlanning {
         return !(block instanceof SymbolBlock);
     }
 
-    /** A layer in slices makes other allocations. */
+    /** The size of slices is part of the key, because a sliced layer makes other allocations. */
     private StoreKey key(
             Model model,
             Block block,

@@ -167,7 +167,8 @@ public final class ScopedTranslator implements InvocationHandler {
     }
 
     /**
-     * TensorFlow Lite's passes leave nothing behind when a call ends, except possibly their place.
+     * Opens a scope, except for TensorFlow Lite without a limit of predictions, because its passes
+     * leave nothing behind when a call ends.
      */
     private void begin(Object callContext) {
         if (callContext instanceof TranslatorContext context) {

@@ -100,7 +100,7 @@ public final class SharedModels {
     /**
      * The same for selected models of any class loader. Returns whether a model was closed.
      *
-     * @param some which ones
+     * @param some selects the models
      */
     public boolean closeUnused(Predicate<Model> some) {
         boolean closed = false;
@@ -218,7 +218,10 @@ public final class SharedModels {
             }
         }
 
-        /** The model is kept for another user until then, unless it is closed before. */
+        /**
+         * Keeps an unused model for another user for the grace period; returns false if it cannot
+         * be closed later.
+         */
         private boolean closeLater(ZooModel<?, ?> unused) {
             kept = unused;
             WeakReference<Users> these = new WeakReference<>(this);

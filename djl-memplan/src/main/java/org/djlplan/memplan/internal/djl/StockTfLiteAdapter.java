@@ -135,8 +135,8 @@ final class StockTfLiteAdapter implements TfLiteAdapter {
     }
 
     /**
-     * Returns the file of a model that the engine has open, or empty if it was not loaded from one
-     * or under a name that the model does not know any more.
+     * Returns the file of a model that the engine has open, or empty if it was not loaded from a
+     * file, or the model no longer knows the file's name.
      */
     static Optional<Path> fileOf(Model model) {
         Path folder = model.getModelPath();
@@ -155,8 +155,9 @@ final class StockTfLiteAdapter implements TfLiteAdapter {
     }
 
     /**
-     * The order in which {@code TfLiteModel.findModelFile} looks. Given a file instead of a folder,
-     * it names the model by the file's name less five characters: {@code MobileFaceNet.t}.
+     * Returns the names that {@code TfLiteModel.findModelFile} tries, in order. For a file instead
+     * of a folder, the engine names the model after the file, without the name's last five
+     * characters: {@code MobileFaceNet.t}.
      */
     private static List<String> candidates(String name, Path folder) {
         String folderName = folder.toAbsolutePath().getFileName().toString();
@@ -169,8 +170,8 @@ final class StockTfLiteAdapter implements TfLiteAdapter {
     }
 
     /**
-     * Whether the file is mapped by this process. The engine maps the file it loads, so another
-     * file that only has the right name – beside one that was loaded with a prefix – is not.
+     * Returns whether this process maps the file. The engine maps the file it loads, so a file that
+     * only has the right name, beside one that was loaded with a prefix, is not mapped.
      */
     private static boolean isMapped(Path file) {
         try (Stream<String> mappings = Files.lines(MAPPINGS, StandardCharsets.ISO_8859_1)) {

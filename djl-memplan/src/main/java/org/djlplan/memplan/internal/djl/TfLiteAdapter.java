@@ -35,7 +35,7 @@ interface TfLiteAdapter {
 
     /**
      * Returns the file of a model that the engine has open, or empty if it was not loaded from a
-     * file, or the model no longer knows its name.
+     * file, or the model no longer knows the file's name.
      */
     static Optional<Path> fileOf(Model model) {
         return isOwn(model) ? ((TfLiteEngineModel) model).file() : StockTfLiteAdapter.fileOf(model);
@@ -88,12 +88,12 @@ interface TfLiteAdapter {
      */
     DataType dataType(ElementType type);
 
-    /** Returns inputs in the order of the file, given as the model's user has them. */
+    /** Converts inputs from the user's order to the file's. */
     default NDList toModel(NDList inputs) {
         return inputs;
     }
 
-    /** Returns outputs as the model's user has them, given in the order of the file. */
+    /** Converts outputs from the file's order to the user's. */
     default NDList fromModel(NDList outputs) {
         return outputs;
     }

@@ -42,7 +42,7 @@ final class TfLitePlanning {
     private final Optional<Progress> progress;
 
     /**
-     * @param provider chooses what is delegated; empty for nothing
+     * @param provider chooses the delegated operators; empty to delegate none
      * @param progress shows how far the measurement for delegation is
      */
     TfLitePlanning(
@@ -139,7 +139,7 @@ final class TfLitePlanning {
         }
     }
 
-    /** An inference without a free interpreter would have to wait anyway. */
+    /** At most one per interpreter: further inferences would have to wait anyway. */
     private Optional<Workers> workers() {
         WorkerCount wanted = options.workers();
         return wanted.isOff()

@@ -74,8 +74,8 @@ final class VerifiedForward implements InferencePass {
     }
 
     /**
-     * Closes the arrays of a stock pass that belong to the call. What both passes return, such as a
-     * parameter, is not the pass's own.
+     * Closes the arrays of a stock pass that belong to the call. An array that both passes return,
+     * such as a parameter, does not belong to the stock pass.
      *
      * @param kept inputs, and outputs of the planned pass
      */

@@ -36,8 +36,8 @@ final class BlockRecorder {
     private BlockRecorder() {}
 
     /**
-     * Records a pass that is run once more if that fails. Arrays are closed as soon as they are
-     * known to be unused, so it needs less memory than a pass in DJL.
+     * Records a pass that is run once more if recording fails. Arrays are closed as soon as they
+     * are known to be unused, so the pass needs less memory than in DJL.
      *
      * @param byTree whether child blocks are known to be pure
      */

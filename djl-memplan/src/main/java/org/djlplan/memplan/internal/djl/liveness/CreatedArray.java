@@ -85,7 +85,7 @@ final class CreatedArray {
     }
 
     /**
-     * Closes it if it exists for this pass only, and returns whether that is so.
+     * Closes it if it exists for this pass only; returns false if it does not.
      *
      * @param root the call's manager
      */
@@ -107,7 +107,7 @@ final class CreatedArray {
         return closed;
     }
 
-    /** Returns whether it has memory: nobody has closed it. */
+    /** Returns whether it has memory, because nobody has closed it. */
     boolean isAlive() {
         return !closed && !array.isReleased();
     }

@@ -58,7 +58,10 @@ final class CreatedArrays {
         since(first).forEach(CreatedArray::keep);
     }
 
-    /** Excludes arrays from a number on from closing whose owner is not one of the call's. */
+    /**
+     * Excludes arrays from a number on from closing if their owner is not one of the call's
+     * managers.
+     */
     void keepElsewhereSince(int first) {
         since(first).forEach(created -> created.keepUnlessWithin(root));
     }
@@ -82,7 +85,8 @@ final class CreatedArrays {
     }
 
     /**
-     * Closes the arrays that are not needed; if these are too few, after a garbage collection.
+     * Closes the arrays that are not needed; if that frees too little, again after a garbage
+     * collection.
      *
      * @param needed tells whether the block may use an array
      */

@@ -6,8 +6,8 @@ import java.util.Optional;
 
 /**
  * Detects arrays in Java direct buffers. Only the array object keeps the buffer from being
- * garbage-collected, while a view of the array keeps only the engine's tensor, so closing the array
- * before its views would leave them in freed memory. Such arrays are never closed early.
+ * garbage-collected; a view of the array keeps only the engine's tensor. Closing the array before
+ * its views would leave the views in freed memory. Such arrays are never closed early.
  */
 final class DirectBuffers {
 

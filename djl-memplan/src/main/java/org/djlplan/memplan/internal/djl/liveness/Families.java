@@ -15,10 +15,10 @@ import org.djlplan.thirdparty.guava.cache.CacheBuilder;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
- * Recordings that are used for inputs of other shapes. The operations of a block rarely depend on
- * the sizes of an array, but on its element type and number of dimensions; if they depend on sizes,
- * then mostly on which of them are 1. So inputs of the same element types and ranks form a
- * <em>family</em>, which shares recordings; preferred are those whose inputs have ones in the same
+ * Recordings that are used for inputs of other shapes. The operations of a block depend on the
+ * element type and the number of dimensions of an array, but rarely on its sizes, and then mostly
+ * on which of these are 1. So inputs of the same element types and ranks form a <em>family</em>,
+ * which shares recordings. It prefers recordings whose inputs have sizes of 1 in the same
  * positions.
  *
  * <p>If there is no recording, a block that may be run any number of times is run on
@@ -132,8 +132,8 @@ final class Families {
     }
 
     /**
-     * Returns types to try, with the same ones and at most two thirds of the size, the smallest
-     * first.
+     * Returns types to try, with dimensions of 1 in the same positions and at most two thirds of
+     * the size, the smallest first.
      */
     private static List<List<ArrayType>> smaller(List<ArrayType> types) {
         List<List<ArrayType>> smaller = new ArrayList<>();

@@ -31,11 +31,11 @@ import org.slf4j.LoggerFactory;
  * outputs, and arrays that the block stores in its fields or attaches elsewhere are never closed.
  * Thread-safe.
  *
- * <p>The first pass should take no more memory than later ones. The methods, in order: it uses a
- * recording of other shapes, which is checked less strictly and may cost memory and a repetition,
- * but never wrong results; a block of DJL's own classes is recorded in advance, on small inputs;
- * the recorded pass closes arrays between child blocks; and it closes unreachable arrays. All of
- * this is only for pure blocks.
+ * <p>The first pass should take no more memory than later ones. For pure blocks there are four
+ * methods, in this order. The pass follows a recording of other shapes, which is checked less
+ * strictly: it may cost memory and a repetition, but never makes results wrong. A block of DJL's
+ * own classes is recorded in advance, on small inputs. The recorded pass closes arrays between
+ * child blocks. Last, it closes unreachable arrays.
  */
 public final class LivenessExecutor {
 
@@ -142,8 +142,8 @@ public final class LivenessExecutor {
 
     /**
      * Prepares for a pass: the first pass for inputs of its types can follow a recording of other
-     * shapes. For a block of DJL's own classes there always is one, because it is run on small
-     * inputs of zeros here. The arguments are those of {@link #forward}, which also does this.
+     * shapes. A block of DJL's own classes is run on small inputs of zeros here, if it has no such
+     * recording. The arguments are those of {@link #forward}, which also does this.
      */
     public void prepare(ParameterStore store, NDList inputs, PairList<String, Object> params) {
         ForwardPass pass = new ForwardPass(store, inputs, Optional.ofNullable(params));

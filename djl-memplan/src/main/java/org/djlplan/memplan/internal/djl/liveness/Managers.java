@@ -9,8 +9,8 @@ public final class Managers {
 
     /**
      * Returns whether an array has the same owner after a pass, as far as its lifetime is
-     * concerned. It has not if user code has attached it elsewhere so that it lives on. It may have
-     * moved to the call's manager, or to the parent of a scope that has ended, as results do.
+     * concerned: false if user code has attached it elsewhere, so that it lives on. Results may
+     * move to the call's manager, or to the parent of a scope that has ended.
      *
      * @param created the array's manager when it was created
      * @param current its manager now

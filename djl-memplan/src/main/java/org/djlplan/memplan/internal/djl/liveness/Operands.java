@@ -48,7 +48,9 @@ final class Operands {
         return opaque;
     }
 
-    /** Returns whether an object is of a kind that contains no arrays, or only in known places. */
+    /**
+     * Returns whether an object is of a kind that contains arrays in known places only, or none.
+     */
     static boolean understood(Object object) {
         return object == null
                 || object instanceof NDArray

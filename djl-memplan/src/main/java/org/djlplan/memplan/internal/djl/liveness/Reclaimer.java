@@ -5,12 +5,13 @@ import java.util.function.IntSupplier;
 
 /**
  * Decides when a garbage collection is worthwhile to find unreachable arrays of a pass: when the
- * memory allocated since the last one exceeds a fraction of all memory allocated so far. So, above
- * the memory in use, unreachable arrays take at most that fraction of the memory in DJL, and the
- * number of collections grows with the logarithm of the pass's size.
+ * memory allocated since the last one exceeds a fraction of all memory allocated so far. So
+ * unreachable arrays take, in addition to the memory in use, at most that fraction of the memory
+ * that the pass takes in DJL. The number of collections grows with the logarithm of the pass's
+ * size.
  *
- * <p>The JVM may be configured not to collect on demand, or have a heap that takes long, so a few
- * futile collections, or a single long one, end this.
+ * <p>The JVM may be configured not to collect on demand, or a large heap may take long. So there
+ * are no more collections after a few futile ones, or after a single long one.
  */
 final class Reclaimer {
 
@@ -19,7 +20,7 @@ final class Reclaimer {
 
     private static final int SHARE = 5;
 
-    /** Number of arrays in use at a time in any block. */
+    /** Number of arrays that any block may have in use at a time. */
     private static final int IN_USE = 3;
 
     private static final int MOST_FUTILE = 3;

@@ -23,7 +23,8 @@ public final class RecordedBlocks {
      * @param block an initialized block of an engine that has NDArray operations
      * @param manager of that engine; nothing is left attached to it
      * @param inputTypes element types and shapes of the inputs
-     * @throws IllegalArgumentException if there are no inputs, or of a type that DJL does not have
+     * @throws IllegalArgumentException if there are no inputs, or one has a type that DJL does not
+     *     have
      * @throws IllegalStateException if the block cannot be recorded; the message says why
      */
     public static BlockRecording record(

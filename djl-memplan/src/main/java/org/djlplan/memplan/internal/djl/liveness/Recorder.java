@@ -275,7 +275,7 @@ final class Recorder implements CreationScope.Listener {
         return created.count();
     }
 
-    /** Returns the arrays that were created after the first so many. */
+    /** Returns the arrays that were created after the first {@code count}. */
     List<NDArray> createdSince(int count) {
         List<NDArray> arrays = new ArrayList<>();
         for (CreatedArray each : created.since(count)) {

@@ -11,7 +11,7 @@ import java.util.function.Supplier;
  * uses them.
  *
  * @param store of the parameters
- * @param recorder records closings, and keeps open what must stay open for other reasons
+ * @param recorder records closings, and keeps arrays open that must stay open for other reasons
  */
 record TreePass(ParameterStore store, Recorder recorder) {
 

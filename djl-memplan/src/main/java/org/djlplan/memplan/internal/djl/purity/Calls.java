@@ -58,7 +58,7 @@ final class Calls {
                 || type.getName().startsWith("ai.djl.pytorch.");
     }
 
-    /** A change of objects that existed before is an effect of the pass. */
+    /** Records changes of objects that existed before, because these are effects of the pass. */
     void changesShared(Summary of) {
         of.changes.forEach(
                 (origin, finding) -> {

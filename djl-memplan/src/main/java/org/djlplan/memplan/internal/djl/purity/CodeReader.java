@@ -319,7 +319,7 @@ final class CodeReader {
         StringBuilder constants = new StringBuilder();
         List<Value> arguments = new ArrayList<>();
         for (Value operand : operands) {
-            // Only for flags is analyzing a method again worthwhile.
+            // Analyzing a method again is worthwhile only for flags.
             int flag = operand.constant().orElse(-1);
             boolean known = flag == 0 || flag == 1;
             constants.append(known ? (char) ('0' + flag) : '?');
@@ -332,7 +332,7 @@ final class CodeReader {
         if (readings > MOST_READINGS) {
             find(Finding.Kind.OPAQUE, block.getClass(), "reaches too much code to be read");
         }
-        // Nothing analyzed later can change the result then.
+        // If some code is opaque, nothing analyzed later can change the result.
         if (!findings.areOpaque() && done.add(key)) {
             readings++;
             int before = summary.extent();

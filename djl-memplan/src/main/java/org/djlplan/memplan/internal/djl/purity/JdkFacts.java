@@ -130,7 +130,9 @@ final class JdkFacts {
                         || name.equals("java.util.concurrent.Callable"));
     }
 
-    /** Returns whether an object that a class creates calls functions later that it was given. */
+    /**
+     * Returns whether objects that a class creates may later call functions that they were given.
+     */
     static boolean keepsFunctions(Class<?> type) {
         return isFunction(type) || type.getName().equals("java.util.stream.Collectors");
     }

@@ -34,7 +34,7 @@ final class KnownFunctions {
         return escaped.add(lambda);
     }
 
-    /** Adds functions to a field, which has one of them. */
+    /** Adds functions of which a field has one. */
     void addTo(String field, Set<Lambda> functions) {
         inFields.computeIfAbsent(field, key -> new LinkedHashSet<>()).addAll(functions);
     }

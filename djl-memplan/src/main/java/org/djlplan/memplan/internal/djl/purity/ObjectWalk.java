@@ -34,9 +34,9 @@ public final class ObjectWalk {
     private static final int MOST_OBJECTS = 100_000;
 
     /**
-     * The accessible fields of a class and its ancestors; empty for each inaccessible field. Only
-     * for Java's own classes: a ClassValue is kept by the class, and with it class loaders, even if
-     * the class outlives djl-plan's.
+     * The accessible fields of a class and its ancestors; empty for each inaccessible field. The
+     * values have only Java's own types: a class keeps its value even if it outlives djl-plan, and
+     * types of djl-plan would retain djl-plan's class loader.
      */
     private static final ClassValue<List<Optional<Field>>> FIELDS =
             new ClassValue<>() {

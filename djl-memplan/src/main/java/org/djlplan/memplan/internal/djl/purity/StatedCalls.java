@@ -14,7 +14,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
 /**
  * Calls of methods with stated effects, whose code is not analyzed: methods of the JDK and of DJL's
  * arrays. They are applied to the caller's objects according to their {@link Fact}; functions
- * passed to them are analyzed, because they may call them.
+ * passed to such a method are analyzed, because it may call them.
  */
 final class StatedCalls {
 
