@@ -22,7 +22,7 @@ import org.djlplan.thirdparty.asm.tree.MethodNode;
  * Gives each lambda and method reference of compiled classes a class in a file. The JVM otherwise
  * makes these classes at run time, at the first use of each: a first model has almost 200 of them.
  * Making them takes longer than reading them, and occupies Java's compilers. Serializable lambdas
- * stay as they are. The bodies stay methods of the classes that the sources have.
+ * stay as they are. The bodies stay methods of their original classes.
  *
  * <p>Usage: {@code java -cp ASM LambdaClasses.java FOLDER}. A second run changes nothing.
  */
@@ -68,7 +68,9 @@ final class LambdaClasses implements Opcodes {
         }
     }
 
-    /** Deletes classes of an earlier run whose own class was compiled again, or is gone. */
+    /**
+     * Deletes an earlier run's classes if the class with the lambda was compiled again, or is gone.
+     */
     private void removeOutdated(Path folder) throws IOException {
         for (String name : List.copyOf(classes.keySet())) {
             int mark = name.indexOf(MARK);

@@ -103,7 +103,7 @@ public final class PlanHandle {
      * <p>It excludes the inputs, the weights, and internal memory of the engine's kernels.
      *
      * @param inputs of one prediction, including the batch: {@code 8,128:int64;8,128:int64}
-     * @return empty as long as it is not certain, for models whose sizes depend on values, and for
+     * @return empty until the figure is certain, for models whose sizes depend on values, and for
      *     TensorFlow Lite
      * @throws IllegalArgumentException if the text does not describe shapes
      */
@@ -163,7 +163,7 @@ public final class PlanHandle {
      * Sets another budget, which applies from the next prediction on. On an error the budget is
      * unchanged.
      *
-     * @param bytes memory that the model may take above that of the idle runtime
+     * @param bytes memory that the model may take in addition to the idle runtime's
      * @throws BudgetTooSmallException if the model cannot run in the budget; the exception has the
      *     smallest possible one. Never thrown with {@code memplan.budget=…:best-effort}
      * @throws IllegalArgumentException if {@code bytes} is not positive

@@ -164,7 +164,7 @@ public final class PlannedTranslatorFactoryBuilder {
     }
 
     /**
-     * Sets the memory that the model may take above that of the idle runtime.
+     * Sets the memory that the model may take in addition to the idle runtime's.
      *
      * @param budget {@code 64MB}, {@code 25%} of the stock engine's memory, or {@code auto},
      *     optionally followed by {@code :best-effort}

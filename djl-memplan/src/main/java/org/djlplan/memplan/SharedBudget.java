@@ -28,8 +28,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * One budget in bytes for several models, such as all models of an executor, a container or a
- * process. Each model has its minimum; the rest is divided by the size of their weights. When a
- * model is loaded, the other models shrink first; when one is closed, they get its share.
+ * process. Models get shares in proportion to the sizes of their weights, but at least their
+ * minimum. When a model is loaded, the other models shrink first; when one is closed, they get its
+ * share.
  *
  * <pre>{@code
  * static final SharedBudget BUDGET = SharedBudget.of("256MB");
@@ -105,7 +106,7 @@ public final class SharedBudget {
     /**
      * Returns a budget for models that it loads.
      *
-     * @param bytes memory that all of them together may take above that of the idle runtime
+     * @param bytes memory that all of them together may take in addition to the idle runtime's
      */
     public static SharedBudget of(long bytes) {
         return new SharedBudget(bytes);

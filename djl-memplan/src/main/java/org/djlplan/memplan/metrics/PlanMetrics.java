@@ -34,10 +34,10 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
  * djlplan.delegation}</td><td>gauge</td><td>operators in the delegate, where delegation is on;
  * {@code origin} is {@code UNVERIFIED}, {@code VERIFIED}, {@code MEASURED} or {@code STORED}, and
  * all but the present one are 0</td></tr> <tr><td>{@code djlplan.budget.bytes}, {@code
- * djlplan.budget.least.bytes}</td><td>gauges</td><td>of a model with a budget: the budget, infinite
- * for none; the smallest possible one</td></tr> <tr><td>{@code djlplan.budget.loaded.bytes}, {@code
- * djlplan.budget.stall.seconds}</td><td>gauges</td><td>weights that every prediction loads; how long
- * the last one waited for them</td></tr> </table>
+ * djlplan.budget.least.bytes}</td><td>gauges</td><td>the budget of a model that has one, infinite
+ * for no limit; the smallest possible budget</td></tr> <tr><td>{@code djlplan.budget.loaded.bytes},
+ * {@code djlplan.budget.stall.seconds}</td><td>gauges</td><td>weights that every prediction loads;
+ * how long the last one waited for them</td></tr> </table>
  */
 public final class PlanMetrics implements MeterBinder {
 

@@ -9,7 +9,7 @@ public interface BudgetReport {
     long UNLIMITED = Long.MAX_VALUE;
 
     /**
-     * Returns the bytes that the model may take above those of the idle runtime; for {@code auto}
+     * Returns the bytes that the model may take in addition to the idle runtime's; for {@code auto}
      * and percentages the current value.
      */
     long budgetBytes();

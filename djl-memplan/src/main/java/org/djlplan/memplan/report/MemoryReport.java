@@ -25,7 +25,7 @@ public interface MemoryReport {
 
     /**
      * Returns the code that the engine generated at run time, as oneDNN does for each shape; {@code
-     * ONEDNN_PRIMITIVE_CACHE_CAPACITY} limits their number (default 1,024).
+     * ONEDNN_PRIMITIVE_CACHE_CAPACITY} limits the number of kernels (default 1,024).
      */
     long kernelsBytes();
 
@@ -43,7 +43,7 @@ public interface MemoryReport {
 
     /**
      * Returns the stacks of threads, Java heap without objects, and measuring errors of the other
-     * parts; negative if these were measured too high.
+     * parts; negative if the other parts were measured too high.
      */
     long restBytes();
 

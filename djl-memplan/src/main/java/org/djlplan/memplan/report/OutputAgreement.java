@@ -26,8 +26,9 @@ public interface OutputAgreement {
     double difference();
 
     /**
-     * Returns the change of the CPU kernels' own output if the inputs change by one unit in their
-     * last place, or in 8-bit models by one step, in the same measure; 0 if it was not needed.
+     * Returns the change of the CPU kernels' own output, measured like {@link #difference}, if the
+     * inputs change by one unit in their last place, or in 8-bit models by one step; 0 if it was
+     * not needed.
      */
     double noise();
 

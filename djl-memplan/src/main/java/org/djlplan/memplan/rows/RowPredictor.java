@@ -38,7 +38,7 @@ import org.djlplan.thirdparty.guava.util.concurrent.Uninterruptibles;
  * <p>Every batch has the same size, so that a model is planned for one shape: a smaller last batch
  * is padded with copies of its last row, whose outputs are dropped. With several threads one batch
  * is pre-processed while another one runs. The number of batches in memory equals the number of
- * threads: rows are read, on the thread that requests outputs, when there is room for them.
+ * threads: the thread that requests outputs reads further rows when there is room for them.
  *
  * <p>Rows of different lengths, such as texts, are padded to the longest of their batch. With a
  * {@link RowGrouping} each row is pre-processed once, alone; the rows of a window are grouped by

@@ -88,7 +88,8 @@ public record OutputError(
      *     of the other tensor; for 8- and 16-bit integers the share of elements that differ by more
      *     than one step; otherwise 0
      * @param otherTops for 8- and 16-bit integers: the number of pairs of vectors whose largest
-     *     elements are at different positions, by more than one step; otherwise 0
+     *     elements are at different positions, if the other vector's elements there differ by more
+     *     than one step; otherwise 0
      */
     public record Deviation(double largest, double spread, int otherTops) {
 

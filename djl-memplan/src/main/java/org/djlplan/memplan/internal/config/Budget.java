@@ -8,7 +8,7 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The memory that a model may take above that of the idle runtime. */
+/** The memory that a model may take in addition to the idle runtime's. */
 public sealed interface Budget {
 
     /** The valid forms, for messages. */

@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
  * <p>Before DJL loads a model, it only asks the translator factory whether it supports some types.
  * If the thread asks for ONNX Runtime's engine after that call, the next session that the thread
  * creates is expected to be the model's. Until the first ONNX model is loaded, a provider of ours
- * replaces the engine's and notices the request for the engine.
+ * replaces the engine's provider and notices the request for the engine.
  */
 final class ExpectedSession {
 

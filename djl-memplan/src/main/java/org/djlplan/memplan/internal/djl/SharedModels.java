@@ -29,8 +29,8 @@ import org.slf4j.LoggerFactory;
  * Models that are loaded once for all users. A user holds a view of the model; the model is closed
  * some time after its last view was closed or garbage-collected.
  *
- * <p>Only the views of a model reference its translator, so a class loader whose classes use the
- * model, even in a static field, can be garbage-collected with it.
+ * <p>Only the views of a model reference its translator. So a class loader can be garbage-collected
+ * with its views, even if a static field of its classes holds one.
  */
 public final class SharedModels {
 

@@ -17,8 +17,9 @@ import java.util.stream.IntStream;
 
 /**
  * The arithmetic of arrays over buffers, computed by another engine if there is one. Without one it
- * supports the operations of translators for images and text, for 32- and 64-bit numbers and 8-bit
- * integers; types and values are PyTorch's, except the last digits of sums and powers of e.
+ * supports the operations that translators for images and text need, on 32- and 64-bit numbers and
+ * 8-bit integers. Types and values are those of PyTorch, except for the last digits of sums and
+ * powers of e.
  */
 abstract class ArithmeticArray extends NDArrayAdapter {
 

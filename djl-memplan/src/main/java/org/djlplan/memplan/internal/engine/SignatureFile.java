@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The file to run for a signature: interpreters run the first subgraph, so this file has the
- * signature's subgraph first. If it is another subgraph in the model's file, a copy with the two
+ * signature's subgraph first. If the model's file has another subgraph first, a copy with the two
  * swapped is stored in the same folder as measurements. The copy is compared with the model before
  * each use.
  */

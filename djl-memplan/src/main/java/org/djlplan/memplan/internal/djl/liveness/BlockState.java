@@ -15,8 +15,8 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * A snapshot of a block's content that can affect its forward pass: numbers and strings by value,
- * arrays by type, shape and whether they are closed, other objects by the place of their
- * references. Immutable.
+ * arrays by type, shape and whether they are closed, other objects by the order in which they are
+ * first reached, so that a changed reference shows. Immutable.
  */
 final class BlockState {
 

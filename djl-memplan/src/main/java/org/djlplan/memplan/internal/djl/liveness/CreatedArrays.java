@@ -48,7 +48,7 @@ final class CreatedArrays {
         return all.size();
     }
 
-    /** Returns the arrays from a number on, in a list that later ones do not change. */
+    /** Returns the arrays from a number on, in a list that later arrays do not change. */
     List<CreatedArray> since(int first) {
         return ImmutableList.copyOf(all.subList(first, all.size()));
     }

@@ -14,8 +14,8 @@ import org.djlplan.thirdparty.asm.tree.MethodNode;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
- * The calls of one method: each reaches the methods of all possible classes of the object, whose
- * code is analyzed, or methods with stated effects ({@link StatedCalls}).
+ * The calls of one method: each call reaches either the methods of all possible classes of the
+ * object, whose code is analyzed, or methods with stated effects ({@link StatedCalls}).
  */
 final class Calls {
 

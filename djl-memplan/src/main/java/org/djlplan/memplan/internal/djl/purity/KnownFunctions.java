@@ -12,7 +12,8 @@ import org.djlplan.memplan.internal.djl.purity.CodeReader.Lambda;
 
 /**
  * The lambda expressions and method references that calls of an interface may reach: those that
- * were found in a field, as long as no code writes the field; otherwise all that escaped.
+ * were found in a field, as long as no code writes the field; otherwise all that may be called from
+ * anywhere.
  */
 final class KnownFunctions {
 
