@@ -256,7 +256,7 @@ public final class ModelPlanning {
         }
         String engine = model.getNDManager().getEngine().getEngineName();
         if (!engine.equals("PyTorch")) {
-            // The model was expected to be a PyTorch model.
+            // A PyTorch model was expected.
             early.ifPresent(WeightFile::close);
         }
         Optional<String> problem;
@@ -278,7 +278,7 @@ public final class ModelPlanning {
             problem = Optional.of(e.toString());
         }
         if (options.required()) {
-            // Only then, because making a report loads many classes.
+            // Only if required, because making a report loads many classes.
             require(model, problem.or(() -> unverified(model)));
         }
         problem.ifPresent(why -> warn(model, engine, why, model.getBlock()));

@@ -164,7 +164,7 @@ final class OrtPlanning {
     private void serve(Model model, Block block, OrtMemory memory) throws TranslateException {
         model.getNDManager().attachInternal("djl-plan-" + System.identityHashCode(memory), memory);
         PyTorchPlanning.replaceBlock(model, wrap(model, block, memory));
-        // Weights that the engine packed are freed now, but kept by the C library.
+        // The engine has freed the weights that it packed, but the C library keeps their memory.
         ProcessMemory.trim();
         logger.info(
                 "{}: predictions use arenas{}, {} MB of weights",

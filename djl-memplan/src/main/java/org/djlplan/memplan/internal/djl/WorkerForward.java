@@ -69,7 +69,7 @@ final class WorkerForward implements InferencePass {
                                 () -> inner.forward(parameters, inputs, params),
                                 () -> {
                                     elsewhere[0] = true;
-                                    // The pass may wait behind others that need this arena.
+                                    // The pass may wait behind other passes that need this arena.
                                     PredictionScope.finishPrevious();
                                     return inContext(
                                             callers,

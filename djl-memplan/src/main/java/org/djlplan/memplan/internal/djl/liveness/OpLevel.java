@@ -233,7 +233,8 @@ final class OpLevel {
         counters.fellBack();
         state.failed(plan);
         families.misfit(ArrayTypes.of(pass.inputs()), plan.trace());
-        // A plan of other shapes proves nothing about the block: these shapes differ from others.
+        // If a plan of other shapes fails, that proves nothing about the block: it may treat these
+        // shapes in another way.
         if (!plan.borrowed() && failures.incrementAndGet() >= MOST_FAILURES) {
             giveUp("it uses arrays after what was recorded as their last use");
         }
