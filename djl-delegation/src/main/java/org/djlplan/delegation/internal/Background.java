@@ -26,7 +26,8 @@ import org.slf4j.LoggerFactory;
 /**
  * A choice that improves on a background thread shared by all models. It begins with the CPU
  * kernels, and measures; or it begins with a stored table, and measures only if the table does not
- * match the delegate's partitions, or if its measuring was disturbed and the machine is quiet now.
+ * match the delegate's partitions, or if other work disturbed its measurement and the machine is
+ * quiet now.
  */
 final class Background implements Choosing {
 
@@ -182,7 +183,7 @@ final class Background implements Choosing {
         }
     }
 
-    /** A verified choice stays verified if no more can be measured. */
+    /** Keeps a verified choice, and replaces an unverified one by the CPU kernels. */
     private void stay(UnmeasurableException why) {
         if (now.origin() == DelegationReport.Origin.UNVERIFIED) {
             deliver(measurement.unmeasured(why));
@@ -201,7 +202,7 @@ final class Background implements Choosing {
                         || choice.origin() != now.origin();
         if (!isClosed() && other) {
             better.accept(choice);
-            // It is settled when it serves, not before.
+            // The choice counts as settled when it serves, not before.
             now = choice;
         }
     }
@@ -232,10 +233,10 @@ final class Background implements Choosing {
      * Waiting times of measuring: before it starts in the background, for another JVM that measures
      * the same, and until the machine is quiet.
      *
-     * @param delay after a model was loaded, because a starting application has other work
-     * @param grace how long beyond {@value #BUDGETS} time limits to wait for others; the limits
+     * @param delay time between a load and measuring, because a starting application has other work
+     * @param grace how long to wait for others, in addition to {@value #BUDGETS} time limits, which
      *     allow for a preceding model and for slow preparation of candidates
-     * @param poll between two attempts
+     * @param poll time between two attempts
      * @param quiet whether the machine has little load
      */
     record Patience(Duration delay, Duration grace, Duration poll, BooleanSupplier quiet) {

@@ -33,7 +33,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
- * Operators that users exclude from delegation. A part is
+ * Operators that users exclude from delegation, as a list of parts. A part is
  *
  * <ul>
  *   <li>a number or a range of numbers: indices in the model's file, from 0;
@@ -66,7 +66,7 @@ public record Exclusion(List<String> parts) {
     private static final String NAME = "name:";
     private static final String TYPE = "type:";
 
-    /** The fact of a model that lists its excluded operators, by their indices in the file. */
+    /** Name of the fact that lists a model's excluded operators, by their indices in the file. */
     private static final String EXCLUDED = "exclude";
 
     /** Limits the time that a folder's text can cost. */
@@ -179,7 +179,10 @@ public record Exclusion(List<String> parts) {
         return text.toUpperCase(Locale.ROOT);
     }
 
-    /** Matches the text between stars at its first occurrence, which is never too late. */
+    /**
+     * Matches the text between stars at its first occurrence: if a later one fits, so does the
+     * first.
+     */
     private static boolean fits(String pattern, String text) {
         List<String> pieces = Splitter.on('*').splitToList(pattern);
         String first = pieces.get(0);
@@ -330,7 +333,7 @@ public record Exclusion(List<String> parts) {
             return inner.neededBytes();
         }
 
-        /** A runner with reduced partitions; everything else is the inner runner's. */
+        /** A runner that reports reduced partitions; the inner runner does everything else. */
         private final class Runner implements CandidateRunner {
 
             private final CandidateRunner runner;

@@ -109,7 +109,7 @@ public final class MeasuredDelegation implements DelegationProvider {
         return new Measurement(options.exclude().without(model), request, profiling, progress);
     }
 
-    /** A source of a choice, empty if it has none; they are asked in their order. */
+    /** A source of a choice; empty if it has none. Sources are asked in order. */
     @FunctionalInterface
     private interface Source {
 
@@ -117,9 +117,9 @@ public final class MeasuredDelegation implements DelegationProvider {
     }
 
     /**
-     * Returns the choice of a pinned job, which stays while the job runs: that of the first stored
-     * table that matches the delegate's partitions, with one number of threads; or the CPU kernels
-     * if the options say so.
+     * Returns the choice of a pinned job, which stays while the job runs: the choice of the first
+     * stored table that matches the delegate's partitions, with one number of threads; or the CPU
+     * kernels if the options say so.
      *
      * @return empty if the job is not pinned, or if the model must be measured
      * @throws UnusableOptionException if nothing is stored and that is an error, or a named file
@@ -222,12 +222,12 @@ public final class MeasuredDelegation implements DelegationProvider {
             DelegationChoice choice = measure(request, measurement);
             return new Settled(options.pinned() ? choice.only(choice.lightest()) : choice);
         }
-        // A result measured beside a pinned job is used by the next job.
+        // A result that is measured while a pinned job runs is used by the next job.
         return Background.measuring(
                 request, measurement, patience, options.pinned() ? later -> {} : better);
     }
 
-    /** A job that is pinned to what it begins with runs other shapes in CPU kernels. */
+    /** Returns nothing for a pinned job, which runs other shapes in CPU kernels. */
     @Override
     public Optional<Choosing> chooseAtShapes(
             DelegableModel model, Map<String, String> options, Consumer<DelegationChoice> better) {
@@ -262,8 +262,9 @@ public final class MeasuredDelegation implements DelegationProvider {
     }
 
     /**
-     * With excluded operators, the goal of least memory, or a pinned job, the CPU kernels serve in
-     * a budget, because the choice there is made again in every process and for every budget.
+     * In a budget, the CPU kernels serve if operators are excluded, if the goal is least memory, or
+     * if the job is pinned, because a choice in a budget is made again in every process and for
+     * every budget.
      */
     @Override
     public Optional<Terms> insideBudget(Map<String, String> options) {

@@ -149,7 +149,7 @@ final class Measurement {
      * Checks that a measuring process may be started.
      *
      * @throws UnmeasurableException if none can be started, there is not enough memory for it, or
-     *     the last one caused the kill of an earlier process
+     *     earlier ones were killed in the same circumstances
      */
     void requireMeasurable() throws UnmeasurableException {
         Optional<String> obstacle = model.obstacle();
@@ -251,8 +251,8 @@ final class Measurement {
     }
 
     /**
-     * If this process or the one that measures is killed, the mark remains, so that not every start
-     * is killed.
+     * If this process or the one that measures is killed, the mark remains, so that later starts do
+     * not measure and are not killed, too.
      */
     private ProfileTable attemptMarked(
             Urgency urgency, Consumer<DelegationChoice> verified, Predicate<ProfileTable> keep)

@@ -16,8 +16,8 @@ import org.djlplan.memplan.internal.store.StoreKey;
 import org.djlplan.memplan.spi.DelegableModel;
 
 /**
- * A measurement on the user's request: the same as a load of the model with the same options would
- * make, even if there is a stored result.
+ * A measurement on the user's request: the measurement that a load of the model with the same
+ * options would start, but made even if a result is stored.
  */
 public final class Tuning {
 

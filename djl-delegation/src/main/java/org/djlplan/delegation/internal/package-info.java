@@ -1,5 +1,5 @@
 /**
- * Chooses the operators of a model that run in the engine's delegate: from a result stored next to
- * the model, or measured once, before the model is ready or in the background.
+ * Chooses the operators of a model that run in the engine's delegate: takes the result stored next
+ * to the model, or measures once, before the model is ready or in the background.
  */
 package org.djlplan.delegation.internal;

@@ -21,8 +21,8 @@ import org.djlplan.thirdparty.guava.collect.Ordering;
 import org.djlplan.thirdparty.guava.collect.Sets;
 
 /**
- * Predicts the latency and the memory of any union of pieces from those of a few unions, and finds
- * the unions with the best predictions.
+ * Predicts the latency and the memory of any union of pieces from measurements of a few unions, and
+ * finds the unions with the best predictions.
  *
  * <p>Latency: the time of a piece depends on its own side, delegate or CPU kernels, and on the side
  * of the previous piece: whether the input is in the right cache and layout, and whether a delegate
@@ -34,9 +34,9 @@ import org.djlplan.thirdparty.guava.collect.Sets;
  * </pre>
  *
  * The node times of two unions, nothing and everything delegated, give the terms for neighbours on
- * the same side, which are also used for the others. Two more unions, every other piece and the
- * rest, give all terms. The time of a delegate kernel that covers several pieces is divided in
- * proportion to their operators' times on the CPU.
+ * the same side, which also serve for neighbours on different sides. Two more unions (every other
+ * piece, and the remaining pieces) give all terms. The time of a delegate kernel that covers
+ * several pieces is divided in proportion to their operators' times on the CPU.
  *
  * <p>Memory: a union takes the memory of the CPU kernels plus an amount for each piece (packed
  * weights minus the saved part of the arena) and each delegate kernel (a workspace). The amounts
@@ -55,7 +55,7 @@ public final class CostModel {
     /** Up to this many pieces, all unions are predicted: at most 16384. */
     public static final int ENUMERATED = 14;
 
-    /** For each requested union, the engine's delegate kernels of this many are computed. */
+    /** Number of unions, for each requested one, whose delegate kernels are computed exactly. */
     private static final int EXACT = 4;
 
     private static final int SWEEPS = 50;
@@ -76,7 +76,9 @@ public final class CostModel {
 
     private final long cpuBytes;
 
-    /** Of each piece; the last element is that of a delegate kernel, also in the next array. */
+    /**
+     * By piece, and in the last element of a delegate kernel; the next array has the same order.
+     */
     private final double[] sizes;
 
     private final double[] bytes;
@@ -285,7 +287,8 @@ public final class CostModel {
                                 .map(set -> costed(graph, set, cost))
                         : downhill(graph, cost);
         Comparator<Costed> cheapest = Comparator.comparingDouble(Costed::cost);
-        // Computing the engine's delegate kernels takes time, so it is done for the best only.
+        // Computing the engine's delegate kernels takes time, so it is done only for the best
+        // unions.
         Stream<Costed> exact =
                 Ordering.from(cheapest).leastOf(looked.iterator(), EXACT * count).stream()
                         .map(Costed::union)
@@ -301,7 +304,9 @@ public final class CostModel {
         return new Costed(union, cost.applyAsDouble(union));
     }
 
-    /** Returns the number of delegate kernels of a union if the operators were a chain. */
+    /**
+     * Returns the number of delegate kernels that a union would have if the operators were a chain.
+     */
     private static int kernelsOfChain(PieceGraph graph, Set<Integer> union) {
         int kernels = 0;
         for (int piece : union) {

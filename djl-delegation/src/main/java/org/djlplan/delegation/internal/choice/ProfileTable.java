@@ -66,7 +66,9 @@ public record ProfileTable(
         checkArgument(inferences >= 0 && nanos >= 0, "%s inferences, %s ns", inferences, nanos);
     }
 
-    /** Creates a table whose choice holds for any load, without a caveat. */
+    /**
+     * Creates a table without a caveat, whose choice holds however many predictions run at once.
+     */
     public ProfileTable(
             List<SortedSet<Integer>> partitions,
             List<Entry> entries,
@@ -218,7 +220,7 @@ public record ProfileTable(
                             ? String.format(Locale.ROOT, " (%.1f MB)", megabytes(other))
                             : "";
             if (Math.abs(times - 1) < HARDLY_DIFFERENT) {
-                // The race found no difference, so the simpler one is chosen.
+                // The race found no difference, so it chose the simpler candidate.
                 return ", as fast as " + name + memory;
             }
             return String.format(Locale.ROOT, ", %.3g times as fast as %s%s", times, name, memory);

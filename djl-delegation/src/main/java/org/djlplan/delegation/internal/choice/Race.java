@@ -27,22 +27,24 @@ import org.djlplan.thirdparty.guava.math.Quantiles;
  * <ol>
  *   <li>those that are measurably slower than the leader, and seem at least {@value #WORTHWHILE}
  *       times as slow;
- *   <li>those that are certainly not {@value #WORTHWHILE} times as fast as a simpler one.
+ *   <li>those that are certainly not {@value #WORTHWHILE} times as fast as a simpler contender.
  * </ol>
  *
- * So fewer and fewer contenders get more and more turns. When time is up, the simplest contender
- * wins that is not measurably slower than the leader. (This follows Hoeffding races, Maron and
- * Moore 1994, with {@link PairedRatio} for the bound.)
+ * So fewer and fewer contenders get more and more turns. When time is up, the winner is the
+ * simplest contender that is not measurably slower than the leader. (This follows Hoeffding races,
+ * Maron and Moore 1994, with {@link PairedRatio} for the bound.)
  */
 public final class Race {
 
     /** A set with more partitions must be at least this many times as fast to be preferred. */
     static final double WORTHWHILE = 1.01;
 
-    /** Bound for dropping the slower one, in standard deviations; it is tested in every round. */
+    /**
+     * Bound for dropping a slower contender, in standard deviations; it is tested in every round.
+     */
     private static final double EVERY_ROUND = 3;
 
-    /** Bound for dropping the less simple one, where an error costs little. */
+    /** Bound for dropping a less simple contender, where an error costs little. */
     private static final double LITTLE_AT_STAKE = 2;
 
     /** Bound for the final test. */
@@ -50,11 +52,14 @@ public final class Race {
 
     /**
      * Added to a bound for each doubling of the number of contenders, because the leader of many
-     * was lucky. It keeps the probability of any error nearly constant (Bonferroni).
+     * contenders was probably lucky. It keeps the probability of any error nearly constant
+     * (Bonferroni).
      */
     private static final double PER_DOUBLING = 0.4;
 
-    /** The simpler one may seem this many times as slow, however uncertain the measurement. */
+    /**
+     * A contender that seems this many times as slow cannot win, however uncertain the measurement.
+     */
     private static final double AS_FAST = 1.02;
 
     private final ToDoubleFunction<Contender> weight;
@@ -64,7 +69,7 @@ public final class Race {
     private int rounds;
 
     /**
-     * @param contenders who takes part
+     * @param contenders that take part
      * @param weight positive factor of a contender's nanoseconds for comparisons; 1 for latency
      *     alone
      */
@@ -192,7 +197,7 @@ public final class Race {
     /**
      * A candidate that runs with accepted outputs.
      *
-     * @param candidate which
+     * @param candidate the candidate
      * @param kernels number of its delegate kernels
      * @param memoryBytes measured memory; 0 if the system does not report it
      */

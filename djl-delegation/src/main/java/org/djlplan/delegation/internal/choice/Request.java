@@ -30,21 +30,21 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSet;
  *
  * <p>Anyone with write access to a model's folder can write a file with a right checksum, so a
  * stored result is accepted only if measuring for this request could have produced it. Sets of
- * operators must consist of the delegate's partitions, as far as these are known: a load does not
- * wait for the delegate's report, and uses the partitions in the file until then.
+ * operators must consist of the delegate's partitions, if these are known: a load does not wait for
+ * the delegate's report, and uses the partitions in the file until then.
  *
  * @param graph of the model
  * @param goal of the choice
  * @param threads the numbers of threads to choose from, in ascending order, without duplicates; −1
  *     for the engine's default
  * @param budget time limit of measuring; empty for {@link #BASE} plus the time of {@value
- *     #INFERENCES} inferences in the CPU kernels. Required and running steps may exceed it: the CPU
+ *     #INFERENCES} inferences in the CPU kernels. A running step may exceed it; so may the CPU
  *     kernels, everything delegated, and three turns for the candidates that may be the best
  * @param tolerance for the outputs
- * @param transientBuffers whether the delegate can build its buffers for each prediction; such
- *     candidates are tried only if the goal asks for memory
+ * @param transientBuffers whether the delegate can build its buffers for each prediction;
+ *     candidates with such buffers are tried only if the goal asks for memory
  * @param excluded operators that the delegate is not offered
- * @param partitions that the delegate reports; empty as long as it was not asked
+ * @param partitions that the delegate reports; empty until it is asked
  */
 public record Request(
         Graph graph,
@@ -97,7 +97,7 @@ public record Request(
                 Optional.of(reported));
     }
 
-    /** Returns the rule by which candidates may serve. */
+    /** Returns the rule that decides whether a candidate may serve. */
     public Entry.Acceptance acceptance() {
         return Entry.Acceptance.of(graph, tolerance);
     }
@@ -202,7 +202,8 @@ public record Request(
         }
         for (Candidate candidate : served) {
             Optional<Entry.Measured> measured = table.measured(candidate);
-            // The CPU kernels can be chosen even if no candidate is acceptable, including they.
+            // The CPU kernels can be chosen even if no candidate is acceptable, not even they
+            // themselves.
             if (measured.isPresent() && candidate.delegates()) {
                 acceptance().check(measured.get(), goal.limit());
             }
@@ -263,15 +264,18 @@ public record Request(
     }
 
     /**
-     * The goal of a choice, and the order of predicted and measured candidates by it: which are too
-     * large, which are better, and which are not worth trying.
+     * The goal of a choice. It orders predicted and measured candidates, and decides which are too
+     * large and which are not worth trying.
      *
      * @param objective the figure to minimize
      * @param maxMemoryBytes limit of a candidate's memory; empty for no limit
      */
     public record Goal(Objective objective, OptionalLong maxMemoryBytes) {
 
-        /** Difference of two measurements of the same memory: a fraction of it, or some pages. */
+        /**
+         * Possible difference between two measurements of the same memory: a fraction, or some
+         * pages.
+         */
         private static final double MEMORY_NOISE = 0.02;
 
         private static final long MEMORY_NOISE_BYTES = 256 << 10;
@@ -279,10 +283,7 @@ public record Request(
         /** An additional delegate kernel must save this fraction of the cost to be tried. */
         private static final double PER_KERNEL = 0.005;
 
-        /**
-         * A candidate that is predicted to take this many times the best one's time will not be the
-         * best.
-         */
+        /** A candidate with this many times the best predicted time will not be the best. */
         private static final double PREDICTION_ERROR = 1.1;
 
         /**
@@ -297,7 +298,7 @@ public record Request(
             LATENCY,
             /** The memory that a model takes; on a tie, the faster candidate. */
             MEMORY,
-            /** The product of both, so that one percent of either weighs the same. */
+            /** The product of latency and memory, so that one percent of either weighs the same. */
             BALANCED
         }
 
@@ -330,7 +331,7 @@ public record Request(
         /**
          * Returns whether a candidate's predicted cost is too far from the best one to be tried:
          * farther than the error of a latency prediction. Memory predictions are less precise, so
-         * with such a goal everything is tried.
+         * everything is tried if the goal involves memory.
          */
         public boolean isTooFarFromBest(double cost, double best) {
             return !asksForMemory() && cost > best * PREDICTION_ERROR;
@@ -357,8 +358,8 @@ public record Request(
         }
 
         /**
-         * Returns the contenders that latency decides between: all within the limit; if memory
-         * counts, those of them that take hardly more than the least memory.
+         * Returns the contenders to compare by latency: all within the limit or, if memory counts,
+         * only those of them that take hardly more than the least memory.
          */
         public List<Contender> eligible(List<Contender> contenders) {
             List<Contender> admitted = contenders.stream().filter(this::admits).toList();

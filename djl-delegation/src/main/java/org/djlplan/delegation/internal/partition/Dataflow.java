@@ -69,8 +69,8 @@ public final class Dataflow {
     }
 
     /**
-     * Returns whether some operators include a constant operator whose output other operators, or
-     * the caller, read, too. Takes microseconds.
+     * Returns whether a set of operators includes a constant operator whose output is also read by
+     * other operators or the caller. Takes microseconds.
      */
     public static boolean splitsConstants(Graph graph, Set<Integer> operators) {
         if (operators.size() == graph.operators().size()) {
@@ -140,8 +140,8 @@ public final class Dataflow {
     }
 
     /**
-     * Returns whether the output of an operator is read by at least one of some operators, by no
-     * others, and not by the caller.
+     * Returns whether the output of an operator is read by at least one operator of a set, by no
+     * other operators, and not by the caller.
      */
     public boolean isOnlyReadBy(int operator, BitSet some) {
         boolean read = false;
@@ -196,7 +196,8 @@ public final class Dataflow {
 
     /**
      * Returns the bytes that enter and leave a kernel of some operators: tensors that it reads and
-     * does not write, and tensors that it writes for the caller or other operators. No constants.
+     * does not write, and tensors that it writes for the caller or other operators. Constants do
+     * not count.
      */
     public long crossingBytes(BitSet operators) {
         long entering =

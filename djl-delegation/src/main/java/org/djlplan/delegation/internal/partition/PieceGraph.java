@@ -21,8 +21,8 @@ import org.djlplan.thirdparty.guava.math.LongMath;
  * The pieces of a graph, and the delegate kernels that the engine makes of a union of them.
  *
  * <p>Constant operators belong to no piece, because they run in no inference: such an operator is
- * delegated if all readers of its output are. (To delegate it with only some of its readers makes
- * XNNPACK compute wrong results.)
+ * delegated if all readers of its output are. (XNNPACK computes wrong results if it is delegated
+ * with only some of its readers.)
  */
 public final class PieceGraph {
 
@@ -186,7 +186,7 @@ public final class PieceGraph {
      * are written before it and read after it.
      *
      * <ol>
-     *   <li>The piece with most work is cut first.
+     *   <li>The piece with the most work is cut first.
      *   <li>Both sides of a cut must justify a separate delegate kernel.
      *   <li>Of the cuts that leave at least a quarter of the work on either side, the narrowest
      *       wins; if there are none, the narrowest of all. On a tie, the most even cut wins.
@@ -198,7 +198,7 @@ public final class PieceGraph {
         /** FLOPs per byte: a core moves about half as many bytes as it computes useful FLOPs. */
         private static final long WORK_PER_BYTE = 2;
 
-        /** Work of calling an operator at all: some tenths of a microsecond. */
+        /** Work of the call of an operator: a few tenths of a microsecond. */
         private static final long WORK_PER_CALL = 1_000;
 
         /** Minimum work of a piece, about a tenth of a millisecond in the CPU kernels. */
@@ -232,7 +232,9 @@ public final class PieceGraph {
             leastWork = Math.max(LEAST_WORK, work / LEAST_SHARE);
         }
 
-        /** Returns at most {@code most} pieces, or the partitions if there are at least as many. */
+        /**
+         * Returns at most {@code most} pieces, or the partitions if there are at least that many.
+         */
         static List<Part> of(Dataflow flow, List<Part> partitions, int most) {
             return new Cuts(flow, partitions).pieces(partitions, most);
         }
@@ -282,7 +284,7 @@ public final class PieceGraph {
                     .or(() -> cuts.stream().min(NARROWEST));
         }
 
-        /** Returns the width of the cut after each number of operators. */
+        /** Returns the width in bytes of the cut after the first n operators, by n. */
         private long[] widths(List<Integer> operators) {
             long[] changes = new long[operators.size() + 1];
             for (int i = 0; i < operators.size(); i++) {
@@ -370,8 +372,8 @@ public final class PieceGraph {
         }
 
         /**
-         * Returns from how many positions of the input one output element of a channel is computed:
-         * height times width of the filter. 1 for operators without a filter of that kind.
+         * Returns how many positions of the input contribute to one output element of a channel:
+         * height times width of the filter; 1 for operators without such a filter.
          */
         public static long taps(Graph graph, Operator operator) {
             int place =

@@ -18,7 +18,7 @@ final class Exhaustive {
     /** With more partitions, only unions of the largest are measured. */
     static final int MOST_PARTITIONS = 10;
 
-    /** Turns of each. */
+    /** Turns of each candidate. */
     static final int ROUNDS = 20;
 
     /** Minimum number of inferences in each turn; fast candidates run more. */

@@ -25,30 +25,33 @@ import org.djlplan.thirdparty.guava.collect.Sets;
 import org.djlplan.thirdparty.guava.math.Quantiles;
 
 /**
- * Finds the sets of operators that may be the best: measures with few runs the time of pieces in
- * the delegate and in the CPU kernels, and verifies the unions with the best predictions.
+ * Finds the sets of operators that may be the best. With few runs it measures the time of pieces in
+ * the delegate and in the CPU kernels; then it verifies the unions with the best predictions.
  *
  * <ol>
- *   <li>Nothing delegated, and everything. If that is clearly better, and one partition, exploring
- *       ends.
+ *   <li>Nothing delegated, and everything delegated. If everything is clearly better, is a single
+ *       partition, and memory does not count, exploring ends.
  *   <li>If the wrong operator is known, everything except that operator. If everything fails, or is
  *       wrong for another reason, each partition alone; if one of these fails, its pieces alone.
  *       Failing parts are left out from then on.
- *   <li>Node times of both give the time of each partition on both sides.
+ *   <li>Node times with nothing and with everything delegated give the time of each partition on
+ *       both sides.
  *   <li>Partitions are cut if that can matter: all of them if memory counts, otherwise those with a
  *       significant time that are not clearly better in the delegate.
- *   <li>Unless there are few pieces, every other piece, and the rest: these give the cost of
- *       neighbours on different sides.
+ *   <li>Unless there are few pieces, every other piece, and the remaining pieces: these two unions
+ *       give the cost of neighbours on different sides.
  *   <li>The candidates with the best predictions are verified one after another. After each
  *       candidate with unexpected memory, the predictions are computed again.
  * </ol>
  */
 final class Explorer {
 
-    /** A partition that takes less than this fraction of its CPU time is best delegated whole. */
+    /**
+     * If the delegate takes less than this fraction of the CPU time, it gets the whole partition.
+     */
     private static final double CLEARLY_BETTER = 0.8;
 
-    /** Less than this fraction of the total does not matter. */
+    /** A time below this fraction of the total does not matter. */
     private static final double NEGLIGIBLE = 0.03;
 
     /** With fewer pieces, most unions are raced anyway. */
@@ -57,7 +60,7 @@ final class Explorer {
     /** If more operators than this are wrong, the delegate counts as wrong. */
     private static final int MOST_LEFT_OUT = 8;
 
-    /** After this fraction there is no time to measure neighbours. */
+    /** Once this fraction of the budget is spent, there is no time to measure neighbours. */
     private static final double PART_OF_BUDGET = 0.25;
 
     /** Number of raced candidates, besides nothing and everything delegated. */
@@ -110,7 +113,8 @@ final class Explorer {
     /**
      * Explores with one number of threads.
      *
-     * @param transientBuffers whether also for sets whose buffers are built for each prediction
+     * @param transientBuffers whether to explore also sets whose buffers are built for each
+     *     prediction
      */
     void explore(int threads, boolean transientBuffers) throws InterruptedException {
         forecasts = forecasts(threads, transientBuffers);
@@ -118,7 +122,7 @@ final class Explorer {
 
     /**
      * Returns the number of unions that the explored pieces have, with either kind of buffers; 0 if
-     * exploring was decisive, or no cost can be predicted. Of more than {@link
+     * exploring was decisive, or no cost can be predicted. With more than {@link
      * CostModel#ENUMERATED} pieces, only a few unions are predicted.
      */
     double possibleUnions() {

@@ -33,11 +33,11 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
  *       there is one.
  *   <li>Verify: the candidates with the best predictions are run and their outputs compared with
  *       the CPU kernels' ({@link Explorer}).
- *   <li>Race: they, nothing and everything delegated are timed in turns, until one is left or no
- *       difference can be found ({@link org.djlplan.delegation.internal.choice.Race}). The simplest
- *       of the remaining ones wins.
- *   <li>More threads: the best few of the smallest number of threads race with each other number;
- *       then the winners of all numbers race.
+ *   <li>Race: these candidates, nothing delegated, and everything delegated are timed in turns,
+ *       until one is left or no difference can be found ({@link
+ *       org.djlplan.delegation.internal.choice.Race}). The simplest of the remaining ones wins.
+ *   <li>More threads: the best few sets of the smallest number of threads race with each other
+ *       number of threads; then the winners of all numbers race.
  * </ol>
  */
 public final class Profiler {
@@ -45,7 +45,7 @@ public final class Profiler {
     /** A tenth of the effort of measuring each union of partitions a hundred times. */
     private static final double INFERENCES_PER_UNION = 10;
 
-    /** An eighth of that effort for three partitions; the limit for fewer partitions. */
+    /** Minimum limit of inferences: for three partitions, an eighth of that effort. */
     private static final double FEWEST_INFERENCES = 100;
 
     /** Number of sets that are tried with each further number of threads. */
@@ -248,7 +248,7 @@ public final class Profiler {
         Optional<Contender> winner = race(contenders, part);
         boolean first = threads == all.get(0);
         while (first && explorer.isPresent() && trials.failedWhenTimed() && budget.spent() < part) {
-            // Its failure may have been the reason why others were not tried.
+            // The failed candidate may have been the reason why others were not tried.
             explorer.get().verifyBest();
             winner = race(trials.proveAgain(), part);
         }
@@ -257,7 +257,7 @@ public final class Profiler {
 
     /**
      * Races contenders until one is left, or a fraction of the time is spent. Each has at least one
-     * turn; contenders that are not eligible have no more, which is enough for the table.
+     * turn; contenders that are not eligible have only that one, which is enough for the table.
      *
      * @return the winner; empty if none is eligible
      */

@@ -35,9 +35,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A runner that stores its answers, and repeats those that an interrupted measurement stored: the
- * same steps are taken again without running anything, up to the point of interruption. Stored
- * answers are used only after the delegate has reported the same partitions.
+ * A runner that stores its answers, and repeats the answers that an interrupted measurement stored.
+ * So a new measurement takes the same steps without running anything, up to the point of
+ * interruption. Stored answers are used only after the delegate has reported the same partitions.
  */
 public final class KeptAnswers implements CandidateRunner {
 

@@ -54,7 +54,7 @@ public final class ProfileStore {
 
     private final Supplier<StoreKey> key = Suppliers.memoize(this::computeKey);
 
-    /** Has the delegate's partitions once a table did not match them. */
+    /** Includes the delegate's partitions once a table did not match them. */
     private volatile Request request;
 
     private volatile FolderStore<ProfileTable> beside;

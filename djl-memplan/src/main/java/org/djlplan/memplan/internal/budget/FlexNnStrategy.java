@@ -8,10 +8,10 @@ import org.djlplan.memplan.internal.budget.Layout.Fit;
 /**
  * The preload-aware planning of FlexNN (Li et al. 2024, "FlexNN: Efficient and Adaptive DNN
  * Inference on Memory-Constrained Edge Devices", MobiCom): activations first, in execution order,
- * alternately at the low and the high end of the buffer; then, step by step, the weights at the
- * place with the earliest preload that is free until their use, and the intermediates (here: the
- * temporaries of kernels). If the intermediates do not fit, the weights of this step are placed
- * again without preload.
+ * alternately at the low and the high end of the buffer; then, step by step, the weights, each at
+ * the place that permits the earliest preload, and the intermediates (here: the temporaries of
+ * kernels). If the intermediates do not fit, the weights of this step are placed again without
+ * preload.
  */
 public final class FlexNnStrategy implements StreamingStrategy {
 

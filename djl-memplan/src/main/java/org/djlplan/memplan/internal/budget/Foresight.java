@@ -3,9 +3,9 @@ package org.djlplan.memplan.internal.budget;
 import java.util.Arrays;
 
 /**
- * Predicts the outcome of many ways to load the pieces of a problem, as {@link Timeline} does, but
- * reusing its memory, because a search makes thousands of predictions, and their garbage on the
- * heap would count against the budget.
+ * Predicts the outcome of many ways to load the pieces of a problem, as {@link Timeline} does. It
+ * reuses its memory, because a search makes thousands of predictions, and their garbage on the heap
+ * would count against the budget.
  */
 final class Foresight {
 
@@ -29,8 +29,8 @@ final class Foresight {
      * Returns the outcome of loads in an order.
      *
      * @param order uses in the order of their loads, without pinned ones
-     * @param after number of steps for which the load of each use waits, by use; fewer than precede
-     *     the first step of any use that is loaded later
+     * @param after number of steps for which the load of each use waits, by use; at most the number
+     *     of steps before the first step of this use and of each use that is loaded later
      */
     Outcome outcome(int[] order, int[] after) {
         return outcome(order, order.length, after);

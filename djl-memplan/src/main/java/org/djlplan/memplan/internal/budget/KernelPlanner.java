@@ -11,7 +11,7 @@ import org.djlplan.memplan.internal.budget.KernelSelection.Selection;
 
 /**
  * Divides an arena between a delegate and the weights that are loaded for CPU kernels: the
- * delegate's part saves time, but a too small rest makes steps wait for loads. It tries several
+ * delegate's part saves time, but if the rest is too small, steps wait for loads. It tries several
  * shares; the one with the least predicted time wins.
  */
 public final class KernelPlanner {
@@ -61,7 +61,7 @@ public final class KernelPlanner {
         return best(shares.values(), bytes, plan);
     }
 
-    /** Returns the selection with the least predicted time, as above. */
+    /** Returns the predicted fastest selection, if any beats the plan. */
     public Optional<Selection> best(
             Collection<Selection> selections, long bytes, StreamingPlan plan) {
         long leastNanos = (long) (Timeline.of(plan).nanos() * CLEARLY);

@@ -15,17 +15,18 @@ import org.djlplan.memplan.graph.Tensor;
 import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 
 /**
- * Selects the steps that a delegate runs: those that save most time within a number of bytes.
+ * Selects the steps that a delegate runs: those that save the most time within a number of bytes.
  *
  * <p>A delegate keeps packed copies of its steps' weights, of about the same size. A run of
  * consecutive steps is one delegate kernel, in which XNNPACK, in version 2.6 of the engine, gives
  * every tensor separate memory. Tensors between its kernels and CPU kernels share places in the
  * engine's arena. So it may be better to leave a cheap step to its CPU kernel.
  *
- * <p>A knapsack over a chain, solved by dynamic programming: for every step, every number of units
- * of the bytes, and whether the previous step was selected, the most time that can be saved. The
- * result is exact except for the sizes, which are rounded to {@value #UNITS} units; the engine's
- * shared arena is counted afterwards. It takes steps × {@value #UNITS} operations.
+ * <p>This is a knapsack over a chain, solved by dynamic programming. For every step and every
+ * number of units of the bytes, it computes the most time that can be saved, both with and without
+ * the previous step. The result is exact except for the sizes, which are rounded to {@value #UNITS}
+ * units; the engine's shared arena is counted afterwards. The algorithm takes steps × {@value
+ * #UNITS} operations.
  */
 public final class KernelSelection {
 
@@ -60,7 +61,8 @@ public final class KernelSelection {
      *
      * @param steps in ascending order
      * @param weightBytes packed weights of the steps
-     * @param bytes total memory, including tensors inside its kernels and at their borders
+     * @param bytes total memory, including tensors inside the delegate's kernels and at their
+     *     borders
      */
     public record Selection(SortedSet<Integer> steps, long weightBytes, long bytes) {
 
@@ -148,8 +150,8 @@ public final class KernelSelection {
     }
 
     /**
-     * Returns the steps that save most time in about a number of bytes beside the engine's arena;
-     * on a tie, those that take the fewest bytes. Empty if no selection saves time.
+     * Returns the steps that save the most time in about a number of bytes beside the engine's
+     * arena; on a tie, those that take the fewest bytes. Empty if no selection saves time.
      */
     public Selection within(long bytes) {
         return selection(new Knapsack(Math.max(1, bytes)).steps());

@@ -13,7 +13,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
  * The places in an arena while a plan is made. The placed objects are <em>items</em>: first the
- * units of the activations, in their order, then the uses of pieces, in theirs.
+ * units of the activations, then the uses of pieces, both in the order of the problem.
  *
  * <p>Only addresses must be chosen. The load of a use begins as soon as the last item that overlaps
  * its bytes is finished, because nothing else needs these bytes in between. Loads are carried out
@@ -26,9 +26,9 @@ final class Layout {
     enum Fit {
         /** The smallest gap, on a tie the lowest; free space up to the arena's end comes last. */
         TIGHTEST,
-        /** The one with the lowest offset. */
+        /** The gap with the lowest offset. */
         LOWEST,
-        /** The one with the highest offset, and the highest offset in it. */
+        /** The gap with the highest offset, and in this gap the highest offset. */
         HIGHEST
     }
 
@@ -37,7 +37,7 @@ final class Layout {
     private final StreamingProblem problem;
     private final long sizeBytes;
 
-    /** Without the pinned uses at its end. */
+    /** The arena's bytes without the pinned uses at its end. */
     private long capacityBytes;
 
     private final int units;
@@ -91,7 +91,7 @@ final class Layout {
         return first.length;
     }
 
-    /** Returns the number of units, which is the number of the first use's item. */
+    /** Returns the number of units, which is also the index of the first use's item. */
     int units() {
         return units;
     }

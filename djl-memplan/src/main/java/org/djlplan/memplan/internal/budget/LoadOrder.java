@@ -7,8 +7,9 @@ import java.util.List;
  * earliest use among those whose places are free. So a piece that waits for its place does not
  * delay the pieces behind it.
  *
- * <p>A load moves before another one only if the steps that it waits for have finished before the
- * other is loaded, and thus before the step that needs the other: no such order can deadlock.
+ * <p>A load moves ahead of another load only if the steps that it waits for have finished before
+ * the other piece is loaded, and thus before the step that needs the other piece. So no such order
+ * can deadlock.
  */
 final class LoadOrder {
 

@@ -365,7 +365,7 @@ public final class LookAheadStrategy implements StreamingStrategy {
                 }
             }
 
-            /** Moves uses forward whose loads are delayed more than the bytes explain. */
+            /** Moves forward the uses whose loads are delayed more than the bytes explain. */
             private void blame(int[] after) {
                 int loader = 0;
                 for (int use : order) {

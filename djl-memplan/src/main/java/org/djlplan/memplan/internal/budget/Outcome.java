@@ -8,7 +8,7 @@ import org.djlplan.thirdparty.guava.collect.ComparisonChain;
  * as long as predicted, because slack is valuable; then the number of loaded bytes.
  *
  * @param nanos predicted time of an inference
- * @param slowNanos the same with loads of twice the time
+ * @param slowNanos the same if loads take twice the time
  * @param loadedBytes bytes that each inference loads
  */
 record Outcome(long nanos, long slowNanos, long loadedBytes) implements Comparable<Outcome> {

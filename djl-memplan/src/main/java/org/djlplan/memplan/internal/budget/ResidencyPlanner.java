@@ -42,7 +42,7 @@ public final class ResidencyPlanner {
     /** Content of the window, from its first step to its last. */
     private record Resident(WeightTrace.Range pieces, int first, int last, long bytes, Kind kind) {
 
-        /** How it is loaded. */
+        /** How the content is loaded. */
         private enum Kind {
             LOADED,
             LOOKED_UP

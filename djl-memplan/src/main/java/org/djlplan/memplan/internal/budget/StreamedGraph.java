@@ -30,7 +30,10 @@ import org.djlplan.thirdparty.guava.collect.Iterables;
  */
 public final class StreamedGraph {
 
-    /** Uses of a piece with fewer steps between them are merged; the piece stays meanwhile. */
+    /**
+     * Uses of a piece with fewer steps between them are merged; the piece stays in memory between
+     * them.
+     */
     private static final int GAP_STEPS = 4;
 
     private final Graph graph;
@@ -69,7 +72,7 @@ public final class StreamedGraph {
     /**
      * @param graph from the engine, including kernels' temporaries
      * @param views tensors that lie inside others if possible
-     * @param derived data that kernels derived from constants, which are not read any more
+     * @param derived data that kernels derived from constants; these constants are no longer read
      */
     public StreamedGraph(Graph graph, List<View> views, List<DerivedConstant> derived) {
         this.graph = graph;
@@ -238,8 +241,8 @@ public final class StreamedGraph {
     }
 
     /**
-     * Returns the remaining problem if a delegate ran some steps: it keeps their weights, and the
-     * engine their inputs and outputs.
+     * Returns the remaining problem if a delegate ran some steps: the delegate keeps the weights of
+     * these steps, and the engine keeps their inputs and outputs.
      *
      * @param costs with the delegate's times for its steps
      */
@@ -253,7 +256,7 @@ public final class StreamedGraph {
         return new StreamingProblem(activations(touched(delegated)), weights, costs);
     }
 
-    /** Returns the placed tensors that steps use, also if they are inside other tensors. */
+    /** Returns the placed tensors that steps use, including those inside other tensors. */
     private Set<Integer> touched(Set<Integer> steps) {
         Set<Integer> touched = new HashSet<>();
         for (int step : steps) {

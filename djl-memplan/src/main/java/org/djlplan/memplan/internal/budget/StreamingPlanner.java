@@ -11,13 +11,13 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * Plans a model for a budget: every strategy makes a plan, {@link StreamingValidator} checks it,
- * and the best plan is returned, on a tie that of the earlier strategy. The best plan has the least
+ * and the best plan is returned; on a tie, the earlier strategy's. The best plan has the least
  * predicted time; on a tie, the least if loads took twice as long as predicted; then the fewest
  * loaded bytes.
  *
  * <p>Strategies are heuristic and may do worse with a larger budget. So a planner remembers the
- * quality of its plans of a problem: for a larger budget it never makes a worse plan than for a
- * smaller one, whose plan is made again in that case. Not thread-safe.
+ * quality of its plans for a problem: if a larger budget would get a worse plan than a smaller one
+ * did, the smaller budget's plan is made again. Not thread-safe.
  */
 public final class StreamingPlanner {
 

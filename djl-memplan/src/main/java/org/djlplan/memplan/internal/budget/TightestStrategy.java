@@ -12,8 +12,8 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * Plans the smallest arena: every piece is alive only at the steps that use it, and the portfolio
- * for memory without weights places all pieces. Then one piece after another, by first use, moves
- * to the place with the earliest possible load, as far as the budget and the other pieces allow. No
+ * that also plans models without a budget places all pieces. Then one piece after another, by first
+ * use, moves to the place with the earliest load that the budget and the other pieces allow. No
  * other strategy here is known to fit into a smaller budget.
  *
  * <p>Sizes are rounded up to whole pages, so that every offset is a multiple of a page.

@@ -139,18 +139,18 @@ public final class Timeline {
         return finished;
     }
 
-    /** Returns when a step begins, in nanoseconds from the begin of the inference. */
+    /** Returns when a step begins, in nanoseconds since the inference began. */
     public long beginNanos(int step) {
         return beginNanos[step];
     }
 
-    /** Returns when a step ends, in nanoseconds from the begin of the inference. */
+    /** Returns when a step ends, in nanoseconds since the inference began. */
     long endNanos(int step) {
         return endNanos[step];
     }
 
     /**
-     * Returns when a load begins, in nanoseconds from the begin of the inference.
+     * Returns when a load begins, in nanoseconds since the inference began.
      *
      * @param load its position among the loads of each inference
      */

@@ -8,10 +8,10 @@ import org.djlplan.memplan.internal.usage.UsageRecord;
  * Computes when pieces would be loaded if an arena were a number of bytes without addresses. Each
  * load begins as early as the bytes of all content of the arena leave room for it.
  *
- * <p>Among the plans that load pieces in the order of their first use and pin the same ones, none
- * is faster, because an early piece never delays an earlier one, which is already loaded, or a
- * later one, whose load comes later. So this is a bound for all addresses, and a target for the
- * search. It is called for one set of pinned pieces after another.
+ * <p>No plan that loads pieces in the order of their first use, and pins the same pieces, is
+ * faster: an early load delays neither earlier pieces, which are already loaded, nor later ones,
+ * whose loads come later. So this is a bound for all addresses, and a target for the search. An
+ * instance is used for one set of pinned pieces after another.
  */
 final class Unfragmented {
 

@@ -190,8 +190,7 @@ public record WeightTrace(
                                     .mapToLong(touch -> pieces.get(touch.piece()).bytes())
                                     .sum();
                     if (seen <= whole / LOOKUP_PARTS) {
-                        // Other inputs may use a different row each time where these used one row
-                        // twice.
+                        // Where these inputs used one row twice, other inputs may use two rows.
                         long rows = stepBytes.get(step) / LEAST_ROW_BYTES;
                         long most = Math.max(seen, rows * MAPPED_AT_ONCE_BYTES);
                         long bytes = Math.min(most, bytes(pieces, weight));

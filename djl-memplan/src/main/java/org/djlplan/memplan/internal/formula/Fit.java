@@ -114,7 +114,7 @@ final class Fit {
         return BigInteger.valueOf(number);
     }
 
-    /** Returns whether no formula fits some size, so that more recordings do not help. */
+    /** Returns whether some size has no fitting formula, so that more recordings do not help. */
     boolean isHopeless() {
         return formulas.stream().anyMatch(List::isEmpty);
     }

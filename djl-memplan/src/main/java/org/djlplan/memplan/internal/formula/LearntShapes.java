@@ -11,8 +11,8 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 import org.djlplan.thirdparty.guava.primitives.ImmutableLongArray;
 
 /**
- * The recordings of one model's predictions, and predictions for other shapes based on them. All
- * inputs have the same types and ranks. Immutable.
+ * The recordings of one model's predictions, from which it predicts the allocations of other
+ * shapes. All inputs have the same types and ranks. Immutable.
  */
 public final class LearntShapes {
 

@@ -25,8 +25,8 @@ import org.djlplan.thirdparty.guava.primitives.ImmutableLongArray;
 
 /**
  * Plans the allocations of one PyTorch model's predictions. A plan is stored with its allocations,
- * which only a recording can supply: at once if there is room, otherwise when inputs of its types
- * recur.
+ * which only a recording can supply. It is stored at once if there is room, otherwise when inputs
+ * of the same types recur.
  */
 public final class AllocationPlanning implements AllocationPlans {
 

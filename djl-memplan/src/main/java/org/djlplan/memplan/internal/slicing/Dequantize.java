@@ -12,9 +12,9 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteTensor;
 
 /**
  * Converts constants of 16-bit floats and 8-bit integers, which DEQUANTIZE operators would unpack
- * into separate memory before the first inference, to constants of 32-bit floats. The operators go.
- * Values equal those of the engine's kernels bit by bit: 16-bit floats are exact in 32 bits, and a
- * scaled integer is rounded once.
+ * into separate memory before the first inference, to constants of 32-bit floats. The operators are
+ * removed. Values equal those of the engine's kernels bit by bit: 16-bit floats are exact in 32
+ * bits, and a scaled integer is rounded once.
  *
  * <p>The new constants are computed when they are written; see {@link TfLiteBytes#computed}.
  */
@@ -24,7 +24,7 @@ public final class Dequantize {
 
     private Dequantize() {}
 
-    /** Returns the model with all constants converted that can be unpacked in advance. */
+    /** Converts all constants that can be unpacked in advance, and returns the model. */
     public static TfLiteFile constants(TfLiteFile file) {
         ModelEdit edit = new ModelEdit(file);
         Set<Integer> callers = new HashSet<>(file.main().inputs());

@@ -9,8 +9,9 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteTensor;
 import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
 /**
- * Finds the tensors of a main graph that always have the shapes in the file if the inputs do.
- * Tensors that depend on an operator with a value-dependent output size do not.
+ * Finds the tensors of a main graph that always have their shapes in the file if the inputs have
+ * theirs. Tensors that depend on an operator whose output size depends on values are not among
+ * them.
  */
 final class FixedShapes {
 

@@ -14,8 +14,8 @@ import java.util.List;
  *
  * <ul>
  *   <li>One thread, and fully connected layers with any number of threads: the runs depend on
- *       {@code k} only, so slices of whole groups of channels preserve bits, and so do slices of
- *       rows if there is no rest or the places are whole groups of {@value #PLACES}.
+ *       {@code k} only, so slices of whole groups of channels preserve bits. Slices of rows do if
+ *       no channels are left over, or if the places are whole groups of {@value #PLACES}.
  *   <li>More threads: the runs are shorter than with one if there is work for more than one thread,
  *       and blocks of channels are whole groups if the places are divided among threads.
  * </ul>
@@ -25,13 +25,13 @@ final class KernelBits {
     /** Output channels that the innermost kernel handles at once. */
     static final int CHANNELS = 8;
 
-    /** Places that it handles at once. */
+    /** Places that the innermost kernel handles at once. */
     static final int PLACES = 4;
 
     /** The longest run of products with several threads. */
     private static final int LONGEST_RUN = 320;
 
-    /** Minimum cost of an output with that many products or more, in Eigen's cycles. */
+    /** Minimum cost of an output with at least {@link #LONGEST_RUN} products, in Eigen's cycles. */
     private static final double CYCLES_PER_OUTPUT = 80;
 
     /** Cycles from which on Eigen uses another thread. */

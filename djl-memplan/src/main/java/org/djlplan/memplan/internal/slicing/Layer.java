@@ -237,7 +237,7 @@ record Layer(
         return shape.get(shape.size() - 1);
     }
 
-    /** Layers that the engine would refuse, or compute differently, are left unchanged. */
+    /** Returns false for layers that the engine would refuse, or compute differently. */
     private static boolean fits(TfLiteSubgraph graph, Layer layer) {
         KernelWindow window = layer.window;
         long patches = (long) window.height() * window.width() * layer.in.channels();

@@ -121,7 +121,7 @@ public final class SlicePlanner {
 
     /**
      * Returns the slicing for an arena, in order of the operators. For an arena smaller than {@link
-     * #least}, returns the slicing for the latter.
+     * #least}, returns the slicing for that size.
      */
     public List<SliceDecision> decisions(long arenaBytes) {
         long reachableBytes = Math.max(arenaBytes, least.bytes());

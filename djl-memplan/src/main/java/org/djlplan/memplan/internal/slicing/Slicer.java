@@ -23,9 +23,9 @@ import org.djlplan.thirdparty.guava.primitives.Ints;
 /**
  * Replaces a large layer by several small ones (FlexNN 2024, section 4.2).
  *
- * <p>With slices along output channels each has its part of the weights, so that only that part
- * must be in memory. With slices along rows each has only the rows of the input that it needs, so
- * that fewer patches are copied from the input at a time:
+ * <p>Each slice along output channels has its part of the weights, so that only that part must be
+ * in memory. Each slice along rows has only the rows of the input that it needs, so that fewer
+ * patches are copied from the input at a time:
  *
  * <pre>
  *   input ─► SLICE ─► PAD ─► CONV_2D ─┐

@@ -20,9 +20,9 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A fingerprint has the CRC-32 and the CRC-32C of the content, which together are a checksum of
  * 64 bits: it differs after any change of up to 32 bits in a row, and two files that differ by
- * accident have the same one with a probability of 2<sup>−64</sup>. It gives no protection against
- * an attacker who constructs another file with the same fingerprint. The CPU has instructions for
- * both, so they are computed about as fast as memory is read.
+ * accident have the same checksum with a probability of 2<sup>−64</sup>. It gives no protection
+ * against an attacker who constructs another file with the same fingerprint. The CPU has
+ * instructions for both checksums, so they are computed about as fast as memory is read.
  *
  * <p>Fingerprints are cached only in the application's cache folder, because a model's folder may
  * come from anywhere. A cached fingerprint is used only if the file has the same {@link

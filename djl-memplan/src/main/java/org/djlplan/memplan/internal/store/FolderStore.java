@@ -23,12 +23,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Stores every value in a separate file, in the folder {@code .djlplan} beside the model, or in a
- * cache folder if that is not writable. DJL ignores files whose names begin with a dot when it
- * searches for a model.
+ * Stores every value in a separate file, in the folder {@code .djlplan} beside the model or, if
+ * that folder is not writable, in a cache folder. DJL ignores files whose names begin with a dot
+ * when it searches for a model.
  *
  * <p>A file in the cache is newer than a file of the same name beside the model, because it is
- * written only if the other cannot be written, and removed as soon as it can. So it is read first.
+ * written only if the other file cannot be written, and removed as soon as the other can. So the
+ * cache is read first.
  *
  * <p>At most {@value KeptFolders#MOST_FILES} values of a kind are stored for each model. A file's
  * modification time is its last use.
@@ -99,10 +100,7 @@ public final class FolderStore<T> implements Store<T> {
         return folders.newestFirst();
     }
 
-    /**
-     * The modification time is the last use to the hour, which is precise enough and changes
-     * rarely.
-     */
+    /** Sets the modification time to the last use, to the hour, so that it changes rarely. */
     private static void noteUse(Path file) {
         try {
             Instant now = Instant.now();

@@ -31,7 +31,9 @@ public final class KeptCopies {
     private static final String LOCK = ".lock";
     private static final KeptCopyCodec CODEC = new KeptCopyCodec();
 
-    /** After this time the file is made twice, because its maker may hang. */
+    /**
+     * After this time a waiting process makes the file, too, because the first process may hang.
+     */
     private static final Duration LONGEST_WAIT = Duration.ofMinutes(5);
 
     private static final Duration LOOK_EVERY = Duration.ofMillis(20);
@@ -243,8 +245,8 @@ public final class KeptCopies {
     }
 
     /**
-     * Returns the file whose modification time is the last use of another file. That file is not
-     * touched, because any change of its attributes would cause it to be read again.
+     * Returns the file whose modification time is the last use of another file. The other file is
+     * not touched, because any change of its attributes would cause it to be read again.
      */
     private Path useOf(Path file) {
         String name = file.getFileName().toString();

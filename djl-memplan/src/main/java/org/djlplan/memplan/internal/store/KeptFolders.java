@@ -19,14 +19,14 @@ import org.djlplan.thirdparty.guava.io.ByteSource;
 
 /**
  * The two folders for files of the models in one folder. A file in the cache is newer than a file
- * of the same name beside the model, because it is written only if the other cannot be written, and
- * removed as soon as it can.
+ * of the same name beside the model, because it is written only if the other file cannot be
+ * written, and removed as soon as the other can.
  *
  * <p>A model's folder may come from anywhere and contain links to anything, so neither the folder
  * {@code .djlplan} nor a file in it is used if it is a link. Models themselves may be links.
  *
  * @param beside the folder {@code .djlplan} beside the models
- * @param cache the folder to use if that is not writable
+ * @param cache the folder to use if {@code beside} is not writable
  */
 record KeptFolders(Path beside, Path cache) {
 

@@ -45,7 +45,9 @@ public final class PlanCodec implements Codec<StoredPlan> {
     /** Limit of an array's dimensions. */
     private static final int MOST_DIMENSIONS = 64;
 
-    /** Every machine has this much memory, and asking the system takes longer than all the rest. */
+    /**
+     * Every machine has this much memory, and asking the system takes longer than all other checks.
+     */
     private static final long UNDOUBTED_BYTES = 16 << 20;
 
     /** Denotes a missing number. */

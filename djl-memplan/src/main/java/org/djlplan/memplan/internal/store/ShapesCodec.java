@@ -14,7 +14,7 @@ import org.djlplan.thirdparty.guava.primitives.ImmutableIntArray;
 import org.djlplan.thirdparty.guava.primitives.ImmutableLongArray;
 
 /**
- * Reads and writes recordings, from which formulas for other shapes are derived, in files. The
+ * Reads and writes files of recordings, from which formulas for other shapes are derived. The
  * format, shown on several lines but written on one:
  *
  * <pre>{@code
@@ -23,7 +23,8 @@ import org.djlplan.thirdparty.guava.primitives.ImmutableLongArray;
  * }</pre>
  *
  * <p>A row of {@code sizes} has one size for each shape; formulas are fitted again from these. For
- * each allocation {@code sizeOf} has its row, and {@code ends} the first allocation after its free.
+ * each allocation, {@code sizeOf} has its row, and {@code ends} has the first allocation after its
+ * free.
  */
 public final class ShapesCodec implements Codec<LearntShapes> {
 

@@ -21,7 +21,10 @@ public record StoreKey(String model, Map<String, String> facts) {
         facts = Collections.unmodifiableSortedMap(new TreeMap<>(facts));
     }
 
-    /** Returns the facts of this machine and of the rule that measured candidates depend on. */
+    /**
+     * Returns the facts that measured candidates depend on: this machine, and the rule of
+     * acceptance.
+     */
     public static Map<String, String> measuring(Tolerance tolerance) {
         return ImmutableMap.of(
                 "cpu", CpuFeatures.current(),

@@ -125,7 +125,7 @@ public final class StoreLock implements AutoCloseable {
         return locked.isPresent();
     }
 
-    /** Lets others have it. A second call does nothing. */
+    /** Releases the lock. A second call does nothing. */
     @Override
     public void close() {
         if (!open.getAndSet(false)) {

@@ -1,5 +1,5 @@
 /**
- * Rows of tables of measurements, of delegation inside a budget and outside: what one candidate's
- * trial showed, and whether the candidate may serve. Types only.
+ * Rows of the tables of measurements for delegation, with and without a budget: the result of one
+ * candidate's trial, and whether the candidate may serve. Types only.
  */
 package org.djlplan.memplan.internal.table;

@@ -115,7 +115,7 @@ public final class AliasAnalysis {
                 analysis.visit(operator);
             }
         }
-        // By smallest id, as which each class comes first in the order of tensors.
+        // Sorted by smallest id, because the loop finds each class at its smallest id.
         ImmutableList.Builder<ImmutableList<Integer>> classes = ImmutableList.builder();
         for (int id = 0; id < graph.tensors().size(); id++) {
             AliasClass found = analysis.classOf.get(id);

@@ -22,14 +22,15 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSet;
  * otherwise, for NaNs of several kinds, infinities, subnormal numbers and odd lengths. The
  * integration tests run every entry and fail for an entry without a model.
  *
- * <p>The order of reads and writes alone is not sufficient: a compiler makes two loops of one, for
- * arrays that overlap and for others, and their results may differ. In release 2.6.2 for x86-64,
- * {@code ADD} and {@code MUL} of floats return the other one of two NaNs, and {@code RELU_N1_TO_1}
- * of floats flushes subnormal numbers to zero, when they overwrite an operand. They are not here.
+ * <p>The order of reads and writes alone is not sufficient: a compiler turns one loop into two, one
+ * for arrays that overlap and one for others, and their results may differ. In release 2.6.2 for
+ * x86-64, {@code ADD} and {@code MUL} of floats return the other of two NaNs, and {@code
+ * RELU_N1_TO_1} of floats flushes subnormal numbers to zero, when they overwrite an operand. These
+ * operators are not listed.
  *
  * <p>A view is a {@code memcpy} onto itself, which is undefined in the C standard (C11 7.24.2.1:
- * overlapping objects). Only these tests prove that it leaves the bytes unchanged on the supported
- * platforms, for the element types that they run.
+ * overlapping objects). Only the integration tests prove that it leaves the bytes unchanged on the
+ * supported platforms, for the element types that they run.
  *
  * <p>Broadcasting: the overwritten operand has the result's shape, so {@code
  * BinaryBroadcastFiveFold} and the {@code …Slow} loops use the same index for both; the repeated
@@ -39,7 +40,10 @@ public final class InPlaceRules {
 
     /** The ways in which an output can share an input's place. */
     public enum Kind {
-        /** The output is a copy of the first input with another shape; if shared, onto itself. */
+        /**
+         * The output is a copy of the first input with another shape; at a shared place, it is
+         * copied onto itself.
+         */
         VIEW,
         /** The first input may be overwritten. */
         OVERWRITES_FIRST,
@@ -57,7 +61,7 @@ public final class InPlaceRules {
      */
     public record Rule(String operator, ElementType type, Kind kind, String kernel) {
 
-        /** Returns the same in the form in which an engine reports it. */
+        /** Returns this kind in the form in which an engine reports it. */
         InPlace inPlace() {
             return new InPlace(
                     kind == Kind.OVERWRITES_EITHER ? Set.of(0, 1) : Set.of(0), kind == Kind.VIEW);

@@ -5,8 +5,8 @@ import java.util.Collection;
 /**
  * Computes lower bounds of the size of plans (Pisarchyk and Lee 2020, section 3). For {@link
  * PlanningProblem#records()} the bounds hold for plans without aliases; for {@link
- * PlanningProblem#units()} they hold for plans with exactly these alias classes: other classes may
- * have a lower bound.
+ * PlanningProblem#units()} they hold for plans with exactly these alias classes: with other
+ * classes, plans may be smaller.
  */
 public final class LowerBounds {
 

@@ -7,8 +7,8 @@ import java.util.List;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
- * Positional maxima (Pisarchyk and Lee 2020, section 3): the i-th is the largest i-th largest size
- * over all operator profiles.
+ * Positional maxima (Pisarchyk and Lee 2020, section 3): the i-th maximum is the maximum, over all
+ * operator profiles, of the i-th largest size.
  *
  * <p>Records are added by size, largest first, to a count of tensors alive per operator. When the
  * largest count rises to i, some profile has i sizes of at least the size just added, and none had

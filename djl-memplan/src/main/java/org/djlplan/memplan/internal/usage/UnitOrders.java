@@ -1,8 +1,8 @@
 package org.djlplan.memplan.internal.usage;
 
 /**
- * The orders in which strategies place units. Comparators of {@link java.util.Comparator}'s
- * combinators would each be several classes, which the first model of a JVM would wait for.
+ * The orders in which strategies place units. Each comparator built with the combinators of {@link
+ * java.util.Comparator} would be several classes, for which the first model of a JVM would wait.
  */
 public final class UnitOrders {
 

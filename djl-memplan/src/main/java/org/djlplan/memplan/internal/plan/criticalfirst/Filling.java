@@ -5,10 +5,10 @@ import java.util.OptionalInt;
 import org.djlplan.memplan.internal.usage.UsageRecords;
 
 /**
- * One pass that places all units from the bottom up, valley by valley. A valley is filled with a
- * unit that fits into it: if slack is scarce there, one that is alive at the moment of least slack,
- * otherwise any; among these the unit with the highest priority. If no unit fits into it, the
- * valley is raised to its lower neighbour, and the space below is wasted.
+ * One pass that places all units from the bottom up, valley by valley. A valley is filled with the
+ * unit of the highest priority that fits into it; if slack is scarce there, only units that are
+ * alive at the moment of least slack are considered. If no unit fits into it, the valley is raised
+ * to its lower neighbour, and the space below is wasted.
  *
  * <p>If a moment has wasted more than its slack, the unplaced units that are alive there were
  * blocked by neighbours placed too early; they get a higher priority in the next pass.
@@ -16,7 +16,8 @@ import org.djlplan.memplan.internal.usage.UsageRecords;
 final class Filling {
 
     /**
-     * Limit of the number of such adjustments, because each may visit all units alive at a moment.
+     * Limit of the adjustments of priorities in a pass, because each may visit all units alive at a
+     * moment.
      */
     private static final int MOST_LESSONS = 64;
 

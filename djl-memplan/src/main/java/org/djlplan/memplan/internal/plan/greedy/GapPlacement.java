@@ -9,9 +9,9 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
  * Puts units one after another into the smallest gap that fits, and never moves them again
- * (Pisarchyk and Lee 2020, section 5.2, Algorithm 3). Gaps lie between placed units that are alive
- * at a common operator. On a tie the lowest gap is taken; if none fits, the unit goes right after
- * the last of these units.
+ * (Pisarchyk and Lee 2020, section 5.2, Algorithm 3). Gaps lie between placed units that overlap
+ * the unit in time. On a tie the lowest gap is taken; if none fits, the unit goes right after the
+ * last of these units.
  *
  * <p>Placed units are stored by offset in {@link Windows} of time; placing a unit scans one window.
  * With k units alive in a window of at most four times the unit's interval, that costs O(k), and
@@ -76,8 +76,8 @@ final class GapPlacement {
      * <p>On each level time is divided into buckets, and a window is a bucket and the next one. The
      * coarsest level has one window; the buckets of each further level are half as long. The window
      * of a unit is the shortest one that contains its interval: at most four times as long as the
-     * interval, unless the finest level has longer ones. The finest level is chosen to minimize the
-     * estimated total cost of inserting units into windows and scanning windows.
+     * interval, unless the windows of the finest level are longer. The finest level is chosen to
+     * minimize the estimated total cost of inserting units into windows and scanning windows.
      */
     private static final class Windows {
 
@@ -208,7 +208,8 @@ final class GapPlacement {
         }
 
         /**
-         * Returns the logarithm of the shortest bucket that holds a unit together with the next.
+         * Returns the logarithm of the shortest bucket length at which a bucket and the next one
+         * hold a unit.
          */
         private int level(int unit) {
             int level = 0;

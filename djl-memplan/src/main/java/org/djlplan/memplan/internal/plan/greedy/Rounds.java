@@ -220,9 +220,9 @@ public final class Rounds {
         }
 
         /**
-         * Returns the offset in bytes of the smallest gap that a unit fits into between those it
-         * overlaps, on a tie the lowest; without one, the end of the last of them (Pisarchyk and
-         * Lee 2020, Algorithm 3).
+         * Returns the offset in bytes of the smallest gap that a unit fits into between the units
+         * that it overlaps, on a tie the lowest gap; if there is none, the end of the last of these
+         * units (Pisarchyk and Lee 2020, Algorithm 3).
          */
         long smallestGap(UsageRecord unit) {
             long free = 0;

@@ -12,7 +12,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
  * and {@code SimpleMemoryArena::Allocate}): units that live from the first operator to the last, by
  * tensor id, so that they lie at the arena's start; then the others by size, largest first, ties by
  * first operator, then by tensor id; each into the smallest gap that fits. TensorFlow Lite places
- * only tensors first that it never frees; here those are the units that span the whole problem.
+ * first only the tensors that it never frees; here these are the units that span the whole problem.
  *
  * <p>The complexity is that of {@link GreedyBySize}, from which it differs only in the order of
  * units.

@@ -12,8 +12,8 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
  * @param nanos duration of planning
  * @param violations found by the validator; empty if the plan is valid
  * @param lowerBoundBytes lower bound of the solved problem: its maximum breadth, or a larger bound
- *     that a search proved. With alias classes it holds for these classes only, so a plan that
- *     reaches it may be larger than one with other classes
+ *     that a search proved. It holds only for the problem's alias classes: with other classes, a
+ *     plan may be smaller
  */
 public record Attempt(
         OffsetPlan plan, long nanos, List<Violation> violations, long lowerBoundBytes) {

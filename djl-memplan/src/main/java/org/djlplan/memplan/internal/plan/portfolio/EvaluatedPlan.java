@@ -25,7 +25,7 @@ public record EvaluatedPlan(
         int aliasedTensors,
         boolean provedMinimal) {
 
-    /** Returns the figures of a validated plan; minimal if it is at the lower bound. */
+    /** Evaluates a validated plan: it is proved minimal if it is at the lower bound. */
     public static EvaluatedPlan of(OffsetPlan plan) {
         return of(plan, plan.totalBytes() == LowerBounds.offsetBytes(plan.problem().units()));
     }

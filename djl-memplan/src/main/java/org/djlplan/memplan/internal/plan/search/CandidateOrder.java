@@ -40,12 +40,12 @@ final class CandidateOrder {
         return new CandidateOrder(sections, length(sections).thenComparing(area(sections)), false);
     }
 
-    /** Units of crowded sections first, of these the large ones. */
+    /** Units of crowded sections first, among these the large ones. */
     static CandidateOrder byCrowdAndArea(Sections sections) {
         return new CandidateOrder(sections, area(sections).thenComparing(length(sections)), true);
     }
 
-    /** Units of crowded sections first, of these the long-lived ones. */
+    /** Units of crowded sections first, among these the long-lived ones. */
     static CandidateOrder byCrowdAndLength(Sections sections) {
         return new CandidateOrder(sections, length(sections).thenComparing(area(sections)), true);
     }

@@ -34,7 +34,7 @@ public final class ExactSearch implements OffsetStrategy {
     /** Enough to prove the plans of real models minimal, in well under a second. */
     private static final long DEFAULT_NODES = 200_000;
 
-    /** A unit takes two frames of the search. */
+    /** Each unit takes two stack frames of the search. */
     private static final long STACK_BYTES = 64L << 20;
 
     private final SearchLimits limits;

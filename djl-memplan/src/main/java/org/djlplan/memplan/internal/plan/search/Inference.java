@@ -11,7 +11,7 @@ import java.util.Set;
 
 /**
  * Draws conclusions from a partial plan: the lowest possible offset of each remaining unit, the
- * floors that this raises, and whether everything can still fit.
+ * floors that these offsets raise, and whether everything can still fit.
  */
 final class Inference {
 
@@ -160,9 +160,9 @@ final class Inference {
     }
 
     /**
-     * Returns the lowest height of the lowest remaining unit in a section if it does not lie on the
-     * section's floor; the floors are those of the last {@link #decide}, unless no height is left.
-     * Empty if there is none.
+     * Returns the lowest height at which the lowest remaining unit of a section can lie if it does
+     * not lie on the section's floor; empty if there is none. The floors are those of the last
+     * {@link #decide}, unless no height is left.
      */
     OptionalLong aboveFloor(int section) {
         long lowest = Long.MAX_VALUE;

@@ -14,7 +14,7 @@ import org.djlplan.memplan.internal.usage.UsageRecord;
  *   unit 0   ========
  *   unit 1        =========          section 0 = {0, 1}
  *   unit 2                  =====    section 1 = {1, 2}
- *   unit 3                 ==        section 2 would be part of 1: it is none
+ *   unit 3                 ==        section 2 would be part of 1, so it is none
  * </pre>
  */
 final class Sections {

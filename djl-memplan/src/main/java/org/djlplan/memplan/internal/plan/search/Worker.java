@@ -21,7 +21,7 @@ final class Worker implements Runnable {
         RAISE_LOWER_BOUND,
         /** Improves the best plan. */
         IMPROVE_PLAN,
-        /** Takes turns. */
+        /** Alternates between these two aims. */
         BOTH
     }
 

@@ -22,7 +22,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
  * networks</a>, section 3.2; after Burke, Kendall and Whitwell 2004).
  *
  * <ol>
- *   <li>Take the lowest offset line, the leftmost of equals.
+ *   <li>Take the lowest offset line, on a tie the leftmost.
  *   <li>Of the units whose interval lies within the line, put the longest on it; ties by size,
  *       larger first, then by tensor id.
  *   <li>If there is none, lift the line to its lower neighbour and merge lines at one offset.
@@ -107,7 +107,7 @@ public final class BestFit implements OffsetStrategy {
             }
         }
 
-        /** Returns the lowest line, the leftmost of equals. */
+        /** Returns the lowest line, on a tie the leftmost. */
         Line lowest() {
             return byOffset.first();
         }

@@ -21,7 +21,7 @@ import org.djlplan.thirdparty.guava.primitives.Ints;
  */
 final class Candidates {
 
-    /** Rank of nothing. */
+    /** Stands for no rank. */
     private static final int NONE = Integer.MAX_VALUE;
 
     /** First operators, latest first, negated: ascending. */
@@ -117,7 +117,7 @@ final class Candidates {
         return best == NONE ? OptionalInt.empty() : OptionalInt.of(best);
     }
 
-    /** Returns the least rank in an outer node of those with a place below {@code limit}. */
+    /** Returns the least rank among an outer node's units with a place below {@code limit}. */
     private int leastRank(int node, int limit) {
         int found = Arrays.binarySearch(places, begin[node], begin[node + 1], limit);
         int entries = (found >= 0 ? found : -found - 1) - begin[node];

@@ -14,8 +14,8 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
  * ties by tensor id, are stacked on the skyline. On chains it builds staircases: each unit lies on
  * the previous one, although the units below have ended.
  *
- * <p>O(n log n) for n units: one sort, then a stack of O(log n) each. Larger problems than 100,000
- * units are left to other strategies.
+ * <p>O(n log n) for n units: one sort, then O(log n) to stack each unit. Larger problems than
+ * 100,000 units are left to other strategies.
  */
 public final class LongestFirst implements OffsetStrategy {
 

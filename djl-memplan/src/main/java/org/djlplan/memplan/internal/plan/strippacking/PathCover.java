@@ -20,7 +20,8 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
  * Buffer allocation as path cover (LeapMind 2021): units, in order of their first operator, go into
  * any group whose units they do not overlap, otherwise into a new one, so that the number of groups
  * equals the largest number of overlapping units; then the groups are stacked on the skyline one
- * after another. Never above twice the product of the largest overlap and the largest size.
+ * after another. The arena is never larger than twice the product of the largest overlap and the
+ * largest size.
  *
  * <p>The rule does not define which group to take and in which order to stack them. The default is
  * the oldest group, and groups in the order of their creation. If it results in a smaller arena,
@@ -110,8 +111,8 @@ public final class PathCover implements OffsetStrategy {
         private Groups() {}
 
         /**
-         * Returns the groups as they were made, each in order of time. A unit goes into the free
-         * group whose last unit is nearest in size, on a tie the oldest group.
+         * Returns the groups in the order of their creation, each in order of time. A unit goes
+         * into the free group whose last unit is nearest in size, on a tie the oldest group.
          *
          * @param units by first operator
          * @param size effective size of a unit; constant if it does not matter

@@ -12,8 +12,8 @@ import org.djlplan.memplan.internal.usage.UsageRecords;
  * <p>Heights are stored only at operators at which a unit starts. If two units overlap, the later
  * one starts within the other, so they meet at one of these operators.
  *
- * <p>Stacking never lowers a height, so range assignment is raising to at least a value, and needs
- * no lazy propagation.
+ * <p>Stacking never lowers a height, so a range assignment only raises heights to at least a value,
+ * and needs no lazy propagation.
  */
 final class Skyline {
 

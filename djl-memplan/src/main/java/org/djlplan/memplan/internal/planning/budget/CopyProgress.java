@@ -42,7 +42,7 @@ final class CopyProgress implements AutoCloseable {
      * Called when a copy begins, possibly again in another place.
      *
      * @param place of the file that will be written
-     * @param bytes its expected size, as far as known
+     * @param bytes its expected size, which {@link #expect} may correct
      */
     void begin(Path place, long bytes) {
         boolean again = file.isPresent();

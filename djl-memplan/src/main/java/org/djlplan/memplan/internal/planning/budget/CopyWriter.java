@@ -32,7 +32,7 @@ import org.djlplan.thirdparty.guava.util.concurrent.Uninterruptibles;
 
 /**
  * Writes the file of a copy from which weights are loaded. With several threads, kernels derive
- * constants from weights. One inference on zeros captures these constants, which are written behind
+ * constants from weights. One inference on zeros captures these constants, which are written after
  * the model.
  *
  * @param original the model's file

@@ -45,7 +45,7 @@ public final class KeptKernels {
      * @param delegable steps that the delegate supports
      * @param tolerance for the outputs
      * @param threads per prediction
-     * @param circumstances on which the measurements depend, too: the delegate, …
+     * @param circumstances that the measurements also depend on, such as the delegate
      * @param cacheFolder for measurements that cannot be stored beside the model
      * @throws UnplannableException if the engine does not report its version
      */
@@ -99,7 +99,7 @@ public final class KeptKernels {
         store.save(key, new KernelTrials(before.costs(), latest(trial, others), before.wrong()));
     }
 
-    /** Stores a candidate that is not to be tried again; costs are as above. */
+    /** Stores a candidate that is not to be tried again; previously stored costs stay. */
     public void add(StepCosts costs, Entry.Wrong entry) {
         KernelTrials before = load().orElse(new KernelTrials(costs));
         Stream<Entry.Wrong> others =
@@ -147,7 +147,7 @@ public final class KeptKernels {
             return "kernels";
         }
 
-        /** Version 1 did not compare operators one by one; version 2 had rows of its own. */
+        /** Version 1 did not compare operators one by one; version 2 had another format of rows. */
         @Override
         public int version() {
             return 3;

@@ -11,8 +11,8 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * The table of measurements of a streamed model's kernels. The operators of a candidate are steps
- * of the model's copy. There are no rows of candidates that were right and slower, because other
- * work may have been the reason.
+ * of the model's copy. Candidates that were right but slower have no rows, because other work may
+ * have slowed them.
  *
  * @param costs of the steps in CPU kernels
  * @param faster candidates that may serve, the latest first
@@ -55,7 +55,7 @@ public record KernelTrials(StepCosts costs, List<Faster> faster, List<Entry.Wron
             return entry.candidate().operators();
         }
 
-        /** Returns the same, marked as selected for other bytes. */
+        /** Returns this candidate, marked as selected for other bytes. */
         public Faster selectedFor(long otherBytes) {
             return new Faster(entry, otherBytes, cpuNanos);
         }

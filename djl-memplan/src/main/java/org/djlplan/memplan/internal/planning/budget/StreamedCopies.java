@@ -48,7 +48,7 @@ public final class StreamedCopies {
 
     private static final Logger logger = LoggerFactory.getLogger(StreamedCopies.class);
 
-    /** Changes when the same decisions result in another file than before. */
+    /** Changes when the same decisions result in a different file than before. */
     private static final String FORMAT = "1";
 
     /** Denominator of the fraction that is added for gaps that no plan can fill. */
@@ -174,7 +174,7 @@ public final class StreamedCopies {
         return least.bytes() + least.bytes() / GAPS;
     }
 
-    /** Checks the room before anything is written for a budget that cannot be met. */
+    /** Checks that the arena suffices for the smallest slices, before anything is written. */
     private void requireRoom(TfLiteFile model, SlicePlanner.Least least, long arenaBytes)
             throws BudgetTooSmallException {
         if (least.bytes() > arenaBytes) {

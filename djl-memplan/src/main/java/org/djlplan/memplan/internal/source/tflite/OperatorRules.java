@@ -9,8 +9,8 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
 /**
  * Checks parameters of operators, and shapes and scales of their operands, that the engine's
- * kernels use without checking: a stride or filter of 0 causes a division by 0, a too large one
- * overflows, and a scale that is not a number aborts the process. Throws {@link
+ * kernels use without checking: a stride or filter of 0 causes a division by 0, one that is too
+ * large overflows, and a scale that is not a number aborts the process. Throws {@link
  * InvalidModelException} only.
  *
  * <p>The native library checks shapes that only the engine knows, and operands that are sizes or
@@ -51,7 +51,7 @@ final class OperatorRules {
     private final FlatTable options;
     private final String path;
 
-    /** The value with which the largest input scale of an operator is compared. */
+    /** How an operator uses scales, which decides what its largest input scale is compared with. */
     private enum Scaled {
         /** The inputs are converted to one scale, and their sum to the output's scale. */
         SUM,
@@ -59,7 +59,7 @@ final class OperatorRules {
         SQUARE,
         /** The output has no scale. */
         COMPARISON,
-        /** Any scales do. */
+        /** Any scales are allowed. */
         PRODUCT,
         /**
          * The output is looked up in a table, or computed as a real number, so integers are always

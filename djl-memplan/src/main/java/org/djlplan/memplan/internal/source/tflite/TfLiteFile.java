@@ -117,9 +117,9 @@ public record TfLiteFile(
 
     /**
      * Returns a model of consecutive operators, without signatures. Its inputs are the tensors that
-     * these read and do not write, in the order of the indices; its outputs are all tensors that
-     * they write, in the operators' order. Tensors keep their indices; the content of constants
-     * that no operator of the model reads is left out.
+     * the operators read and do not write, in the order of the indices; its outputs are all tensors
+     * that they write, in the operators' order. Tensors keep their indices; the content of
+     * constants that no operator of the model reads is left out.
      *
      * @param begin index of the first operator
      * @param end index after the last one

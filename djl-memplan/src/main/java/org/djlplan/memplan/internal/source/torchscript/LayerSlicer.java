@@ -4,8 +4,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Rewrites the code of a layer so that it computes its output channels in slices, each with a part
- * of the weight: {@code torch.linear} and {@code torch._convolution} with one group. Every slice
+ * Rewrites the code of a layer ({@code torch.linear}, or {@code torch._convolution} with one group)
+ * so that it computes its output channels in slices, each with a part of the weight. Every slice
  * has its own output, and the outputs are then concatenated. Results may differ in the last bits,
  * because kernels choose their algorithm by shape.
  */

@@ -12,13 +12,13 @@ import java.util.Map;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
- * The classes of a TorchScript archive's modules and the records that hold their tensors, read from
- * {@code data.pkl}. The pickle is scanned, not executed: a class is named before its module is
+ * Reads the classes of a TorchScript archive's modules, and the records that hold their tensors,
+ * from {@code data.pkl}. The pickle is scanned, not executed: a class is named before its module is
  * created, a module is complete when its state is built, and the keys of its records lie in
  * between.
  *
  * <p>The format is Python's <a href="https://docs.python.org/3/library/pickletools.html">pickle
- * protocol 2</a>, of which the engine uses a part.
+ * protocol 2</a>; the engine uses a part of it.
  */
 final class ModulePickle {
 

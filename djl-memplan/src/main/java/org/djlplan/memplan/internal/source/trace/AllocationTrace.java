@@ -54,9 +54,9 @@ public record AllocationTrace(List<Allocation> allocations) {
     }
 
     /**
-     * Returns this trace with allocations that outlive the forward pass, such as its outputs, left
-     * to the engine if they are small. The arena is then free as soon as the pass ends, independent
-     * of the caller's use of the outputs.
+     * Returns this trace, but leaves allocations that outlive the forward pass, such as its
+     * outputs, to the engine if they are small. The arena is then free as soon as the pass ends,
+     * independent of the caller's use of the outputs.
      *
      * @param passEnds time at which the pass ended; later frees are the caller's
      * @param mostBytes limit of the total size of these allocations
