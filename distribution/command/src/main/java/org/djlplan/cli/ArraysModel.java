@@ -42,7 +42,7 @@ record ArraysModel(
     /**
      * Loads a model.
      *
-     * @param factory DJL's default one for stock, djl-plan's for planned
+     * @param factory DJL's default factory for a stock model, djl-plan's for a planned one
      * @param arguments of the model
      * @throws Failure if loading fails
      */
@@ -88,7 +88,7 @@ record ArraysModel(
             criteria.optOption("numThreads", Integer.toString(options.threads().getAsInt()));
         }
         if (options.engine() == EngineKind.ONNX_RUNTIME && options.threads().isPresent()) {
-            // The second is only read with the first.
+            // DJL reads this option only if the other one is set, too.
             criteria.optOption("interOpNumThreads", "1");
             criteria.optOption("intraOpNumThreads", Integer.toString(options.threads().getAsInt()));
         }

@@ -29,8 +29,9 @@ import org.djlplan.thirdparty.guava.io.Closer;
  *   <li>a load that finds the stored files: warm, with the weights in the page cache; and cold,
  *       with the pages of the model's files dropped before each prediction (pages that are mapped
  *       at that moment stay);
- *   <li>if control groups can be created, a process in a group that is limited to the idle process,
- *       the budget and {@link #TOLERANCE} of it. The group is also charged for file pages.
+ *   <li>if control groups can be created, a process in a group that is limited to the memory of the
+ *       idle process, plus the budget, plus {@link #TOLERANCE} of the budget. The group is also
+ *       charged for file pages.
  * </ol>
  *
  * <p>The stock engine's weights stay in memory. The JVM's optimizing compiler is off in all
@@ -92,7 +93,7 @@ final class BudgetSweep {
     sealed interface Outcome {}
 
     /**
-     * The model does not run in this budget.
+     * Result: the model does not run in this budget.
      *
      * @param leastBytes the smallest budget according to the model; empty if it cannot run for
      *     another reason
@@ -100,7 +101,7 @@ final class BudgetSweep {
     record Refused(String why, OptionalLong leastBytes) implements Outcome {}
 
     /**
-     * It ran.
+     * Result: the model ran in this budget.
      *
      * @param firstPeakBytes peak of the resident set above the idle process, for the first load
      * @param peakBytes the same for a later load
@@ -141,7 +142,7 @@ final class BudgetSweep {
      */
     record Grouped(long limitBytes, Optional<MedianRatio> ratio) {}
 
-    /** All measurements, in the order of the budgets asked for. */
+    /** All measurements, in the order of the requested budgets. */
     record Result(Stock stock, Optional<OutputDifference> lost, List<Row> rows) {
 
         Result {
@@ -186,7 +187,7 @@ final class BudgetSweep {
     record Wanted(String name, Budget budget) {
 
         /**
-         * Reads one.
+         * Parses a budget.
          *
          * @throws IllegalArgumentException if the text is not a budget; the message lists the valid
          *     forms

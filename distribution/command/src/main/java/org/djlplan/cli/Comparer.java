@@ -31,9 +31,9 @@ import org.djlplan.thirdparty.guava.io.Closer;
  * a separate process. One-time work – loading, outputs, warm-up – is done in one process at a time;
  * then all processes are timed in turns, so that other load on the machine affects all of them.
  *
- * <p>On PyTorch the first predictions record a plan and store it: before anything is measured, one
- * more process does that, compares its predictions with stock ones, and ends. If operators are to
- * be delegated and no result is stored, one more process measures it.
+ * <p>On PyTorch the first predictions record a plan and store it. So before anything is measured,
+ * an additional process runs these predictions, compares them with stock predictions, and ends. If
+ * operators are to be delegated and no result is stored, another process measures delegation.
  */
 final class Comparer {
 

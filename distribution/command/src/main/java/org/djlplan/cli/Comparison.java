@@ -25,10 +25,10 @@ import org.djlplan.thirdparty.guava.collect.Maps;
  *
  * @param stock figures of the stock run
  * @param lost difference of stock's outputs from those of a stock engine that keeps every tensor,
- *     if they differ; the variants are then compared with the latter
+ *     if they differ; the variants are then compared with that engine's outputs
  * @param variants the other modes, at least one: planned, delegated, or both in this order
- * @param against the stock engine with other allocators, or of another DJL, by name, in the order
- *     asked for; empty if an allocator is not available
+ * @param against the stock engine with other allocators, or of another DJL, by name, in the
+ *     requested order; empty if an allocator is not available
  * @param runs if repeated in fresh processes: each run; the figures and ratios here are then
  *     medians
  */
@@ -232,8 +232,8 @@ record Comparison(
     }
 
     /**
-     * Returns the {@link #main} mode's figure divided by stock's with another allocator, or empty
-     * as above.
+     * Returns the {@link #main} mode's figure divided by stock's with another allocator; empty
+     * under the same conditions as {@link #ratio(RunMode, Figure)}.
      */
     OptionalDouble ratio(Figure figure, String allocator) {
         return ratio(

@@ -21,7 +21,7 @@ record MedianRatio(double median, double low, double high, int pairs) {
 
     private static final double BEYOND_EACH_END = .025;
 
-    /** The 97.5 % quantile of the normal distribution, which is used for more pairs than these. */
+    /** The 97.5 % quantile of the normal distribution, used for more than {@link #EXACT} pairs. */
     private static final double NORMAL = 1.96;
 
     private static final int EXACT = 500;

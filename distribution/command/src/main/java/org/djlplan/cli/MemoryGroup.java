@@ -21,7 +21,7 @@ final class MemoryGroup implements AutoCloseable {
     private static final String CONTROLLER = "memory";
     private static final AtomicInteger MADE = new AtomicInteger();
 
-    /** A process leaves its group soon after it was ended; this is how long to wait for that. */
+    /** How long to wait until a process that has ended leaves its group. */
     private static final Duration PATIENCE = Duration.ofSeconds(3);
 
     private static final long POLL_MILLIS = 20;
@@ -41,7 +41,7 @@ final class MemoryGroup implements AutoCloseable {
     }
 
     /**
-     * The same for groups that are mounted elsewhere.
+     * Creates a group like {@link #make()}, where control groups are mounted elsewhere.
      *
      * @param mounted folder of the unified hierarchy, or of version 1's controllers
      */

@@ -5,7 +5,7 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** The cached pages of a model's file and of the files stored beside it. */
+/** Drops a model's file and the files stored beside it from the page cache. */
 final class ModelPages {
 
     private static final String KEPT = ".djlplan";

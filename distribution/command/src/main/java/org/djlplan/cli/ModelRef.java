@@ -62,7 +62,7 @@ sealed interface ModelRef {
     /**
      * A file.
      *
-     * @param file may not exist
+     * @param file a path that need not exist
      */
     record OfFile(Path file) implements ModelRef {
 

@@ -104,7 +104,7 @@ final class OnnxInputs {
      * @param given one per input, or none
      * @throws IllegalArgumentException if the number, a type or a number of dimensions differs, or
      *     none are given and the model leaves dimensions open
-     * @throws Failure if the file is no ONNX model, or random values cannot be generated for an
+     * @throws Failure if the file is not an ONNX model, or random values cannot be generated for an
      *     input's type
      */
     static ImmutableList<InputSpec> complete(Path model, List<InputSpec> given) {
@@ -142,7 +142,10 @@ final class OnnxInputs {
         }
     }
 
-    /** Reads the fields of a message up to its end. What a field does not read is skipped. */
+    /**
+     * Reads the fields of a message up to its end. Bytes that {@code field} does not read are
+     * skipped.
+     */
     private void message(long end, Field field) throws IOException {
         while (file.position() < end) {
             long key = varint();
@@ -227,7 +230,7 @@ final class OnnxInputs {
         inputs.add(new Input(name.toString(), type[0], List.copyOf(dimensions)));
     }
 
-    /** Types that are not tensors' have no field of this number. */
+    /** Only the types of tensors have a field with the number 1. */
     private void type(long end, int[] type, List<Long> dimensions) throws IOException {
         message(
                 end,

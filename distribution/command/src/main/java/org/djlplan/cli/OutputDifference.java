@@ -51,7 +51,7 @@ record OutputDifference(boolean identical, boolean comparable, List<Output> outp
      * @param relative (largest difference of two elements) / (largest element of the first run's
      *     output, in absolute value, or 1 if that is 0); infinite if an element is infinite or
      *     undefined on one side only
-     * @param largest the largest difference of two elements; of quantized outputs that is in steps
+     * @param largest the largest difference of two elements; for quantized outputs, in steps
      */
     record Output(String type, double relative, double largest) {
 
@@ -107,7 +107,7 @@ record OutputDifference(boolean identical, boolean comparable, List<Output> outp
         /** The limit for outputs that must be the same bytes. */
         static final Limit IDENTICAL = new Limit(0, 0);
 
-        /** The minimum limit for delegated outputs of any model: a rounding. */
+        /** The minimum limit for delegated outputs of any model: a rounding error. */
         static final Limit ROUNDING = new Limit(1e-4, 1);
 
         /** Returns the larger of both limits. */

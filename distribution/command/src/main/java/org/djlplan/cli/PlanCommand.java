@@ -152,8 +152,8 @@ public final class PlanCommand implements Callable<Integer> {
     }
 
     /**
-     * TorchScript does not expose its graph, so allocations of other shapes predict those of this
-     * one.
+     * TorchScript does not expose its graph, so the allocations for this shape are predicted from
+     * those of other shapes.
      */
     private int forecast() {
         long bytes;

@@ -57,7 +57,7 @@ record PlanRun(PlanInput input, List<Attempt> offsets, List<SharedAttempt> share
     }
 
     /**
-     * Plans as the other.
+     * Plans as the method above does, and reports progress.
      *
      * @param line receives the progress of the search; empty if the progress is not shown
      */
@@ -96,8 +96,8 @@ record PlanRun(PlanInput input, List<Attempt> offsets, List<SharedAttempt> share
     }
 
     /**
-     * Returns the smallest plan of one arena; if only shared objects were planned, the smallest of
-     * these laid end to end. Empty if no plan is valid.
+     * Returns the smallest plan of one arena; if only shared objects were planned, the smallest
+     * plan of these, laid end to end. Empty if no plan is valid.
      */
     Optional<OffsetPlan> bestPlan() {
         return Portfolio.smallest(offsets)

@@ -45,8 +45,8 @@ final class PlannedLoading {
     private PlannedLoading() {}
 
     /**
-     * Returns the factory with which DJL loads a model planned. Options of a command count as set
-     * by the application, so all are accepted.
+     * Returns the factory with which DJL loads a model planned. Options of a command count as
+     * options that the application sets, so all are accepted.
      *
      * @param progress receives the progress of measuring delegation
      */

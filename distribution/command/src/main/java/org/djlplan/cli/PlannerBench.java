@@ -149,8 +149,8 @@ final class PlannerBench {
         record Plan(LongSupplier totalBytes, BooleanSupplier valid) {}
 
         /**
-         * Returns every strategy, those of offsets first. Shared objects laid end to end are left
-         * out, because they are the same plans.
+         * Returns every strategy, strategies for offsets first. Strategies that lay shared objects
+         * end to end are left out, because their plans are those of shared objects.
          */
         static ImmutableList<BenchedStrategy> all() {
             Map<String, BenchedStrategy> all = new LinkedHashMap<>();

@@ -23,9 +23,9 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
  * Reference outputs for comparisons with other runs: the stock engine's.
  *
  * <p>The memory planner of TensorFlow Lite 2.20 and later may let an operator overwrite a tensor
- * that is read later. If outputs differ, the stock engine therefore also runs a copy of the model
- * in which every tensor is an output, so that the engine keeps them all. If the outputs of the copy
- * differ from those of the model, they are the reference from then on.
+ * that is read later. If another run's outputs differ, the stock engine therefore also runs a copy
+ * of the model in which every tensor is an output, so that the engine keeps them all. If the copy's
+ * outputs differ from the model's, the copy's become the reference.
  */
 final class ReferenceOutputs {
 

@@ -209,7 +209,8 @@ final class ReportCommand implements Callable<Integer> {
     }
 
     /**
-     * Returns the maps of models that share one arena in turns, which has the size of the largest.
+     * Returns the maps of models that use one arena in turns; the arena has the size of the largest
+     * model's.
      */
     private JsonArray models(String name, MemoryMap own, StepNews news, PrintWriter err)
             throws IOException {

@@ -81,7 +81,7 @@ final class ReportPlan {
         }
     }
 
-    /** Returns whether a model leaves dimensions to its caller, who gave none. */
+    /** Returns whether a model leaves dimensions open and the user gave none. */
     private boolean mayNeedShapes(Path model) throws IOException {
         boolean given =
                 !options.inputs().isEmpty()
@@ -122,8 +122,8 @@ final class ReportPlan {
     }
 
     /**
-     * A plan, which is in use for PyTorch, and the operators and shapes of its allocations; none
-     * for ONNX Runtime.
+     * A plan with the operators and shapes of its allocations. PyTorch predictions use the plan;
+     * ONNX Runtime does not, and reports no operators.
      */
     private record Recorded(EvaluatedPlan used, Map<Integer, OperatorNames.Named> allocations) {}
 

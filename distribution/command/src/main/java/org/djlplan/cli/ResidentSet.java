@@ -6,7 +6,7 @@ import org.djlplan.memplan.internal.runtime.ProcessMemory;
 
 /**
  * The resident set of this process in one run of a model: when the engine is initialized, when the
- * model is loaded, and its peak from each of these on. Figures are absent if the system does not
+ * model is loaded, and its peak after each of these. Figures are absent if the system does not
  * report them.
  */
 final class ResidentSet {

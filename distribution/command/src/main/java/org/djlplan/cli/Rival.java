@@ -65,7 +65,10 @@ record Rival(String name, Optional<Map<String, String>> environment, Optional<St
                 Optional.of(classPathWith(theirs, System.getProperty("java.class.path"))));
     }
 
-    /** Returns a class path of their jars and of this process's jars that are not DJL's. */
+    /**
+     * Returns a class path of the jars {@code theirs}, and of this process's jars that are not
+     * DJL's.
+     */
     static String classPathWith(List<String> theirs, String ours) {
         Stream<String> rest =
                 Splitter.on(File.pathSeparatorChar)
@@ -101,7 +104,10 @@ record Rival(String name, Optional<Map<String, String>> environment, Optional<St
         }
     }
 
-    /** Parses a name, for DJL 0.27 followed by {@code =} and its path unless it is shipped. */
+    /**
+     * Parses a name; that of DJL 0.27 is followed by {@code =} and a path, unless the distribution
+     * contains DJL 0.27.
+     */
     static final class Converter implements ITypeConverter<Rival> {
 
         @Override

@@ -67,7 +67,7 @@ final class RunWatch {
                 Thread.sleep(SAMPLE_MILLIS);
             }
         } catch (InterruptedException e) {
-            // All is timed.
+            // Timing has ended.
             return;
         }
     }
@@ -77,7 +77,7 @@ final class RunWatch {
         modes.get(mode).latencyNanos.addAll(Longs.asList(nanos));
     }
 
-    /** Ends looking. */
+    /** Stops observing. */
     void end() {
         sampler.interrupt();
         try {

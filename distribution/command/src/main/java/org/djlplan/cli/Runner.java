@@ -82,8 +82,8 @@ sealed interface Runner extends AutoCloseable {
     Optional<PlanReport> report();
 
     /**
-     * Returns the plan of a PyTorch model's allocations, once a plan is in use; or of an ONNX
-     * Runtime model's, which is not used.
+     * Returns the plan of a model's allocations: for PyTorch, once a plan is in use; for ONNX
+     * Runtime, a plan that is not used.
      */
     default Optional<EvaluatedPlan> placedAllocations() {
         return Optional.empty();

@@ -127,8 +127,8 @@ final class SizeCommand implements Callable<Integer> {
     }
 
     /**
-     * Returns the measurements of planned memory with the tensor memory replaced by that of another
-     * shape.
+     * Returns the measurements of planned memory with the tensor memory replaced by the tensor
+     * memory of another shape.
      */
     private List<SizeProbe.Row> forecast(List<SizeProbe.Row> rows) {
         ContainerSize measured =

@@ -48,7 +48,7 @@ public final class WholeFile {
         return writing.hasQueuedThreads();
     }
 
-    /** Does not unlock. */
+    /** Waits for the file that is being written, and keeps the lock. */
     private static void awaitWriting() {
         try {
             boolean unused = writing.tryLock(PATIENCE_SECONDS, TimeUnit.SECONDS);

@@ -54,7 +54,7 @@ final class WorkerProcess implements AutoCloseable {
     }
 
     /**
-     * The same with a command prefix that starts the child process.
+     * Starts a child process in the same way, with a command prefix.
      *
      * @param starter prefix of the command
      * @param optimizing whether the JVM's optimizing compiler, whose memory fluctuates, is on
@@ -145,7 +145,7 @@ final class WorkerProcess implements AutoCloseable {
         JsonElement unused = ask("predicting on several threads", request);
     }
 
-    /** The same, observed by a {@link PoolWatch}; returns its result. */
+    /** Does the same while a {@link PoolWatch} observes, and returns its result. */
     JsonObject watchAtOnce(int threads, int count) {
         JsonObject request = request("pool");
         request.addProperty("threads", threads);
@@ -380,8 +380,8 @@ final class WorkerProcess implements AutoCloseable {
             Map<String, String> properties = new TreeMap<>();
             properties.put("ai.djl.offline", "true");
             if (options.engine() == EngineKind.PYTORCH && options.threads().isPresent()) {
-                // The same for stock and planned, because DJL cannot set the threads of a single
-                // model.
+                // The same number for stock and planned, because DJL cannot set the threads of a
+                // single model.
                 String threads = Integer.toString(options.threads().getAsInt());
                 properties.put("ai.djl.pytorch.num_threads", threads);
                 properties.put("ai.djl.pytorch.num_interop_threads", "1");

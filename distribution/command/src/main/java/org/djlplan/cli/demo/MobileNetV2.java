@@ -26,10 +26,10 @@ public final class MobileNetV2 {
     /**
      * Bottlenecks in a row.
      *
-     * @param expansion t, of the channels inside
-     * @param channels c
-     * @param repetitions n
-     * @param stride s, of the first
+     * @param expansion t: factor of the channels inside a bottleneck
+     * @param channels c: channels of the output
+     * @param repetitions n: number of bottlenecks
+     * @param stride s: stride of the first bottleneck
      */
     public record Stage(int expansion, int channels, int repetitions, int stride) {}
 

@@ -167,7 +167,7 @@ public final class NetworkBuilder {
                 bias(units));
     }
 
-    /** a + b. */
+    /** Adds the sum a + b. */
     public LayerOutput add(LayerOutput a, LayerOutput b, Activation activation) {
         return binary("ADD", a, b, fused("AddOptions", activation));
     }
@@ -177,7 +177,7 @@ public final class NetworkBuilder {
         return binary("MUL", a, b, fused("MulOptions", activation));
     }
 
-    /** a − b. */
+    /** Adds the difference a − b. */
     public LayerOutput sub(LayerOutput a, LayerOutput b, Activation activation) {
         return binary("SUB", a, b, fused("SubOptions", activation));
     }
@@ -197,7 +197,7 @@ public final class NetworkBuilder {
         return operator(type, Optional.empty(), x.shape(), x);
     }
 
-    /** 1 / (1 + e⁻ˣ). */
+    /** Adds 1 / (1 + e⁻ˣ). */
     public LayerOutput logistic(LayerOutput x) {
         return unary("LOGISTIC", x);
     }
@@ -251,7 +251,7 @@ public final class NetworkBuilder {
     }
 
     /**
-     * Zeros around a value.
+     * Adds zeros around a value.
      *
      * @param beforeAndAfter for each dimension the padding before and after: two ints each
      */

@@ -25,7 +25,7 @@ enum ByteUnit {
         return bytes;
     }
 
-    /** Returns the largest unit of which {@code size} has at least one. */
+    /** Returns the largest unit that is not larger than {@code size}. */
     static ByteUnit of(long size) {
         ByteUnit unit = BYTES;
         for (ByteUnit each : values()) {

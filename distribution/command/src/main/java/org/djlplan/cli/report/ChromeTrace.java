@@ -138,7 +138,7 @@ public final class ChromeTrace {
     }
 
     /**
-     * Tensors that share a place overlap in time, so they get neighbouring lanes.
+     * Takes the first free lane, because tensors that share a place overlap in time.
      *
      * @param ends the time at which each lane at this address becomes free
      */

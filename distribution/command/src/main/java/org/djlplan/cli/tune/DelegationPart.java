@@ -28,7 +28,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
 /**
  * The stored result of measuring delegation, as a part of reports: the table that loads without
- * options use, or the one that needs the fewest options.
+ * options use or, if there is none, the table that needs the fewest options.
  */
 public final class DelegationPart implements ReportPart {
 

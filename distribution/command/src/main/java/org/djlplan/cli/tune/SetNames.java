@@ -72,7 +72,7 @@ final class SetNames {
         return candidate.transientBuffers() ? name + TRANSIENT : name;
     }
 
-    /** Returns the delegated operators of a partition: up to two ranges, or that there are more. */
+    /** Returns the delegated operators of a partition: up to two ranges, or else their number. */
     private static String part(Piece unit, Candidate candidate) {
         List<String> runs = new ArrayList<>();
         List<Integer> run = new ArrayList<>();

@@ -161,7 +161,7 @@ final class StudyText {
         return rows;
     }
 
-    /** Returns the time of one divided by the time of the other. */
+    /** Returns the first time divided by the second. */
     private static String ratio(Optional<SetTime> first, Optional<SetTime> second) {
         Optional<Long> above = first.flatMap(SetTime::medianNanos);
         Optional<Long> below = second.flatMap(SetTime::medianNanos);

@@ -268,8 +268,9 @@ public final class TuneCommand implements CliCommand {
 
     /**
      * Decides whether loads may use the result of an exhaustive run. An exhaustive run measures
-     * unions of whole partitions only, so it may find less than a usual run, which also splits
-     * partitions: always if memory counts, and if a partition is hardly faster in the delegate.
+     * only unions of whole partitions. A usual run also splits partitions: always if memory counts,
+     * otherwise if a partition is hardly faster in the delegate. So an exhaustive run may miss a
+     * better set.
      */
     static final class ExhaustiveResult {
 

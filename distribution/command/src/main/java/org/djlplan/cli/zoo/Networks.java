@@ -39,8 +39,8 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.Maps;
 
 /**
- * The networks of DJL's {@code model-zoo}, and three built with its {@code api} alone, with the
- * sizes given in their papers. Only building a network needs the model zoo.
+ * The networks of DJL's {@code model-zoo}, and three networks that need only DJL's {@code api},
+ * with the sizes given in their papers. Only building a network needs the model zoo.
  */
 public final class Networks {
 
@@ -156,7 +156,7 @@ public final class Networks {
                 .build();
     }
 
-    /** A small network of the api alone, which loads and runs in almost no time. */
+    /** A small network that needs only the api, and loads and runs in almost no time. */
     private static Block tiny() {
         return new SequentialBlock()
                 .add(convolution(8, 3))
@@ -184,7 +184,9 @@ public final class Networks {
                 .build();
     }
 
-    /** A network with the usual kinds of layers for images, with few weights. Of the api alone. */
+    /**
+     * A network with the usual kinds of layers for images, with few weights. It needs only the api.
+     */
     private static final class Layers {
 
         private static final int CHANNELS = 32;

@@ -70,7 +70,7 @@ public final class CsvFiles {
         return new CsvPlan(problem, records.byTensor(offsets), read.ids());
     }
 
-    /** Writes a plan; {@code alias} names the tensor that carries its class's unit. */
+    /** Writes a plan; the column {@code alias} names the tensor that stands for the alias class. */
     public static void writePlan(Path file, CsvPlan plan) throws IOException {
         try (BufferedWriter writer = Files.newBufferedWriter(file)) {
             writePlan(writer, plan);

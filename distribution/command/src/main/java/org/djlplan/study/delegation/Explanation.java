@@ -232,8 +232,7 @@ public final class Explanation {
         DelegateRules UNKNOWN = operator -> "the delegate does not take it";
 
         /**
-         * Returns the reason why the delegate does not support an operator, for an unsupported
-         * operator.
+         * Returns the reason why the delegate does not support an unsupported operator.
          *
          * @param operator its index in the graph
          */

@@ -51,7 +51,7 @@ public sealed interface Verdict {
     /**
      * The delegate does not support the operator.
      *
-     * @param rule that the operator breaks, as far as known
+     * @param rule that the operator breaks, or a remark that none is known
      */
     record Unsupported(String rule) implements Verdict {
         @Override
@@ -191,7 +191,7 @@ public sealed interface Verdict {
     }
 
     /**
-     * An operator of sets with this operator computes something else than its CPU kernel.
+     * In sets with this operator, some operator computes something else than its CPU kernel does.
      *
      * @param with the smallest of these sets
      * @param worst the worst operator of the set

@@ -12,7 +12,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * Plans graphs for engines that run independent branches at once. TensorFlow Lite and TorchScript
- * run operators one after another, and do not need it.
+ * run operators one after another, so they do not need such plans.
  */
 public final class ParallelPlanner {
 

@@ -12,8 +12,8 @@ import org.djlplan.memplan.internal.usage.UsageRecords;
  * numbers: every unit lies at the start of its object (Pisarchyk and Lee 2020, section 5). O(n)
  * after the strategy itself.
  *
- * <p>The nested classes are one such strategy each, so that {@link java.util.ServiceLoader} finds
- * them for the registry of strategies.
+ * <p>Each nested class is such a strategy, so that {@link java.util.ServiceLoader} finds them for
+ * the registry of strategies.
  */
 public class EndToEnd implements OffsetStrategy {
 

@@ -8,7 +8,7 @@ import org.djlplan.thirdparty.guava.primitives.ImmutableIntArray;
  *
  * <p>Objects are interchangeable if no later unit distinguishes their sizes, and the time at which
  * an object becomes free can be postponed until the next unit that fits into it. So two states are
- * equal if their times are, sorted within each group of interchangeable objects.
+ * equal if their times are equal after sorting within each group of interchangeable objects.
  */
 final class FreeObjects {
 

@@ -11,10 +11,10 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
  * Greedy by Size Improved (Pisarchyk and Lee 2020, section 4.4): one stage per positional maximum,
- * for the units that are at most as large as it but larger than the next maximum. Within a stage,
- * the pair of a unit and an object with the smallest idle gap in time is joined first; ties go to
- * the larger unit, then the smaller tensor id, then the lower number of the object. If no object is
- * free for any unit of the stage, the largest unit gets a new one.
+ * for the units that are at most as large as this maximum but larger than the next one. Within a
+ * stage, the pair of a unit and an object with the smallest idle gap in time is joined first; ties
+ * go to the larger unit, then the smaller tensor id, then the lower number of the object. If no
+ * object is free for any unit of the stage, the largest unit gets a new one.
  *
  * <p>TensorFlow Lite's GPU delegate calls this {@code GREEDY_BY_SIZE}; on equal gaps it prefers the
  * object that reached that gap first.

@@ -11,9 +11,9 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
  * Greedy in order (Lee et al. 2019, on the memory manager): units in execution order, ties by
- * tensor id; each gets the free object with the nearest size, on a tie the larger, which may have
- * to grow; a new object only if none is free. The number of objects is thus the smallest possible.
- * O(n log n).
+ * tensor id; each gets the free object with the nearest size (on a tie the larger), and the object
+ * may have to grow; a new object is used only if none is free. The number of objects is thus the
+ * smallest possible. O(n log n).
  */
 public final class GreedyInOrder implements SharedObjectsStrategy {
 

@@ -9,7 +9,7 @@ import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
- * The objects that hold a unit while units are processed in execution order: shared code of {@link
+ * Tracks which shared objects hold a unit while units are processed in execution order, for {@link
  * GreedyInOrder} and {@link EqualitySizes}.
  */
 final class ObjectsInUse {
