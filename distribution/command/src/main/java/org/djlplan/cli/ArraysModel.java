@@ -88,7 +88,7 @@ record ArraysModel(
             criteria.optOption("numThreads", Integer.toString(options.threads().getAsInt()));
         }
         if (options.engine() == EngineKind.ONNX_RUNTIME && options.threads().isPresent()) {
-            // DJL reads this option only if the other one is set, too.
+            // DJL reads intraOpNumThreads only if interOpNumThreads is set, too.
             criteria.optOption("interOpNumThreads", "1");
             criteria.optOption("intraOpNumThreads", Integer.toString(options.threads().getAsInt()));
         }

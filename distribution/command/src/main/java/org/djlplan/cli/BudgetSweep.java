@@ -89,7 +89,7 @@ final class BudgetSweep {
         }
     }
 
-    /** A budget and its result. */
+    /** The result of a budget. */
     sealed interface Outcome {}
 
     /**

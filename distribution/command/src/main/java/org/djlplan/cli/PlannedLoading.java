@@ -92,9 +92,9 @@ final class PlannedLoading {
     }
 
     /**
-     * Returns the arguments of a model that does not run as stock: the user's, and for TensorFlow
-     * Lite the number of threads, which on PyTorch is one for the whole JVM ({@link
-     * WorkerProcess.Jvm}). Delegation uses stored results unless the user sets otherwise, because
+     * Returns the arguments of a model that does not run as stock: the user's arguments, and for
+     * TensorFlow Lite the number of threads. (On PyTorch, {@link WorkerProcess.Jvm} sets the number
+     * for the whole JVM.) Delegation uses stored results unless the user sets otherwise, because
      * measuring in the background would disturb the command's measurements.
      */
     static ImmutableMap<String, String> arguments(RunOptions options, RunMode mode) {

@@ -54,7 +54,7 @@ final class WorkerProcess implements AutoCloseable {
     }
 
     /**
-     * Starts a child process in the same way, with a command prefix.
+     * Starts a child process as the method above does, but with a command prefix.
      *
      * @param starter prefix of the command
      * @param optimizing whether the JVM's optimizing compiler, whose memory fluctuates, is on
@@ -145,7 +145,7 @@ final class WorkerProcess implements AutoCloseable {
         JsonElement unused = ask("predicting on several threads", request);
     }
 
-    /** Does the same while a {@link PoolWatch} observes, and returns its result. */
+    /** Runs as {@link #runAtOnce} does, observed by a {@link PoolWatch}; returns its result. */
     JsonObject watchAtOnce(int threads, int count) {
         JsonObject request = request("pool");
         request.addProperty("threads", threads);

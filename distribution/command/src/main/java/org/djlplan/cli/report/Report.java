@@ -47,8 +47,8 @@ public record Report(
      *
      * @param engine its name, or {@code records}
      * @param view source of the records
-     * @param bytes size of its file
-     * @param sha256 of its file, in hexadecimal
+     * @param bytes size of the model's file
+     * @param sha256 of the model's file, in hexadecimal
      */
     public record Model(
             String name, String engine, String view, OptionalLong bytes, Optional<String> sha256) {}

@@ -12,8 +12,8 @@ import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
- * Validates a shared-objects plan against its problem, independently of the strategy: it derives
- * who holds an object at which time from the records and alias classes.
+ * Validates a shared-objects plan against its problem, independently of the strategy: from the
+ * records and alias classes it derives which tensors hold an object at which time.
  *
  * <p>Members of an alias class hold their object together, from the first use of the class to the
  * last. Holders of an object are sorted by start, and each is compared with the one before it that

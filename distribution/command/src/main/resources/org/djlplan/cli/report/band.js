@@ -80,7 +80,7 @@ class Band {
   }
 
   /**
-   * A line under its operators, and its number where there is room.
+   * Draws a line under a partition's operators, and the partition's number if there is room.
    * @param {CanvasRenderingContext2D} context
    * @param {any} partition
    * @param {number} number

@@ -1,4 +1,4 @@
-/* What a budget of memory costs in time. */
+/* The view of budgets: how much slower the model is with less memory. */
 
 const MIB = 1024 * 1024;
 const MOST_REFUSED = 12;
@@ -105,7 +105,9 @@ class BudgetView {
     });
   }
 
-  /** @returns {HTMLElement | false} what the crosses are */
+  /**
+   * @returns {HTMLElement | false} the refused budgets, which are drawn as crosses; false if none
+   */
   #refused() {
     const refused = this.points.filter((point) => refusal(point));
     const names = refused.slice(0, MOST_REFUSED).map(budgetName).join(', ');
@@ -184,7 +186,7 @@ class BudgetView {
 
 /**
  * @param {any} point
- * @returns {string} why there is no latency, or nothing
+ * @returns {string} the reason why there is no latency; empty if there is one
  */
 function refusal(point) {
   return point.refused ?? '';

@@ -1,35 +1,36 @@
-/* Curves, drawn by uPlot, with colours of the page, keys, and a line that reads out the values. */
+/* Curves, drawn by uPlot in the page's colours, with arrow keys and the values as text. */
 
 /**
  * @typedef {object} Line
  * @property {string} label
  * @property {(number | null)[]} values one for each x
  * @property {string} colour name
- * @property {boolean} [stepped] holds until the next x
+ * @property {boolean} [stepped] whether a value holds until the next x
  * @property {boolean} [fill]
- * @property {boolean} [points] no line
+ * @property {boolean} [points] points without a line
  * @property {boolean} [strong] larger points
  * @property {boolean} [dashed]
- * @property {boolean} [quiet] neither in the legend nor read out
+ * @property {boolean} [quiet] neither in the legend nor in the line of text
  */
 
 /**
  * @typedef {object} ChartOptions
  * @property {string} title
- * @property {string} summary what is seen, for those who do not see it
+ * @property {string} summary a description for people who cannot see the chart
  * @property {number[]} x ascending
  * @property {Line[]} lines
  * @property {string} xLabel
  * @property {string} yLabel
  * @property {(value: number) => string} xFormat
  * @property {(value: number) => string} yFormat
- * @property {'bytes' | 'time' | 'plain'} [xKind] which distances ticks have
+ * @property {'bytes' | 'time' | 'plain'} [xKind] determines the distances between ticks
  * @property {'bytes' | 'time' | 'plain'} [yKind]
  * @property {[number, number][]} [bands] pairs of lines with the space between them shaded
  * @property {[number, number]} [yRange]
- * @property {boolean} [padded] room beside the first and last x
- * @property {(context: CanvasRenderingContext2D, plot: any) => void} [draw] on top
- * @property {(index: number) => string} [read] what is read out
+ * @property {boolean} [padded] whether there is room beside the first and last x
+ * @property {(context: CanvasRenderingContext2D, plot: any) => void} [draw] draws on top of the
+ *   curves
+ * @property {(index: number) => string} [read] the line of text for a point
  */
 
 const CHART_HEIGHT = 260;
@@ -37,7 +38,7 @@ const CHART_FONT = '11px system-ui, sans-serif';
 
 /**
  * @param {'bytes' | 'time' | 'plain' | undefined} kind
- * @param {number} room in pixels between ticks at least
+ * @param {number} room minimum distance between ticks in pixels
  * @returns {(plot: any, axis: number, low: number, high: number) => number[]}
  */
 function splitter(kind, room) {
@@ -89,7 +90,7 @@ class Chart {
     if (this.plot) {
       this.plot.setSize({ width, height: CHART_HEIGHT });
     } else {
-      // @ts-ignore the library's only name
+      // @ts-ignore the library has only this global name
       this.plot = new uPlot(this.#definition(width), this.data, this.stage);
     }
   }
@@ -147,7 +148,7 @@ class Chart {
   /**
    * @param {number} low
    * @param {number} high
-   * @returns {[number, number]} what the axis spans
+   * @returns {[number, number]} the range of the axis
    */
   #across(low, high) {
     const pad = low === high ? Math.max(1, high / 10) : this.options.padded ? (high - low) / 25 : 0;
@@ -156,7 +157,7 @@ class Chart {
 
   /** @param {Line} line */
   #series(line) {
-    // @ts-ignore the library's only name
+    // @ts-ignore the library has only this global name
     const { stepped } = uPlot.paths;
     return {
       label: line.label,

@@ -81,7 +81,7 @@ class CompareView {
     other.facts.textContent = twin >= 0 ? tensorLine(other.panel, twin) : 'No tensor of this name.';
   }
 
-  /** @param {number} i whose viewport the other takes */
+  /** @param {number} i the report whose viewport the other one takes over */
   #moved(i) {
     if (!this.sides || this.moving) {
       return;
@@ -115,7 +115,8 @@ function tensorLine(panel, index) {
 
 /**
  * @param {(value: number) => string} format
- * @returns {(a: number | undefined, b: number | undefined) => string[]} A, B, and what changed
+ * @returns {(a: number | undefined, b: number | undefined) => string[]} the cells: A, B, and the
+ *   change
  */
 function changed(format) {
   return (a, b) => {
@@ -192,7 +193,7 @@ function strategyDifferences(reports) {
   );
 }
 
-/** Tensors that one of both does not have, or has of another size. */
+/** Returns a table of the tensors that only one report has, or that differ in size. */
 function tensorDifferences(reports) {
   const rows = merged(reports, (report) => report.plan.tensors.map((tensor) => [tensor.name, tensor.bytes])).filter(({ of }) => of[0] !== of[1]);
   const values = changed(bytes);

@@ -1,11 +1,11 @@
 /*
- * What the report is made of. Users may have edited it: it is read once, and either has the
- * promised form or ends in one sentence that says where it has not.
+ * The data of the report. Users may have edited it, so it is read and checked once. An error is
+ * one sentence that names the place.
  */
 
 const MOST_ITEMS = 2_000_000;
 
-/** Says to people what is wrong with the data. */
+/** An error whose message tells people what is wrong with the data. */
 class DataError extends Error {}
 
 /** @typedef {(value: any, where: string) => void} Rule throws a DataError */
@@ -72,7 +72,8 @@ function listOf(rule) {
 }
 
 /**
- * @param {Record<string, Rule>} rules by key; one that ends in a question mark may be absent or null
+ * @param {Record<string, Rule>} rules by key; if a key ends in a question mark, its value may be
+ *   absent or null
  * @returns {Rule}
  */
 function objectWith(rules) {
@@ -248,7 +249,8 @@ function checkPlan(plan, where) {
     'the name of a strategy',
     plan.best,
   );
-  // Of very many tensors only the best plans have offsets; the others are in tables alone.
+  // If there are very many tensors, only the best plans have offsets; the others are only in
+  // tables.
   plan.described = strategies;
   plan.strategies = strategies.filter((strategy) => strategy.offsets);
   expect(plan.strategies.length > 0, `${where}.strategies`, 'one with offsets at least', strategies);
@@ -270,7 +272,7 @@ function checkReport(report, where) {
 
 /**
  * @param {string} text JSON
- * @returns {any} a report, an object with two in "reports", or one with a "study"
+ * @returns {any} a report, an object with two reports in "reports", or an object with a "study"
  */
 function readData(text) {
   let data;

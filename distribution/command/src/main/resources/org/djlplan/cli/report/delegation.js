@@ -1,4 +1,4 @@
-/* What runs in the delegate, why, and what other choices would have cost. */
+/* The view of delegation: the operators in the delegate, the reasons, and other choices. */
 
 /**
  * @param {any} report
@@ -46,7 +46,7 @@ function bandPanel(delegation, operators, partitions) {
 }
 
 /**
- * Which loads run like this.
+ * Says which loads find this result, and which options require a new measurement.
  * @param {any} delegation
  * @returns {HTMLElement[]}
  */
@@ -107,7 +107,10 @@ function candidatePanel(candidates, chosen) {
   );
 }
 
-/** Latency across, memory up: what is on the front cannot be better in both. */
+/**
+ * Draws latency on the x axis and memory on the y axis. No candidate beats one on the front in
+ * both.
+ */
 function paretoPanel(candidates, chosen) {
   const known = candidates.filter((each) => Number.isFinite(each.memoryBytes)).sort((a, b) => a.latencyNanos - b.latencyNanos);
   if (known.length === 0) {

@@ -1,4 +1,4 @@
-/* The document. Text of the data comes into it as text, never as markup. */
+/* Builds the document. Text from the data is inserted as text, never as markup. */
 
 const LONGEST_NAME = 72;
 
@@ -7,7 +7,8 @@ const LONGEST_NAME = 72;
 /**
  * @template {keyof HTMLElementTagNameMap} T
  * @param {T} tag
- * @param {Record<string, any>} [attributes] a function is a listener; false and null leave one out
+ * @param {Record<string, any>} [attributes] functions are listeners; false and null mean that the
+ *   attribute is absent
  * @param {...(Child | Child[])} children
  * @returns {HTMLElementTagNameMap[T]}
  */
@@ -58,9 +59,10 @@ function append(element, children) {
 }
 
 /**
- * Nothing in a text of the data can change how the text beside it is read.
+ * Replaces control characters, so that text from the data cannot change how text beside it is
+ * shown.
  * @param {string} text
- * @returns {string} with a dot for each control character
+ * @returns {string} the text with a dot for each control character
  */
 function printable(text) {
   // eslint-disable-next-line no-control-regex
@@ -69,8 +71,8 @@ function printable(text) {
 
 /**
  * @param {string} text
- * @param {number} [most] characters that are left
- * @returns {string} beginning and end of a long text
+ * @param {number} [most] maximum number of characters
+ * @returns {string} the text, or beginning and end of a long one
  */
 function shortened(text, most = LONGEST_NAME) {
   if (text.length <= most) {
@@ -83,7 +85,7 @@ function shortened(text, most = LONGEST_NAME) {
 
 /**
  * @param {string} text a name of the data
- * @param {number} [most] characters that are shown
+ * @param {number} [most] maximum number of characters shown
  * @returns {HTMLElement}
  */
 function named(text, most) {
@@ -132,7 +134,7 @@ function arrayType(shape, type) {
 }
 
 /**
- * What is selected, for those who listen. One region of the page serves all views.
+ * Announces the selection to screen readers. All views share one region of the page for this.
  * @param {string} text
  */
 function announce(text) {
@@ -144,7 +146,8 @@ function announce(text) {
 
 /**
  * @param {string} text
- * @returns {HTMLElement} for a part of the data that was not made
+ * @returns {HTMLElement} a placeholder for a part that the data lacks, with the command that makes
+ *   it
  */
 function emptyState(text, command) {
   return el('div', { class: 'empty' }, el('p', {}, text), el('p', {}, el('code', {}, command)));

@@ -1,4 +1,4 @@
-/* Rows of points on one axis, each with the range that it may be in. */
+/* Rows of points on one axis; a row can have a range in which its true value lies. */
 
 const ROW_HEIGHT = 26;
 const DOT_FONT = 12;
@@ -40,7 +40,8 @@ function dotPlot(title, summary, rows, axis, key) {
 /**
  * @param {DotRow[]} rows
  * @param {boolean} log
- * @returns {{ place: (value: number) => number, ticks: number[] }} shares of the axis, and where it has ticks
+ * @returns {{ place: (value: number) => number, ticks: number[] }} places as fractions of the axis,
+ *   and the values of the ticks
  */
 function dotScale(rows, log) {
   const values = rows.flatMap((row) => [...row.dots.map((dot) => dot.value), row.low ?? NaN, row.high ?? NaN]).filter((value) => Number.isFinite(value));

@@ -1,4 +1,4 @@
-/* Puts the page together. */
+/* Assembles the page. */
 
 /** @type {View[]} */
 const VIEWS = [

@@ -1,13 +1,14 @@
-/* A memory map that people can move in: wheel, drag, two fingers, keys. */
+/* A memory map that users zoom and move: wheel, drag, two fingers, keys. */
 
 const ZOOM_STEP = 1.5;
 const MOST_CONSUMERS = 3;
 
 /**
  * @typedef {object} MapEvents
- * @property {(index: number, step: number) => void} [choose] a rectangle was clicked, or -1, at a step
+ * @property {(index: number, step: number) => void} [choose] called when a rectangle, or -1 for
+ *   none, was clicked at a step
  * @property {(index: number) => void} [hover]
- * @property {() => void} [moved] the viewport has changed
+ * @property {() => void} [moved] called when the viewport has changed
  */
 
 class MapPanel {
@@ -55,7 +56,7 @@ class MapPanel {
   }
 
   /**
-   * Another plan in the same viewport.
+   * Shows another plan in the same viewport.
    * @param {Scene} scene
    */
   show(scene) {
@@ -67,7 +68,7 @@ class MapPanel {
     this.repaint();
   }
 
-  /** Paints before the next frame, once. */
+  /** Paints once, before the next frame. */
   repaint() {
     if (this.frame === 0) {
       this.frame = requestAnimationFrame(() => {
@@ -123,8 +124,8 @@ class MapPanel {
   }
 
   /**
-   * @param {number} factor below one comes closer
-   * @param {{ x: number, y: number }} [at] where to stay
+   * @param {number} factor a factor below one zooms in
+   * @param {{ x: number, y: number }} [at] the point that keeps its place
    * @param {'both' | 'time' | 'address'} [axis]
    */
   zoom(factor, at = { x: 0.5, y: 0 }, axis = 'both') {
@@ -144,9 +145,9 @@ class MapPanel {
   }
 
   /**
-   * Keeps a tensor, lights up what overlaps it in time, and moves to it.
+   * Selects a tensor, highlights the tensors that overlap it in time, and moves to it.
    * @param {number} index -1 for none
-   * @param {number} [step] to look at
+   * @param {number} [step] the step to select
    */
   select(index, step) {
     const { scene, state } = this;
@@ -184,7 +185,7 @@ class MapPanel {
   }
 
   /**
-   * Over the axis of addresses only those are zoomed, over that of time only time.
+   * Zooms both axes or, if the pointer is over an axis, only that axis. With Shift, moves in time.
    * @param {WheelEvent} event
    */
   #wheel(event) {
@@ -298,7 +299,10 @@ class MapPanel {
     event.preventDefault();
   }
 
-  /** @returns {{ x: number, y: number }} where keys zoom: at what is selected, if it is visible */
+  /**
+   * @returns {{ x: number, y: number }} the point around which keys zoom: the selected tensor, if
+   *   it is visible
+   */
   #centre() {
     const { scene, state, view } = this;
     const i = state.selected;
@@ -329,7 +333,7 @@ function tensorTip(scene, index) {
 /**
  * @param {Scene} scene
  * @param {any} tensor
- * @returns {string} which operator makes it, and which use it, the first few by name
+ * @returns {string} the operator that makes the tensor and those that use it, the first few by name
  */
 function usersOf(scene, tensor) {
   const made = Number.isInteger(tensor.producer) ? ` · from ${scene.operatorName(tensor.producer)}` : '';

@@ -1,4 +1,4 @@
-/* The memory map with all that is beside it: plans to choose from, search, what is alive. */
+/* The memory map with its controls: the choice of plans, the search, and the live tensors. */
 
 const MOST_ALIVE = 60;
 
@@ -74,7 +74,10 @@ class MapView {
     );
   }
 
-  /** @returns {HTMLElement} of the plan that is shown: only owners that have a place in it */
+  /**
+   * @returns {HTMLElement} the legend of the shown plan, with only the owners that have places in
+   *   it
+   */
   #legend() {
     const { scene, state } = this.panel;
     const owners = new Set(scene.tensors.filter((_, i) => scene.placed[i] === 1).map((tensor) => ownerOf(tensor.owner ?? 'arena').colour));
@@ -130,8 +133,8 @@ class MapView {
   }
 
   /**
-   * Plans as bars at one scale, with the lower bound across. It ends at twice the best plan, beyond
-   * which others go on: at the scale of a naive plan the best would be a dot.
+   * Draws plans as bars at one scale, with a line at the lower bound. The scale ends at twice the
+   * best plan, and larger plans are cut off: at the scale of a naive plan the best would be a dot.
    * @param {any} chosen
    */
   #chooser(chosen) {
@@ -167,7 +170,7 @@ class MapView {
     return plans;
   }
 
-  /** @param {any} strategy the viewport stays as it is, and so does the scale */
+  /** @param {any} strategy the new plan; viewport and scale do not change */
   choosePlan(strategy) {
     const { panel } = this;
     const selected = panel.state.selected;
@@ -185,7 +188,7 @@ class MapView {
     announce(`Plan ${shortened(strategy.name)}: ${bytes(strategy.totalBytes)}${strategy.provedMinimal ? ', proved minimal' : ''}`);
   }
 
-  /** A plan that goes on above the picture says so. */
+  /** Shows a note if the plan continues above the picture. */
   #moved() {
     const { scene } = this.panel;
     const hidden = scene.totalBytes > this.common && scene.totalBytes > this.view.high;
@@ -335,7 +338,7 @@ function minimalBadge(short) {
 }
 
 /**
- * Tells those who listen what a map has selected: a tensor, or else a step.
+ * Announces the selection of a map to screen readers: a tensor, or else a step.
  * @param {MapPanel} panel
  * @param {number} index -1 for none
  */

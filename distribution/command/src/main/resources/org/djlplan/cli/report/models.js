@@ -38,7 +38,7 @@ function modelsView(report) {
 
 /**
  * @param {any} model with a plan
- * @param {number} scale bytes, of all of them
+ * @param {number} scale of all models, in bytes
  */
 function modelPanel(model, scale) {
   const strategy = bestStrategy(model.plan);
@@ -52,7 +52,7 @@ function modelPanel(model, scale) {
 
 /**
  * @param {{ name: string, bytes: number, colour: string }[]} rows
- * @param {number} most bytes of the longest
+ * @param {number} most bytes of the longest bar
  * @returns {HTMLElement}
  */
 function bars(rows, most) {

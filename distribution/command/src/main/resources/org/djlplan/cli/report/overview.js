@@ -1,4 +1,4 @@
-/* The figures that come first, and what all memory is for. */
+/* The most important figures, and the memory of the process by purpose. */
 
 /**
  * @param {string} what
@@ -20,8 +20,8 @@ function naiveBytes(plan) {
 
 /**
  * @param {any} plan
- * @param {any} engine its own plan, in which inputs and outputs of the model have places
- * @returns {number} bytes of these
+ * @param {any} engine the engine's own plan, in which inputs and outputs of the model have places
+ * @returns {number} bytes of inputs and outputs
  */
 function endsBytes(plan, engine) {
   return plan.tensors.reduce((sum, tensor, i) => sum + (tensor.owner === 'io' && engine.offsets[i] !== null ? tensor.bytes : 0), 0);

@@ -1,4 +1,4 @@
-/* Paints a scene on a canvas: what is in the viewport, and nothing else. */
+/* Paints the part of a scene that is in the viewport on a canvas. */
 
 const MARGIN = { left: 74, right: 14, top: 30, bottom: 42 };
 const SMALL = '11px system-ui, sans-serif';
@@ -8,10 +8,10 @@ const LABEL_HEIGHT = 15;
 const LETTER_WIDTH = 6.9;
 
 /**
- * @typedef {object} MapState what is shown beside the rectangles
+ * @typedef {object} MapState what is shown in addition to the rectangles
  * @property {number} selected index, or -1
- * @property {Set<number> | null} lit what is not dimmed; null for all
- * @property {number} step that is looked at, or -1
+ * @property {Set<number> | null} lit rectangles that are not dimmed; null for all
+ * @property {number} step the selected step, or -1
  * @property {boolean} breadth whether the curve is drawn
  * @property {boolean} gaps whether unused bytes at the step are shaded
  * @property {number} boundBytes the lower bound, 0 for none
@@ -101,7 +101,7 @@ class Painter {
     }
   }
 
-  /** Where shared objects begin. */
+  /** Draws lines where shared objects begin. */
   #objects() {
     const { context, scene } = this;
     context.fillStyle = colour('edge');
@@ -114,7 +114,7 @@ class Painter {
   }
 
   /**
-   * The step that is looked at: its column, and what of the arena nobody uses then.
+   * Draws the column of the selected step, and the bytes of the arena that are unused then.
    * @param {MapState} state
    */
   #column(state) {
@@ -162,9 +162,9 @@ class Painter {
   }
 
   /**
-   * Fills them colour by colour, which is what a canvas does fastest.
+   * Fills the rectangles colour by colour, which is the fastest way on a canvas.
    * @param {MapState} state
-   * @returns {number[]} those with room for a label
+   * @returns {number[]} the rectangles with room for a label
    */
   #rectangles(state) {
     const { context, scene, view } = this;
@@ -200,7 +200,8 @@ class Painter {
 
   /**
    * @param {number} index
-   * @returns {{ x: number, y: number, width: number, height: number }} in whole pixels, within the plot or one pixel beside
+   * @returns {{ x: number, y: number, width: number, height: number }} in whole pixels, at most
+   *   four pixels outside the plot
    */
   box(index) {
     const { scene } = this;
@@ -239,7 +240,7 @@ class Painter {
       if (width(name) > space) {
         name = fittingName(scene.label(i), Math.floor((room * space) / width(name)));
       }
-      // Part of a number would be another number: one that does not fit is left out.
+      // A truncated number would be another number, so a number that does not fit is left out.
       const texts = (lines === 2 ? [name, size] : [name === '' ? size : name]).filter((text) => text !== '' && width(text) <= space);
       texts.forEach((text, line) => {
         context.strokeText(text, x, top + 14 * line);
@@ -249,7 +250,7 @@ class Painter {
     }
   }
 
-  /** The sum of the sizes that are alive at each step; the highest of those that share a pixel. */
+  /** Draws the sum of the live sizes at each step; of the steps in one pixel, the largest sum. */
   #breadth() {
     const { context, scene, view } = this;
     const from = Math.max(0, Math.floor(view.left));
@@ -278,7 +279,7 @@ class Painter {
   }
 
   /**
-   * The arena's end and the lower bound, with names that do not cover each other.
+   * Draws the arena's end and the lower bound, with labels that do not cover each other.
    * @param {MapState} state
    */
   #levels(state) {
@@ -324,7 +325,7 @@ class Painter {
     context.fillText(text, right - 6, at);
   }
 
-  /** The axis of time: steps, and the operators' names where there is room. */
+  /** Draws the time axis: steps, and the operators' names where there is room. */
   #steps() {
     const { context, scene, view } = this;
     context.fillStyle = colour('edge');
@@ -356,7 +357,7 @@ class Painter {
   }
 
   /**
-   * Above the plot: which step is looked at.
+   * Marks the selected step above the plot.
    * @param {MapState} state
    */
   #marker(state) {

@@ -1,10 +1,10 @@
-/* What a plan's numbers mean, and tables of them. */
+/* Interprets the numbers of plans, and shows them in tables. */
 
-/** Plans this many times larger than the best are in the picture at first. */
+/** Plans up to this many times as large as the best one are in the picture at first. */
 const NEAR_THE_BEST = 1.15;
 
 /**
- * The strategy that a map begins with.
+ * Returns the strategy that a map shows first.
  * @param {any} plan
  * @returns {any}
  */
@@ -16,15 +16,15 @@ function bestStrategy(plan) {
 
 /**
  * @param {any} plan
- * @returns {number} how many tensors plans place: not inputs and outputs, which are the user's
+ * @returns {number} the number of tensors that plans place; inputs and outputs are the user's
  */
 function plannedTensors(plan) {
   return bestStrategy(plan).offsets.reduce((placed, offset) => placed + (offset === null ? 0 : 1), 0);
 }
 
 /**
- * What a map shows of the axis that all plans share, to begin with: the best plan, and those that
- * are not far above. A naive plan would leave no more than a line of the others.
+ * Returns the part of the shared address axis that a map shows at first: enough for the best plan
+ * and those hardly larger. At the scale of a naive plan, the others would be mere lines.
  * @param {any} plan
  * @returns {number} bytes
  */
@@ -36,7 +36,7 @@ function commonBytes(plan) {
 /**
  * @param {any} plan
  * @param {any} strategy
- * @returns {number} the lower bound in bytes that counts for the strategy; 0 if none is known
+ * @returns {number} the lower bound in bytes that applies to the strategy; 0 if none is known
  */
 function boundOf(plan, strategy) {
   if (Number.isFinite(strategy.lowerBoundBytes)) {
@@ -46,14 +46,14 @@ function boundOf(plan, strategy) {
     return plan.sharedObjectsLowerBoundBytes ?? 0;
   }
   const bound = plan.lowerBoundBytes ?? 0;
-  // Tensors that share places may lie below what they need one by one.
+  // If tensors share places, a plan may be smaller than the bound without sharing.
   const inPlace = strategy.name.includes('in-place') || bound > strategy.totalBytes;
   return inPlace ? plan.aliasedLowerBoundBytes ?? 0 : bound;
 }
 
 /**
  * @param {any} plan
- * @returns {string} what time is counted in
+ * @returns {string} the word for the steps of time
  */
 function stepWord(plan) {
   return plan.recorded ? 'allocations and frees' : knowsOperators(plan) ? 'operators' : 'steps';
@@ -61,7 +61,7 @@ function stepWord(plan) {
 
 /**
  * @param {any} plan
- * @returns {boolean} of records alone no operators are known
+ * @returns {boolean} whether operators are known; they are not for a file of records
  */
 function knowsOperators(plan) {
   return plan.operators.some((type) => type !== '');
@@ -70,7 +70,7 @@ function knowsOperators(plan) {
 /**
  * @param {any} plan
  * @param {any} tensor
- * @returns {string} the type of the operator that makes it
+ * @returns {string} the type of the operator that makes the tensor
  */
 function operatorOf(plan, tensor) {
   return shortened(plan.operators[tensor.producer] || '–', 60);

@@ -1,4 +1,4 @@
-/* What was measured: stock beside planned. */
+/* The view of measurements: stock beside planned. */
 
 const WAY_COLOURS = new Map([
   ['stock', 'mapped'],
@@ -19,7 +19,7 @@ function wayColour(name, i) {
 /**
  * @param {number[]} values
  * @param {number} share
- * @returns {number} the value that this share does not exceed
+ * @returns {number} the value that this fraction of the values does not exceed
  */
 function quantile(values, share) {
   const sorted = [...values].sort((a, b) => a - b);
@@ -27,7 +27,7 @@ function quantile(values, share) {
 }
 
 /**
- * Several curves over one x.
+ * Gives several curves common x values.
  * @param {{ x: number[], y: number[] }[]} curves
  * @returns {{ x: number[], values: (number | null)[][] }}
  */
@@ -65,7 +65,7 @@ function runView(report) {
   );
 }
 
-/** A table as the console shows it: figures, ratios, and what is to be said of them. */
+/** Shows a table as the console does: figures, ratios, and remarks. */
 function comparisonPanel({ title, heading, rows, notes }) {
   const isText = (/** @type {number} */ i) => rows.some((row) => /\p{L}{4}/u.test(row[i] ?? ''));
   const columns = heading.map((text, i) => ({
@@ -77,7 +77,10 @@ function comparisonPanel({ title, heading, rows, notes }) {
   return el('section', { class: 'panel' }, table(title, columns, rows), ...notes.map((note) => el('p', { class: 'quiet' }, note)));
 }
 
-/** The share of predictions that took no longer: no bins that could hide something. */
+/**
+ * Draws the fraction of predictions that took no longer than each time, without bins, which could
+ * hide something.
+ */
 function latencyPanel(timed, ways) {
   const curves = timed.map((way) => {
     const sorted = [...way.latencyNanos].sort((a, b) => a - b);

@@ -1,6 +1,6 @@
 /*
- * One plan as rectangles: time across, in steps; address up, in bytes. Rectangles are indexed by
- * the steps they span, so that what a picture or a pointer needs is found without looking at all.
+ * One plan as rectangles: the x axis is time in steps, the y axis the address in bytes. An index
+ * by step finds the rectangles that a picture or a pointer needs without looking at all of them.
  */
 
 const MOST_BUCKETS = 64;
@@ -35,12 +35,12 @@ class Scene {
       .sort((a, b) => this.first[a] - this.first[b] || this.offset[a] - this.offset[b] || a - b);
     this.stepsPerBucket = Math.max(1, Math.ceil(this.steps / MOST_BUCKETS));
     this.buckets = this.#fill();
-    /** Where steps were left out at which nothing changes. @type {number[] | undefined} */
+    /** Present if steps at which nothing changes were left out. @type {number[] | undefined} */
     this.stepNumbers = plan.stepNumbers;
     this.peak = this.breadth.reduce((best, value, i) => (value > this.breadth[best] ? i : best), 0);
   }
 
-  /** @returns {number[][]} the rectangles alive somewhere in each bucket of steps */
+  /** @returns {number[][]} for each bucket of steps, the rectangles that are alive in it */
   #fill() {
     /** @type {number[][]} */
     const buckets = Array.from({ length: Math.max(1, Math.ceil(this.steps / this.stepsPerBucket)) }, () => []);
@@ -59,7 +59,7 @@ class Scene {
   }
 
   /**
-   * Each rectangle that is alive at one of the steps, once, by its first step.
+   * Visits each rectangle that is alive at one of the steps once, in order of first steps.
    * @param {number} from
    * @param {number} to inclusive
    * @param {(index: number) => void} visit
@@ -98,7 +98,7 @@ class Scene {
   /**
    * @param {number} step
    * @param {number} address
-   * @returns {number} the rectangle there, the shortest of several; -1 if there is none
+   * @returns {number} the rectangle there, the shortest if there are several; -1 if there is none
    */
   at(step, address) {
     let best = -1;
@@ -114,7 +114,7 @@ class Scene {
 
   /**
    * @param {number} step
-   * @returns {number[]} what is alive, largest first
+   * @returns {number[]} the live rectangles, largest first
    */
   aliveAt(step) {
     return this.#bucket(step)
@@ -136,7 +136,7 @@ class Scene {
 
   /**
    * @param {number} step
-   * @returns {Gap[]} the bytes of the arena that nobody uses, from below
+   * @returns {Gap[]} the unused bytes of the arena, by address
    */
   gapsAt(step) {
     /** @type {Gap[]} */
@@ -155,10 +155,11 @@ class Scene {
   }
 
   /**
-   * The rectangle that a key leads to: before or after in time, below or above among those alive.
+   * Returns the rectangle that an arrow key selects: the previous or next one in time, or the next
+   * live one below or above.
    * @param {number} index -1 for none
    * @param {'left' | 'right' | 'up' | 'down'} way
-   * @returns {number} the same if there is no other
+   * @returns {number} the same rectangle if there is no other
    */
   neighbour(index, way) {
     if (index < 0) {
@@ -190,7 +191,8 @@ class Scene {
 
   /**
    * @param {number} index
-   * @returns {string} its name; of an allocation, which has no more than a number, who makes it
+   * @returns {string} its name; for an allocation, which has only a number, the operator that makes
+   *   it
    */
   label(index) {
     const { name, producer } = this.tensors[index];
@@ -199,7 +201,7 @@ class Scene {
 
   /**
    * @param {number} index
-   * @returns {string} a recording sees how large an allocation is, and not what for
+   * @returns {string} shape and type; a recording may know only the size
    */
   arrayType(index) {
     const { shape, type } = this.tensors[index];
@@ -215,7 +217,7 @@ class Scene {
   }
 
   /**
-   * @param {number} operator as producers and consumers are counted
+   * @param {number} operator an index, as in producers and consumers
    * @returns {string} for example "12 CONV_2D"
    */
   operatorName(operator) {

@@ -1,4 +1,4 @@
-/* A study: what each set of partitions takes, and each partition on either side. */
+/* The view of a study: times of sets of partitions, and of each partition on both sides. */
 
 const MILLI = 1e6;
 
@@ -20,7 +20,10 @@ function studyView({ study }) {
   );
 }
 
-/** Partitions across, latency up: the rule of TensorFlow Lite is a line through some of the sets. */
+/**
+ * Draws partitions on the x axis and latency on the y axis, with a line through the sets that
+ * TensorFlow Lite's rule chooses.
+ */
 function setsPanel(study, sets) {
   const sorted = [...sets].sort((a, b) => a.partitions.length - b.partitions.length || a.medianMillis - b.medianMillis);
   const first = new Set(study.tfLiteFirstN.filter((set) => set !== null).map((set) => set.set));

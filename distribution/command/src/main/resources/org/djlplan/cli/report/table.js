@@ -6,13 +6,13 @@ const ROWS_PER_PAGE = 100;
  * @typedef {object} Column
  * @property {string} title
  * @property {(row: any) => Child} cell
- * @property {(row: any) => number | string} [sort] what the rows can be sorted by
- * @property {boolean} [number] aligned right
- * @property {boolean} [head] names the row
+ * @property {(row: any) => number | string} [sort] the value by which rows can be sorted
+ * @property {boolean} [number] whether cells are aligned right
+ * @property {boolean} [head] whether the cell names the row
  */
 
 /**
- * A table with pages, in the order that its heads choose.
+ * Returns a table with pages; its headings choose the order of rows.
  * @param {string} caption
  * @param {Column[]} columns
  * @param {any[]} rows
@@ -96,7 +96,7 @@ function table(caption, columns, rows) {
 }
 
 /**
- * A table that is made when somebody opens it.
+ * Returns a table that is made when it is opened.
  * @param {string} caption
  * @param {Column[]} columns
  * @param {any[]} rows

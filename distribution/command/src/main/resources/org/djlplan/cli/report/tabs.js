@@ -1,4 +1,4 @@
-/* Views of which one is shown, each made when it is first wanted. */
+/* Tabs: one view is shown at a time, and each is made when it is first shown. */
 
 /** @typedef {{ id: string, title: string, make: (report: any) => HTMLElement, part?: string }} View */
 
@@ -50,7 +50,7 @@ class Tabs {
         this.panels[i].append(attempted(() => view.make(this.report)));
       }
     });
-    // In the next frame, when also the first is in the page.
+    // In the next frame, when the first view is in the page, too.
     requestAnimationFrame(() => {
       const { left, width } = this.buttons[wanted].getBoundingClientRect();
       const bar = /** @type {HTMLElement} */ (this.buttons[wanted].parentElement);
@@ -75,7 +75,7 @@ class Tabs {
 }
 
 /**
- * One view that cannot be made does not take the others with it.
+ * Makes a view; returns an error message instead if it fails, so that other views still work.
  * @param {() => HTMLElement} make
  * @returns {HTMLElement}
  */

@@ -1,4 +1,4 @@
-/* Colours. They are named in the style sheet, once for light and once for dark. */
+/* Colours, which the style sheet defines by name, once for light and once for dark. */
 
 /** Called when the colours have changed. @type {Set<() => void>} */
 const themeListeners = new Set();
@@ -6,13 +6,13 @@ const themeListeners = new Set();
 /** @type {Map<string, string>} */
 const colours = new Map();
 
-/** Colours of neighbours differ a little. */
+/** Changes to a colour, so that neighbours differ a little. */
 const TINTS = ['', ', white 14%', ', black 9%'];
 
 /**
  * @param {string} name of the style sheet, for example "ink"
- * @param {number} [tint] of several
- * @returns {string} as a canvas takes it
+ * @param {number} [tint] index of a change to the colour
+ * @returns {string} the colour in a form that a canvas accepts
  */
 function colour(name, tint = 0) {
   return computed(tint === 0 ? `var(--${name})` : `color-mix(in srgb, var(--${name})${TINTS[tint]})`);
@@ -20,7 +20,7 @@ function colour(name, tint = 0) {
 
 /**
  * @param {string} name of the style sheet
- * @param {number} percent of it that is left
+ * @param {number} percent opacity
  * @returns {string}
  */
 function translucent(name, percent) {
@@ -28,8 +28,8 @@ function translucent(name, percent) {
 }
 
 /**
- * @param {string} expression of CSS
- * @returns {string} what it stands for now
+ * @param {string} expression a CSS expression
+ * @returns {string} its current value
  */
 function computed(expression) {
   let value = colours.get(expression);
@@ -55,7 +55,7 @@ function themeChanged() {
   themeListeners.forEach((listener) => listener());
 }
 
-/** @returns {HTMLButtonElement} what switches between light and dark */
+/** @returns {HTMLButtonElement} a button that switches between light and dark */
 function themeButton() {
   const button = el('button', { type: 'button', id: 'theme', class: 'plain' });
   const label = () => {
@@ -72,7 +72,7 @@ function themeButton() {
   return button;
 }
 
-/** What owners are called in the data, and the names of their colours. */
+/** Labels and colour names of owners, by the owners' names in the data. */
 const OWNERS = new Map([
   ['arena', { label: 'arena', colour: 'arena' }],
   ['io', { label: 'inputs and outputs', colour: 'io' }],

@@ -1,4 +1,4 @@
-/* Numbers as people read them. */
+/* Formats numbers for people. */
 
 const BYTE_UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
 const TIME_UNITS = [
@@ -9,7 +9,7 @@ const TIME_UNITS = [
 ];
 
 /**
- * Three significant digits, without zeros at the end.
+ * Returns a number with three significant digits, without trailing zeros.
  * @param {number} value
  * @returns {string}
  */
@@ -28,7 +28,7 @@ function digits(value) {
 }
 
 /**
- * A whole number with thin spaces between thousands.
+ * Returns a whole number with thin spaces between thousands.
  * @param {number} value
  * @returns {string}
  */
@@ -78,7 +78,7 @@ function time(value) {
 }
 
 /**
- * @param {number} value a ratio to something stock
+ * @param {number} value a ratio to a stock figure
  * @returns {string}
  */
 function ratio(value) {
@@ -86,7 +86,7 @@ function ratio(value) {
 }
 
 /**
- * Ends of an axis in bytes that divide a power of two, so that labels are short.
+ * Returns the distance between ticks of an axis in bytes: a power of two, so that labels are short.
  * @param {number} span in bytes
  * @param {number} most how many ticks there is room for
  * @returns {number} bytes between two ticks
@@ -99,7 +99,7 @@ function byteStep(span, most) {
 /**
  * @param {number} span
  * @param {number} most how many ticks there is room for
- * @returns {number} 1, 2 or 5 times a power of ten, at least what there is room for
+ * @returns {number} 1, 2 or 5 times a power of ten, with at most that many ticks
  */
 function decimalStep(span, most) {
   const least = span / Math.max(1, most);

@@ -30,9 +30,9 @@ class Viewport {
   }
 
   /**
-   * @param {number} factor below one comes closer
-   * @param {number} x where to stay, as a share of the width
-   * @param {number} y as a share of the height, from below
+   * @param {number} factor a factor below one zooms in
+   * @param {number} x the point that keeps its place, as a fraction of the width
+   * @param {number} y the same point, as a fraction of the height, from below
    * @param {'both' | 'time' | 'address'} [axis]
    */
   zoom(factor, x, y, axis = 'both') {
@@ -52,8 +52,8 @@ class Viewport {
   }
 
   /**
-   * @param {number} x by which share of the width
-   * @param {number} y by which share of the height
+   * @param {number} x distance as a fraction of the width
+   * @param {number} y distance as a fraction of the height
    */
   pan(x, y) {
     const width = this.right - this.left;
@@ -66,7 +66,7 @@ class Viewport {
   }
 
   /**
-   * Moves as little as shows all of it, or its beginning.
+   * Moves just enough to show the whole rectangle or, if it is too large, its beginning.
    * @param {number} first step
    * @param {number} last step
    * @param {number} offset in bytes

@@ -21,18 +21,18 @@ import org.djlplan.thirdparty.guava.primitives.Ints;
  *       allow and the latest that costs no time. An earlier step gives more slack, but is harder to
  *       place.
  *   <li>Addresses: items one after another into the smallest gap that is free from that step to
- *       their last one; a piece without such a gap takes the one that becomes free the earliest.
+ *       their last one; a piece without such a gap takes the gap that becomes free the earliest.
  *   <li>Then {@link Layout} computes from the addresses how early each load may begin. Pieces whose
  *       load is delayed more than the bytes explain, and items without any gap, are placed earlier
  *       in the next round (squeaky wheel optimization, Joslin and Clements 1999, Journal of
  *       Artificial Intelligence Research 10).
  * </ol>
  *
- * <p>It ends when the bound of {@link Unfragmented} is reached, or after a number of layouts.
- * FlexNN ({@link FlexNnStrategy}) chooses addresses in one pass, without knowing which of them
- * matter. FlashMem (2026, arXiv 2602.15379) schedules loads by constraint programming, and counts
- * bytes without addresses. Here one thread loads in the order of use, so one pass over the steps
- * gives the best times exactly. The search is only for addresses, pins and slack, and is fast
+ * <p>The search ends when the bound of {@link Unfragmented} is reached, or after a number of
+ * layouts. FlexNN ({@link FlexNnStrategy}) chooses addresses in one pass, without knowing which of
+ * them matter. FlashMem (2026, arXiv 2602.15379) schedules loads by constraint programming, and
+ * counts bytes without addresses. Here one thread loads in the order of use, so one pass over the
+ * steps gives the best times exactly. The search is only for addresses, pins and slack, and is fast
  * enough for each change of the budget.
  */
 public final class LookAheadStrategy implements StreamingStrategy {

@@ -16,9 +16,9 @@ import org.djlplan.thirdparty.guava.primitives.Longs;
  * units that are not placed yet, by size, largest first, ties by tensor id.
  *
  * <p>So a unit is placed in the turn of the operator in its interval with the lowest rank by
- * breadth. A unit starts at that operator: if none did, its profile would be part of an earlier
- * operator's. So the order is one sort by the smallest rank in each interval, which a sparse table
- * returns in constant time: O(n log n).
+ * breadth. Some unit starts at that operator: otherwise the operator's profile would be part of an
+ * earlier operator's. So the order is one sort by the smallest rank in each interval. A sparse
+ * table returns this rank in constant time: O(n log n).
  */
 public final class BreadthOrder {
 

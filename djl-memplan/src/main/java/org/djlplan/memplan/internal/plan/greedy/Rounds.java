@@ -21,10 +21,10 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 /**
  * Offset calculation in rounds (Pisarchyk and Lee 2020, section 7), for tensors whose sizes become
  * known only while the model runs: plan the known tensors, run up to the operator that resolves the
- * next sizes, then plan those around the placed ones. In each round the newly known units are
- * placed by size, largest first, ties by tensor id, into the smallest gap between placed units.
- * Placed units never move, so their offsets stay valid. The arena may grow. If everything is known
- * in the first round, the plan is that of Greedy by Size.
+ * next sizes, then plan the tensors of these sizes around the placed ones. In each round the newly
+ * known units are placed by size, largest first, ties by tensor id, into the smallest gap between
+ * placed units. Placed units never move, so their offsets stay valid. The arena may grow. If
+ * everything is known in the first round, the plan is that of Greedy by Size.
  *
  * <pre>
  *   OffsetPlan plan = Rounds.first(knownAtLoad);
