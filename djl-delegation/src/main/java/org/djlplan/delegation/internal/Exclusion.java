@@ -45,7 +45,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
  * <p>With {@code *}, which stands for any characters or none, a part matches names and types. The
  * prefixes {@code name:} and {@code type:} select one of the two, even for a number.
  *
- * @param parts that are excluded together
+ * @param parts whose matches are all excluded
  */
 public record Exclusion(List<String> parts) {
 

@@ -27,9 +27,9 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
  * search starts from the best plan of the other strategies and proves it optimal if no smaller
  * sizes remain.
  *
- * <p>In the worst case it is exponential in the number of units alive at once, but for networks,
- * where that number is small, it takes milliseconds. Beyond a limit of nodes it returns the best
- * plan of the other strategies, with the proved lower bound.
+ * <p>In the worst case the search is exponential in the number of units alive at once. For
+ * networks, where that number is small, it takes milliseconds. Beyond a limit of nodes it returns
+ * the best plan of the other strategies, with the proved lower bound.
  */
 public final class OptimalObjects implements SharedObjectsStrategy {
 
@@ -193,8 +193,8 @@ public final class OptimalObjects implements SharedObjectsStrategy {
 
         /**
          * Tries the fastest checks first: intervals in which units did not fit before, all units,
-         * and longer and longer intervals on their own, which may fail even if the search for all
-         * units would not get there.
+         * and longer and longer intervals on their own. An interval may show a failure that the
+         * search for all units would not reach.
          */
         private Fitting fit(int[] sizes) {
             for (Nogood nogood : nogoods) {

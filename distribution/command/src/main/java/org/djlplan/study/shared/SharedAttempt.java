@@ -11,7 +11,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
  * @param nanos duration of planning
  * @param violations found by the validator; empty if the plan is valid
  * @param lowerBoundBytes no plan of the solved problem is smaller: the sum of positional maxima, or
- *     a larger bound that a search proved. With alias classes it holds for these classes only
+ *     a larger bound that a search proved. It holds only for the problem's alias classes
  */
 public record SharedAttempt(
         SharedObjectsPlan plan, long nanos, List<Violation> violations, long lowerBoundBytes) {

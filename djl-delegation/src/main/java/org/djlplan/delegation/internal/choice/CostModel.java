@@ -46,9 +46,9 @@ import org.djlplan.thirdparty.guava.collect.Sets;
  * good estimate for similar unions.
  *
  * <p>Best unions: up to {@value #ENUMERATED} pieces, all unions are predicted. For more pieces, it
- * predicts the unions on two descents, from nothing and from everything delegated: one piece is
- * flipped at a time, the one that improves most, until none improves. Costs are nearly additive, so
- * the result is near the best.
+ * predicts the unions on two descents, from nothing and from everything delegated: each step flips
+ * the piece that improves the cost most, until no piece does. Costs are nearly additive, so the
+ * result is near the best.
  */
 public final class CostModel {
 

@@ -29,9 +29,9 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSet;
  * becomes a choice.
  *
  * <p>Anyone with write access to a model's folder can write a file with a right checksum, so a
- * stored result is accepted only if measuring for this request could have produced it. Sets of
- * operators must consist of the delegate's partitions, if these are known: a load does not wait for
- * the delegate's report, and uses the partitions in the file until then.
+ * stored result is accepted only if measuring for this request could have produced it. If the
+ * delegate's partitions are known, sets of operators must consist of them; a load does not wait for
+ * the delegate's report, and uses the partitions in the file until it arrives.
  *
  * @param graph of the model
  * @param goal of the choice

@@ -264,9 +264,9 @@ public final class Dataflow {
 
     /**
      * Returns the partitions that a delegate would report if it did not support some operators. A
-     * partition may be split, because the engine partitions the rest again. A constant operator is
-     * removed only if all readers of its output are; if both sides need it, it runs in the CPU
-     * kernels.
+     * partition may be split, because the engine partitions the rest again. A constant operator
+     * stays only if all readers of its output do; if both sides need the output, the operator runs
+     * in the CPU kernels.
      *
      * @param partitions reported by the delegate: disjoint sets of operators
      * @param excluded operators that the delegate must not get, reported or not

@@ -21,8 +21,8 @@ import org.djlplan.thirdparty.guava.math.LongMath;
  * The pieces of a graph, and the delegate kernels that the engine makes of a union of them.
  *
  * <p>Constant operators belong to no piece, because they run in no inference: such an operator is
- * delegated if all readers of its output are. (XNNPACK computes wrong results if it is delegated
- * with only some of its readers.)
+ * delegated if all readers of its output are. (XNNPACK computes wrong results if a constant
+ * operator is delegated with only some of its readers.)
  */
 public final class PieceGraph {
 

@@ -19,14 +19,14 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
  *
  * <p>A delegate keeps packed copies of its steps' weights, of about the same size. A run of
  * consecutive steps is one delegate kernel, in which XNNPACK, in version 2.6 of the engine, gives
- * every tensor separate memory. Tensors between its kernels and CPU kernels share places in the
- * engine's arena. So it may be better to leave a cheap step to its CPU kernel.
+ * every tensor separate memory. Tensors between delegate kernels and CPU kernels share places in
+ * the engine's arena. So it may be better to leave a cheap step to its CPU kernel.
  *
- * <p>This is a knapsack over a chain, solved by dynamic programming. For every step and every
- * number of units of the bytes, it computes the most time that can be saved, both with and without
- * the previous step. The result is exact except for the sizes, which are rounded to {@value #UNITS}
- * units; the engine's shared arena is counted afterwards. The algorithm takes steps × {@value
- * #UNITS} operations.
+ * <p>This is a knapsack over a chain, solved by dynamic programming. It computes the most time that
+ * can be saved, for every step and every number of units of the bytes, in both cases: the previous
+ * step is selected or not. The result is exact except for the sizes, which are rounded to {@value
+ * #UNITS} units; the engine's shared arena is counted afterwards. The algorithm takes steps ×
+ * {@value #UNITS} operations.
  */
 public final class KernelSelection {
 

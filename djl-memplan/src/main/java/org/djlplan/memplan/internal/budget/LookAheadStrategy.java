@@ -288,8 +288,8 @@ public final class LookAheadStrategy implements StreamingStrategy {
 
             /**
              * Returns the step from which on an item should have its place: between the latest and
-             * the earliest beginning of its load, or, if eagerness is negative, between its first
-             * step and the latest.
+             * the earliest beginning of its load or, if eagerness is negative, between that latest
+             * beginning and the item's first step.
              */
             private int wanted(int item) {
                 if (item < units) {

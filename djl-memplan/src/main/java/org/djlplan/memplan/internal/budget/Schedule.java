@@ -28,8 +28,8 @@ public record Schedule(
     /**
      * Loads a range of bytes from the file into the arena.
      *
-     * @param fileOffsetBytes where in the file
-     * @param bytes how many; a multiple of {@link WeightUse#PAGE_BYTES}, as both offsets
+     * @param fileOffsetBytes offset in the file
+     * @param bytes number of bytes; like both offsets, a multiple of {@link WeightUse#PAGE_BYTES}
      * @param offsetBytes where in the arena
      * @param after number of steps that must have finished before it begins
      * @param pinned whether it stays between inferences

@@ -29,9 +29,9 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
  * would not fit, and into as few slices as possible (FlexNN 2024, section 4.2).
  *
  * <p>An operator needs memory for live tensors, its temporaries and its weights, and preferably for
- * the weights of the next operators, so that they are loaded meanwhile. All sizes are computed from
- * the file alone. With one thread a convolution has the patches of its output rows as a temporary;
- * with more threads a filter is transposed, and the copy is read instead of the filter.
+ * the weights of the next operators, so that these are loaded while it runs. All sizes are computed
+ * from the file alone. With one thread a convolution has the patches of its output rows as a
+ * temporary; with more threads a filter is transposed, and the copy is read instead of the filter.
  *
  * <p>All decisions preserve bits. Layers that cannot be sliced in this way are left whole.
  */

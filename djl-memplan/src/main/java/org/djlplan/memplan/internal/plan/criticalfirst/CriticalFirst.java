@@ -18,14 +18,14 @@ import org.djlplan.memplan.internal.usage.PlanningProblem;
  *
  * <ul>
  *   <li>Time is reduced to the moments that matter ({@link MomentTable}).
- *   <li>Slack is the lower bound minus the breadth and the waste at a moment ({@link Slack}). If it
- *       is scarce, units alive at the scarcest moment are preferred, because others would build
- *       walls beside it, across which nothing fits any more.
+ *   <li>Slack is the lower bound minus the breadth and the waste at a moment ({@link Slack}). If
+ *       slack is scarce, units alive at the scarcest moment are preferred, because other units
+ *       would build walls beside this moment, across which nothing fits any more.
  *   <li>Passes are repeated. Units that were blocked where the slack was exceeded go earlier in the
  *       next pass ({@link Filling}). Two priorities alternate, one by size and one by life; each
  *       learns separately.
- *   <li>After each pass, units at the top are moved into gaps, and units in their way elsewhere
- *       ({@link Tightening}).
+ *   <li>After each pass, units at the top are moved into gaps, and the units in their way are moved
+ *       elsewhere ({@link Tightening}).
  * </ul>
  *
  * <p>A pass takes O(n) steps on the skyline, each with searches in trees of size O(n): O(n log n)

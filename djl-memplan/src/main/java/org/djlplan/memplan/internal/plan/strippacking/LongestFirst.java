@@ -9,10 +9,10 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
- * Places units with the longest intervals first: LeapMind's rule before 2021 (in "Buffer allocation
- * as path cover", the rule to be replaced). Units by (length of interval, size), both descending,
- * ties by tensor id, are stacked on the skyline. On chains it builds staircases: each unit lies on
- * the previous one, although the units below have ended.
+ * Places units with the longest intervals first: LeapMind's rule before 2021 (the rule that "Buffer
+ * allocation as path cover" replaces). Units by (length of interval, size), both descending, ties
+ * by tensor id, are stacked on the skyline. On chains it builds staircases: each unit lies on the
+ * previous one, although the units below have ended.
  *
  * <p>O(n log n) for n units: one sort, then O(log n) to stack each unit. Larger problems than
  * 100,000 units are left to other strategies.

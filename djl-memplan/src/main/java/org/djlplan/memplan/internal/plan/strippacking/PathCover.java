@@ -24,9 +24,9 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
  * largest size.
  *
  * <p>The rule does not define which group to take and in which order to stack them. The default is
- * the oldest group, and groups in the order of their creation. If it results in a smaller arena,
- * the group whose last unit is nearest in size is taken, groups are stacked by their largest unit,
- * largest first, or both.
+ * the oldest group, and groups in the order of their creation. Two variants, alone or together, are
+ * used instead if the arena is then smaller: a unit goes into the group whose last unit is nearest
+ * in size; groups are stacked by their largest unit, largest first.
  *
  * <p>O(n log n) for n units. Larger problems than 100,000 units are left to other strategies: with
  * many groups, gaps below the skyline add up.

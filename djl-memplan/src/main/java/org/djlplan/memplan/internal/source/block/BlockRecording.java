@@ -65,8 +65,8 @@ public record BlockRecording(
      * @param reads numbers of the foreign arrays (inputs and parameters) that it used
      * @param firstCreation number of arrays created before it began
      * @param endCreation number of arrays created before it ended
-     * @param returnsLastCreation whether it returned the last array that it created. If so, it is
-     *     finished when that array is created
+     * @param returnsLastCreation whether it returned the last array that it created. If so, the
+     *     operation is finished when that array is created
      */
     public record Operation(
             String name,

@@ -86,8 +86,9 @@ public record LivenessTrace(List<Array> arrays) {
      * An array that a block created during a prediction.
      *
      * @param type its element type and shape, verified when it is created again
-     * @param closedAt number of the creation at which it is closed because it is no longer needed,
-     *     greater than its own; empty for an array that is left to its owner
+     * @param closedAt number of the creation at which the array is closed because it is no longer
+     *     needed (greater than the array's own number); empty for an array that is left to its
+     *     owner
      */
     public record Array(ArrayType type, OptionalInt closedAt) {}
 }
