@@ -251,8 +251,8 @@ final class Measurement {
     }
 
     /**
-     * If this process or the one that measures is killed, the mark remains, so that later starts do
-     * not measure and are not killed, too.
+     * If this process or the one that measures is killed, the mark remains, so that not every later
+     * start measures and is killed.
      */
     private ProfileTable attemptMarked(
             Urgency urgency, Consumer<DelegationChoice> verified, Predicate<ProfileTable> keep)

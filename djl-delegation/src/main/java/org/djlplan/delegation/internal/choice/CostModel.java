@@ -76,9 +76,7 @@ public final class CostModel {
 
     private final long cpuBytes;
 
-    /**
-     * By piece, and in the last element of a delegate kernel; the next array has the same order.
-     */
+    /** By piece; the last element is for a delegate kernel, as in the next array. */
     private final double[] sizes;
 
     private final double[] bytes;

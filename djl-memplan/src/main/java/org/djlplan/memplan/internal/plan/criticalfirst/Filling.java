@@ -6,9 +6,9 @@ import org.djlplan.memplan.internal.usage.UsageRecords;
 
 /**
  * One pass that places all units from the bottom up, valley by valley. A valley is filled with the
- * unit of the highest priority that fits into it; if slack is scarce there, only units that are
- * alive at the moment of least slack are considered. If no unit fits into it, the valley is raised
- * to its lower neighbour, and the space below is wasted.
+ * unit of the highest priority that fits into it; if slack is scarce there, units that are alive at
+ * the moment of least slack come first. If no unit fits into it, the valley is raised to its lower
+ * neighbour, and the space below is wasted.
  *
  * <p>If a moment has wasted more than its slack, the unplaced units that are alive there were
  * blocked by neighbours placed too early; they get a higher priority in the next pass.
