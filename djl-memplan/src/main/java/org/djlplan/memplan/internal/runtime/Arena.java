@@ -8,19 +8,19 @@ import org.djlplan.memplan.internal.machine.Machine;
 
 /**
  * Page-aligned memory for one inference at a time, or for several whose allocations are placed
- * online. The lock of its pool guards its users.
+ * online. Not thread-safe, except for its size: the lock of its pool guards the rest.
  *
- * <p>What lies beyond its size is returned to the system in the background, a slice at a time. An
- * inference that needs more than the new size makes the arena larger again between two slices, so
- * that it waits for a slice or two at most, and the rest of its memory stays.
+ * <p>If the arena shrinks, memory beyond its new size is returned to the system in the background,
+ * a slice at a time. An inference that needs more makes the arena larger again between two slices.
+ * So it waits for two slices at most, and keeps the memory that was not returned yet.
  */
 public final class Arena {
 
     private static final long PAGE_BYTES = 4096;
 
     /**
-     * Of the addresses that a limited process ({@code ulimit -v}) has left an arena takes one part
-     * in so many at most: the engine, the JVM and its threads need the others.
+     * If addresses are limited ({@code ulimit -v}), an arena takes at most one part in this many of
+     * those that are left: the engine, the JVM and its threads need the others.
      */
     private static final int SHARE_OF_ADDRESSES = 4;
 
@@ -57,10 +57,10 @@ public final class Arena {
     /** The memory of growing arenas: the native library's, or a fake in tests. */
     interface Memory {
 
-        /** Makes the arena as large, if it can. Returns its size. */
+        /** Makes the arena at least this large, if it can. Returns its size. */
         long grow(Pointer arena, long bytes);
 
-        /** Has the first bytes in memory at once. */
+        /** Maps the first bytes at once. */
         void map(Pointer arena, long bytes);
 
         boolean inUse(Pointer arena);
@@ -104,11 +104,11 @@ public final class Arena {
     }
 
     /**
-     * @param address where it starts
+     * @param address its start
      * @param bytes its size
      * @param grows whether it may become larger in place
-     * @param memory how it does that
-     * @param use of the native methods that free it
+     * @param memory makes it larger
+     * @param use the use of the native methods that free it
      */
     Arena(Pointer address, long bytes, boolean grows, Memory memory, NativeLoader.Use use) {
         this.address = address;
@@ -119,10 +119,10 @@ public final class Arena {
     }
 
     /**
-     * Vectorised kernels may read a little past a tensor's end: one page more than asked for.
+     * Creates an arena, one page larger because vectorised kernels may read past a tensor's end.
      *
-     * @param grows whether it may become larger in place: it then takes addresses for as much
-     *     memory as this process could ever use, or fewer where addresses are limited
+     * @param grows whether it may become larger in place: it then reserves addresses for as much
+     *     memory as this process could ever use, or fewer if addresses are limited
      * @throws NoArenaException if there is no memory, or no addresses
      */
     static Arena create(long bytes, boolean grows) {
@@ -163,17 +163,17 @@ public final class Arena {
         return (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES + PAGE_BYTES;
     }
 
-    /** Returns where it starts. */
+    /** Returns its start. */
     public Pointer address() {
         return address;
     }
 
-    /** Returns its size: of one that grows as much as was used of it and not given back. */
+    /** Returns its size; if it grows, the part that was used and not returned to the system. */
     public long bytes() {
         return bytes;
     }
 
-    /** Returns up to where the last prediction used it, if it grows. */
+    /** Returns the end of the part that the last prediction used, if the arena grows. */
     long lastReachedBytes() {
         return lastReachedBytes;
     }
@@ -183,12 +183,12 @@ public final class Arena {
         return grows;
     }
 
-    /** Returns whether further inferences that know no places may use it at the same time. */
+    /** Returns whether further inferences without planned places may use it at the same time. */
     boolean joinable() {
         return joinable && !abandoned;
     }
 
-    /** Says whether who uses it from now on knows no places. */
+    /** Sets whether the inferences that use it from now on have no planned places. */
     void setJoinable(boolean without) {
         joinable = without;
     }
@@ -208,7 +208,7 @@ public final class Arena {
         outdated = trimmed;
     }
 
-    /** Returns whether it is trimmed then. */
+    /** Returns whether it is trimmed to the known needs when its last lease ends. */
     boolean outdated() {
         return outdated;
     }
@@ -232,8 +232,8 @@ public final class Arena {
     }
 
     /**
-     * Has the first bytes of a growing arena in memory at once, as both page faults and the first
-     * access to each page take long in virtual machines. For an inference that writes all of them.
+     * Maps the first bytes of a growing arena at once, for an inference that writes all of them,
+     * because page faults and the first access to each page take long in virtual machines.
      */
     void map(long written) {
         if (!grows) {
@@ -247,7 +247,7 @@ public final class Arena {
         }
     }
 
-    /** Returns whether no array of an earlier prediction lies there. */
+    /** Returns whether no array of an earlier prediction is in it. */
     boolean isEmpty() {
         if (!grows) {
             return true;
@@ -261,9 +261,9 @@ public final class Arena {
     }
 
     /**
-     * Notes up to where a prediction used it.
+     * Notes how far a prediction used it.
      *
-     * @return how many bytes of it predictions used of late, if it is time to give the others back
+     * @return how many bytes recent predictions used, if it is time to return the others
      */
     OptionalLong note(long reached) {
         return note(reached, Keeping.LONG);
@@ -292,8 +292,8 @@ public final class Arena {
     }
 
     /**
-     * Makes it smaller: {@link #trim} or {@link #trimLater} is to follow. Not while an inference
-     * uses places beyond.
+     * Makes it smaller; {@link #trim} or {@link #trimLater} must follow. Not allowed while an
+     * inference uses places beyond the new size.
      */
     void shrink(long keep) {
         long rounded = roundedBytes(keep);

@@ -21,13 +21,14 @@ import org.djlplan.thirdparty.guava.collect.Iterables;
  * Arenas for inferences that run at the same time, of any models: models that take turns share one
  * arena of the largest model's size instead of one each.
  *
- * <p>An arena that is too small for the next model is replaced, or grows. Arenas larger than any
- * model needs, and all of them when the last model is gone, are freed as soon as they are idle.
- * Growing arenas are for inferences whose need is not known in advance. Memory that recent
- * inferences did not use is returned in the background. Arrays that outlive their inference may lie
- * there, because such inferences can allocate around them. If such inferences overlap, they share
- * one arena if that is worthwhile: it then holds the memory alive in all of them at once, not the
- * sum of their peaks.
+ * <p>An arena that is too small for the next model is replaced, or grows. Idle arenas larger than
+ * any model needs are freed, and all idle arenas when the last model is closed.
+ *
+ * <p>Growing arenas are for inferences whose need is not known in advance. Memory that recent
+ * inferences did not use is returned in the background. Arrays that outlive their inference may
+ * stay in a growing arena, because later inferences allocate around them. Overlapping inferences
+ * share one growing arena if that is worthwhile: it then holds the memory alive in all of them at
+ * once, not the sum of their peaks.
  */
 public final class ArenaPool {
 
@@ -128,7 +129,7 @@ public final class ArenaPool {
     /**
      * Announces a user of arenas of {@code bytes}, until {@link Need#close()}.
      *
-     * @param grows whether it may use more than that, and leaves arrays there
+     * @param grows whether the user may use more than that, and leave arrays in the arena
      */
     public Need announce(long bytes, boolean grows) {
         return announce(bytes, grows, Keeping.LONG);
@@ -147,7 +148,7 @@ public final class ArenaPool {
         }
     }
 
-    /** Announces a user of arenas that grow, until {@link Need#close()}, who knows no size. */
+    /** Announces a user of growing arenas whose size is unknown, until {@link Need#close()}. */
     public Need announceAny() {
         return announceAny(Keeping.LONG);
     }
@@ -176,11 +177,11 @@ public final class ArenaPool {
         }
 
         /**
-         * Returns an arena that nobody else uses until the lease is closed, for an inference that
-         * writes all of it.
+         * Returns an arena that no other inference uses until the lease is closed, for an inference
+         * that writes all of it.
          *
          * @param limit how many arenas of this pool may be in use at once
-         * @param wait how long to wait for one; after that the lease is of memory of its own, freed
+         * @param wait how long to wait for one; after that the lease has separate memory, freed
          *     with the lease
          * @throws NoArenaException if there is no memory for one
          */
@@ -189,9 +190,9 @@ public final class ArenaPool {
         }
 
         /**
-         * Returns an arena of so many bytes as {@link #lease(int, Duration)} does, for somebody who
-         * knows that only now. It grows where it has to, and gives back what the last leases did
-         * not ask for.
+         * Returns an arena of so many bytes as {@link #lease(int, Duration)} does, for a user that
+         * learns the size only now. The arena grows if necessary, and returns memory that the last
+         * leases did not ask for.
          *
          * @throws NoArenaException if there is no memory for one
          */
@@ -201,10 +202,9 @@ public final class ArenaPool {
         }
 
         /**
-         * Returns an arena that nobody else uses until the lease is closed, but for others that
-         * know no size either; empty when as many as {@code limit} leases of this pool are open for
-         * as long as {@code wait}, when this thread is interrupted meanwhile, and when this need is
-         * over.
+         * Returns an arena that no other inference uses until the lease is closed; inferences of
+         * unknown size may share one. Empty if {@code limit} leases of this pool stay open for as
+         * long as {@code wait}, if this thread is interrupted meanwhile, or if this need is closed.
          *
          * @throws NoArenaException if there is no memory for one
          */
@@ -218,9 +218,9 @@ public final class ArenaPool {
         }
 
         /**
-         * Returns an arena that nobody else uses until the lease is closed; empty if another lease
-         * of this pool is open, or was at the same time as one of the last few, and when this need
-         * is over. Does not wait.
+         * Returns an arena that no other inference uses until the lease is closed; empty if another
+         * lease of this pool is open, if recent leases overlapped, or if this need is closed. Does
+         * not wait.
          *
          * @param atLeastBytes its size
          * @throws NoArenaException if there is no memory for one
@@ -272,7 +272,7 @@ public final class ArenaPool {
             return arena;
         }
 
-        /** Returns whether the arena is one of the pool, not memory of its own. */
+        /** Returns whether the arena belongs to the pool, and is not separate memory. */
         public boolean pooled() {
             return pooled;
         }
@@ -285,7 +285,7 @@ public final class ArenaPool {
         /**
          * Closes the lease.
          *
-         * @param reachedBytes up to where the arena was used, if it grows
+         * @param reachedBytes the end of the part that was used, if the arena grows
          */
         public void close(long reachedBytes) {
             OptionalLong keep;
@@ -308,9 +308,9 @@ public final class ArenaPool {
         }
 
         /**
-         * Closes the lease of an arena in which arrays stay: it is none of the pool any more, and
-         * freed with the last of them, and when no lease of it is open. Plans then have their
-         * places in another.
+         * Closes the lease of an arena in which arrays stay, so that plans get another arena. The
+         * pool drops it, and it is freed with the last of these arrays, once no lease of it is
+         * open.
          */
         public void abandon() {
             lock.lock();
@@ -348,13 +348,14 @@ public final class ArenaPool {
                 freeUnlessLeased(arena);
                 keep = OptionalLong.empty();
             } else if (last) {
-                // The last used one comes first, so that one of equals is used and others are not.
+                // The last used arena comes first, so that of equal arenas always the same one is
+                // used.
                 idle.add(0, arena);
             }
             if (keep.isPresent()) {
                 arena.shrink(keep.getAsLong());
             }
-            // All, as one waiter's limit may still be reached where another's is not.
+            // All, because waiters have different limits.
             returned.signalAll();
             return keep;
         }
@@ -449,7 +450,7 @@ public final class ArenaPool {
         return new Lease(need, bytes, arena, true);
     }
 
-    /** Waits until fewer arenas are in use, the need is over, or the time. */
+    /** Waits until fewer arenas are in use, the need is closed, or the time is over. */
     private void awaitFewer(Need need, int limit, Duration wait) throws InterruptedException {
         long left = wait.toNanos();
         if (need.closed || leased.size() < limit || left <= 0) {
@@ -471,7 +472,7 @@ public final class ArenaPool {
         return lease(need, bytes, arena);
     }
 
-    /** An arena that others use, if it is worth while to use it with them. */
+    /** Returns an arena that other inferences use, if sharing it is worthwhile. */
     private Optional<Arena> takeLeased() {
         Optional<Arena> shared =
                 leased.stream()
@@ -486,8 +487,8 @@ public final class ArenaPool {
     }
 
     /**
-     * An arena that is idle while others are used together, or while one is enough, gives its
-     * memory back in time.
+     * Counts a lease that did not use this idle arena, so that the arena returns its memory after
+     * several such leases.
      */
     private void passOver(Arena arena) {
         OptionalLong keep = arena.note(0);
@@ -498,8 +499,8 @@ public final class ArenaPool {
     }
 
     /**
-     * The smallest idle arena that is large enough; else the largest one grows, or gives way to a
-     * new one. Leases of growing arenas that do not overlap all use the largest, as it is enough.
+     * Returns the smallest idle arena that is large enough; otherwise the largest one grows, or is
+     * replaced by a new one. Leases of growing arenas that do not overlap all use the largest.
      */
     private Arena takeIdle(Need need, long bytes) {
         boolean one = need.grows && sinceOverlap == ALONE;
@@ -524,15 +525,15 @@ public final class ArenaPool {
         return create(bytes, need.grows);
     }
 
-    /** Places that are planned need an arena in which no arrays lie. */
+    /** A plan needs an arena that contains no arrays. */
     private static boolean suits(Need need, long bytes, Arena arena) {
         boolean placed = need.bytes == ANY && bytes != ANY;
         return need.grows ? arena.grows() && (!placed || arena.isEmpty()) : arena.isEmpty();
     }
 
     /**
-     * Gives the memory of idle arenas that grow back, but for as much as the largest that is known
-     * to be needed: when it turns out how much that is.
+     * Returns the memory of idle growing arenas to the system, except for the largest known need;
+     * to be called when a need becomes known.
      */
     public void trimIdle() {
         trimIdle(false);
@@ -584,7 +585,8 @@ public final class ArenaPool {
     /**
      * Trims if no arena is in use.
      *
-     * @param keepLast whether to keep what the last inference used: the next one may be like it
+     * @param keepLast whether to keep what the last inference used, because the next one may need
+     *     the same
      */
     void trimInPause(boolean keepLast) {
         boolean used;
@@ -615,7 +617,7 @@ public final class ArenaPool {
         }
     }
 
-    /** Creates an arena; without memory it first frees the idle ones. */
+    /** Creates an arena; if memory is short, it first frees the idle ones. */
     private Arena create(long bytes, boolean grows) {
         try {
             return source.create(bytes, grows);

@@ -19,7 +19,7 @@ public final class GuestProcess {
 
     private static final String END_THIS_ONE_FIRST = "1000";
 
-    /** Names of threads that a JVM has for itself, of which no inference is the slower. */
+    /** Names of a JVM's own threads, whose delays do not slow down inferences. */
     private static final Pattern OF_THE_JVM =
             Pattern.compile(
                     "(C1 |C2 |GC |VM"
@@ -44,7 +44,7 @@ public final class GuestProcess {
             int unused = NativeMemory.djlplan_give_way(Math.toIntExact(pid));
             use.close();
         } catch (UnsupportedPlatformException e) {
-            // Without the native library there is nothing to measure, either.
+            // Without the native library there is nothing to measure either.
             return;
         }
     }
@@ -62,9 +62,9 @@ public final class GuestProcess {
     /**
      * The counters of a process at one moment.
      *
-     * @param ranNanos processor time of all threads that still are
-     * @param waitedNanos by thread, how long it was ready to run, but another one ran; without
-     *     those that a JVM has for itself
+     * @param ranNanos processor time of all threads that still exist
+     * @param waitedNanos by thread, how long it was ready to run while another one ran; without the
+     *     JVM's own threads
      */
     public record Times(long ranNanos, Map<String, Long> waitedNanos) {
 
@@ -72,7 +72,7 @@ public final class GuestProcess {
             waitedNanos = Map.copyOf(waitedNanos);
         }
 
-        /** Returns by how much the thread was delayed since then that was delayed the most. */
+        /** Returns the longest delay of any thread since then. */
         public long delayedNanos(Times since) {
             return waitedNanos.entrySet().stream()
                     .mapToLong(e -> e.getValue() - since.waitedNanos.getOrDefault(e.getKey(), 0L))
@@ -109,7 +109,7 @@ public final class GuestProcess {
                 | UncheckedIOException
                 | NumberFormatException
                 | ArrayIndexOutOfBoundsException e) {
-            // A thread ended, or Linux was built without these figures: what is known is enough.
+            // A thread ended, or Linux was built without these figures: the known ones are enough.
             return new Times(ran, waited);
         }
         return new Times(ran, waited);

@@ -11,7 +11,7 @@ public enum Keeping {
     /**
      * Until no prediction used it for a second, and for eight predictions. If no prediction runs
      * for half a second, only the memory of the last one is kept, and after ten seconds nothing.
-     * This suits models whose page faults cost more than their memory does for a moment.
+     * This suits models whose page faults cost more than memory that is held for a moment.
      */
     SHORT(8, Duration.ofSeconds(1), true);
 
@@ -25,7 +25,7 @@ public enum Keeping {
         this.endsInPauses = endsInPauses;
     }
 
-    /** Returns whether memory that so many predictions did not use for so long is returned. */
+    /** Returns whether to return memory that so many predictions did not use for so long. */
     boolean isOver(int without, long sinceNanos) {
         return without >= predictions && sinceNanos >= nanos;
     }

@@ -25,7 +25,7 @@ public final class Later {
                 new ScheduledThreadPoolExecutor(1, DaemonThreads.named("djl-plan-later"));
         executor.setKeepAliveTime(100, TimeUnit.MILLISECONDS);
         executor.allowCoreThreadTimeOut(true);
-        // What is cancelled would keep the class loader of its code.
+        // A cancelled task would retain the class loader of its code.
         executor.setRemoveOnCancelPolicy(true);
         return executor;
     }

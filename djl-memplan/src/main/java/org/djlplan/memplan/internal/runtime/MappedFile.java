@@ -43,8 +43,8 @@ public final class MappedFile implements AutoCloseable {
         private int users;
 
         /**
-         * @param mapping a {@code struct djlplan_mapping}. Not one of JNA's structures: JNA never
-         *     lets go of their classes
+         * @param mapping a {@code struct djlplan_mapping}. Not one of JNA's structures, because JNA
+         *     never releases their classes
          */
         Shared(Path path, Object identity, Memory mapping) {
             this.path = path;
@@ -58,7 +58,7 @@ public final class MappedFile implements AutoCloseable {
     }
 
     /**
-     * Maps a file, or shares the mapping of it that exists already.
+     * Maps a file, or shares its mapping if one exists.
      *
      * @throws IOException if it cannot be read, is no regular file, is empty, or has 2 GiB or more
      */
@@ -104,7 +104,7 @@ public final class MappedFile implements AutoCloseable {
             if (bytes <= Integer.MAX_VALUE) {
                 return mapping;
             }
-            // A buffer over it would have what an int leaves of its size.
+            // A buffer's size is an int, so it would have only a part of the file.
             NativeMemory.djlplan_unmap(mapping);
             throw new IOException(path + ": " + bytes + " bytes, models end at 2 GiB");
         }
@@ -129,7 +129,7 @@ public final class MappedFile implements AutoCloseable {
         return address().getByteBuffer(0, lengthBytes()).asReadOnlyBuffer();
     }
 
-    /** Returns where the file starts in memory. */
+    /** Returns the address of the file's first byte. */
     public Pointer address() {
         return shared.mapping.getPointer(NativeMemory.MAPPING_ADDRESS);
     }
@@ -140,16 +140,17 @@ public final class MappedFile implements AutoCloseable {
     }
 
     /**
-     * Returns whether size and time of the mapped file are as they were when it was mapped; false
-     * once it is closed, which another thread may do at any time.
+     * Returns whether the file has the size and time that it had when it was mapped; false once
+     * this is closed, which another thread may do at any time.
      */
     public synchronized boolean intact() {
         return !closed && shared.intact();
     }
 
     /**
-     * Gives the pages that are in memory back to the system, which reads them again when they are
-     * needed. To be called when what was read is kept elsewhere, as weights that a delegate packed.
+     * Returns the file's pages in memory to the system, which reads them again when they are
+     * needed. To be called when the data are kept elsewhere, such as weights that a delegate
+     * packed.
      */
     public synchronized void releasePages() {
         if (!closed) {
@@ -158,8 +159,8 @@ public final class MappedFile implements AutoCloseable {
     }
 
     /**
-     * Gives the room of a part of a file back, which is zeros from then on; does nothing where the
-     * file system cannot.
+     * Frees the disk space of a part of a file, which is zeros from then on; does nothing if the
+     * file system cannot do that.
      */
     public static void punch(Path file, FileRegion part) throws UnsupportedPlatformException {
         NativeLoader.Use use = NativeMemory.use();
@@ -169,8 +170,8 @@ public final class MappedFile implements AutoCloseable {
     }
 
     /**
-     * Drops a part of a file from the system's page cache, but for pages that a process has mapped;
-     * does nothing where there is no native library.
+     * Drops a part of a file from the system's page cache, except for pages that a process has
+     * mapped; does nothing without a native library.
      */
     public static void dropCached(Path file, long offsetBytes, long lengthBytes) {
         try {

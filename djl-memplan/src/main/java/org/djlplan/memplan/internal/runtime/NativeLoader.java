@@ -19,8 +19,8 @@ import org.djlplan.thirdparty.guava.base.Throwables;
  *
  * <p>Copies of djl-plan in several class loaders, as in a container or after a redeployment, share
  * the library that the first of them loaded, because libtorch has one allocator, and the functions
- * that it calls stay in the process permanently. A system property has the path of that library for
- * the whole process.
+ * that it calls stay in the process permanently. A system property tells all copies the path of
+ * that library.
  */
 public final class NativeLoader {
 
@@ -113,16 +113,16 @@ public final class NativeLoader {
         }
 
         /**
-         * No thread is in a native method then, because each call happens during a use. An
-         * application that has ended may have closed its class loader: nothing here needs a class
-         * that was not loaded before, such as a lambda's.
+         * Unbinds the native methods. No thread is in one of them, because each call happens during
+         * a use. An application that has ended may have closed its class loader, so nothing here
+         * needs a class that was not loaded before, such as a lambda's.
          */
         private static synchronized void unbind() {
             pending = false;
             if (uses == 0) {
                 for (Class<?> binding : BOUND) {
                     Native.unregister(binding);
-                    // A weak map of JNA, which maps the class to values that reference the class.
+                    // JNA has a weak map from the class to values that reference the class.
                     Iterator<?> options = Native.getLibraryOptions(binding).values().iterator();
                     while (options.hasNext()) {
                         if (binding.equals(options.next())) {
@@ -171,7 +171,7 @@ public final class NativeLoader {
 
         private static Optional<String> file = Optional.empty();
 
-        /** Kept, because the JVM reports the cause of a failed class initialization only once. */
+        /** Stored, because the JVM reports the cause of a failed class initialization only once. */
         private static Optional<UnsupportedPlatformException> failure = Optional.empty();
 
         /** Returns the path of the loaded library. */
@@ -191,9 +191,9 @@ public final class NativeLoader {
         }
 
         /**
-         * The library stays in the process permanently. JNA's handle of it does not, because JNA's
-         * thread, and with it the class loader of JNA, would stay as long as a handle exists.
-         * djl-plan's class loader is not passed to JNA as an option, because JNA would retain it.
+         * The library stays in the process permanently. JNA's handle of it is closed, because JNA's
+         * thread, and with it the class loader of JNA, stays as long as a handle exists. djl-plan's
+         * class loader is not passed to JNA as an option, because JNA would retain it.
          */
         private static String load() throws UnsupportedPlatformException {
             try {

@@ -10,7 +10,7 @@ final class NativeMemory {
 
     private NativeMemory() {}
 
-    /** Bytes of a {@code struct djlplan_mapping}, and where its first members lie. */
+    /** Bytes of a {@code struct djlplan_mapping}, and the offsets of its first members. */
     static final int MAPPING_BYTES = 32;
 
     static final int MAPPING_ADDRESS = 0;

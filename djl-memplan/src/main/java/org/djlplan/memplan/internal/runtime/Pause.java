@@ -31,7 +31,7 @@ final class Pause {
         awaitFor(nanos);
     }
 
-    /** Says that it was used. */
+    /** Notes a use of the resource, so that a requested action waits longer. */
     void postpone() {
         lastUseNanos = System.nanoTime();
     }

@@ -10,12 +10,12 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Reads memory figures of a process from Linux's {@code /proc}; all are empty elsewhere, or if the
- * process may not access them.
+ * Reads memory figures of a process from Linux's {@code /proc}. All are empty on other systems, or
+ * if this process may not read them.
  */
 public final class ProcessMemory {
 
-    /** Makes Linux start the high-water mark again at the present resident set. */
+    /** Makes Linux reset the high-water mark to the current resident set. */
     private static final String RESET_HIGH_WATER_MARK = "5";
 
     /** Minor faults are field 10 of {@code stat}; the first two end with the command's name. */
@@ -53,8 +53,8 @@ public final class ProcessMemory {
     }
 
     /**
-     * Returns the bytes in memory that belong to no file: heaps and arenas, which the system cannot
-     * take back as it can the pages of a mapped file.
+     * Returns the bytes in memory that belong to no file: heaps and arenas. Unlike pages of a
+     * mapped file, the system cannot take them back.
      */
     public OptionalLong anonymousBytes() {
         return status("RssAnon:");
@@ -63,9 +63,9 @@ public final class ProcessMemory {
     /**
      * Resident pages by the kind of their mapping.
      *
-     * @param fileBytes of files: libraries, mapped models
-     * @param libraryBytes of these, of libraries
-     * @param codeBytes of code that was made at run time
+     * @param fileBytes bytes of files: libraries, mapped models
+     * @param libraryBytes the part of these that belongs to libraries
+     * @param codeBytes bytes of code that was generated at run time
      */
     public record Mappings(long fileBytes, long libraryBytes, long codeBytes) {}
 
@@ -98,8 +98,8 @@ public final class ProcessMemory {
     }
 
     /**
-     * Gives what this process freed, but the C library keeps for later, back to the system, so that
-     * two figures of its memory can be compared.
+     * Returns memory that this process freed but the C library keeps to the system, so that two
+     * figures of its memory can be compared.
      */
     public static void trim() {
         try {
@@ -107,7 +107,7 @@ public final class ProcessMemory {
             NativeMemory.djlplan_trim();
             use.close();
         } catch (UnsupportedPlatformException e) {
-            // Without the native library nothing is measured, either.
+            // Without the native library nothing is measured either.
             return;
         }
     }
@@ -116,7 +116,7 @@ public final class ProcessMemory {
      * Allocations of the C library.
      *
      * @param takenBytes bytes taken from the system, in use or kept for later
-     * @param usedBytes what of that is in use
+     * @param usedBytes the part of these that is in use
      */
     public record NativeHeap(long takenBytes, long usedBytes) {}
 

@@ -3,9 +3,9 @@ package org.djlplan.memplan.internal.runtime;
 import java.time.Duration;
 
 /**
- * Whether passes still end, from the time of the last end and the longest pass so far: if none ends
- * for long, those that run may wait for those that wait to begin. Not thread-safe: the lock of
- * {@link Workers} guards it.
+ * Detects that passes do not end any more: no pass ended for much longer than the longest one so
+ * far took. Then the running passes may be waiting for passes that have not begun. Not thread-safe:
+ * the lock of {@link Workers} guards it.
  */
 final class Progress {
 
@@ -28,7 +28,7 @@ final class Progress {
         return patienceNanos;
     }
 
-    /** Begins to wait for the next end anew: none was due before. */
+    /** Starts the time without an end again from now. */
     void restart(long now) {
         lastNanos = now;
     }

@@ -5,7 +5,7 @@ import java.util.OptionalLong;
 /** The extent to which recent predictions used an arena. */
 final class Reach {
 
-    /** What would be given back has to be more than this, and one part in so many. */
+    /** Memory is returned only if it is more than this, and more than one part in this many. */
     private static final long LITTLE_BYTES = 1 << 20;
 
     private static final int LITTLE_PART = 8;
@@ -18,9 +18,9 @@ final class Reach {
     /**
      * Notes how far a prediction went.
      *
-     * @param bytes of the arena
+     * @param bytes size of the arena
      * @param keeping of memory that predictions do not use
-     * @return the furthest that predictions went of late, if that is clearly less
+     * @return the furthest that recent predictions went, if that is clearly less than the size
      */
     OptionalLong note(long reached, long bytes, Keeping keeping) {
         now = Math.max(now, reached);

@@ -5,8 +5,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * A map of limited size, which drops the entry that was used least recently. It exists because
- * Guava's caches consist of some seventy classes, for which the first model of a JVM would wait.
+ * A map of limited size, which drops the entry that was used least recently. It replaces Guava's
+ * caches, whose seventy classes would delay the first model of a JVM.
  */
 public final class RecentMap<K, V> extends LinkedHashMap<K, V> {
 

@@ -3,22 +3,22 @@ package org.djlplan.memplan.internal.runtime;
 import java.lang.ref.WeakReference;
 
 /**
- * The threads that run their passes themselves, instead of handing them to a worker: the first ones
- * that called, each in a seat. A seat becomes free when its thread has ended, or has not called for
- * long, like one that only loaded the model. Not thread-safe: the lock of {@link Workers} guards
- * it.
+ * The threads that run their passes themselves, instead of handing them to a worker. The first
+ * threads that call get a seat each. A seat becomes free when its thread ends, or has not called
+ * for long, like a thread that only loaded the model. Not thread-safe: the lock of {@link Workers}
+ * guards it.
  */
 final class Seats {
 
-    /** Calls of others during which the thread of a seat keeps it, at first. */
+    /** The initial value of {@link #absence}. */
     private static final long FIRST_ABSENCE = 64;
 
     private final Seat[] all;
     private long calls;
 
     /**
-     * Calls of others during which the thread of a seat keeps it: twice as many after each seat
-     * that was lost this way, so that few of many threads ever run a pass.
+     * A thread loses its seat after this many calls of other threads. The number doubles with each
+     * lost seat, so that few of many threads ever run a pass.
      */
     private long absence = FIRST_ABSENCE;
 

@@ -6,9 +6,9 @@ import java.util.concurrent.Future;
 import org.djlplan.thirdparty.guava.annotations.VisibleForTesting;
 
 /**
- * Returns memory to the system that loading a model leaves behind: file pages that are not read
- * again, such as weights that the engine converted, and freed memory that the C library keeps. This
- * happens a few times in the first half minute, at doubling intervals, because Java's compiler,
+ * Returns memory that loading a model leaves behind to the system: file pages that are not read
+ * again, such as weights that the engine converted, and freed memory that the C library keeps. It
+ * does so a few times in the first half minute, at doubling intervals, because Java's compiler,
  * too, allocates and frees most in that time. It runs in the background; pages that are needed
  * again cost a page fault.
  */
@@ -27,7 +27,8 @@ public final class Settling implements AutoCloseable {
     private Optional<Future<?>> next = Optional.empty();
 
     /**
-     * @param releasePages gives the pages of the model's file back, also when it is closed
+     * @param releasePages returns the pages of the model's file to the system; may run after the
+     *     model is closed
      */
     public Settling(Runnable releasePages) {
         this(releasePages, FIRST);
@@ -54,8 +55,8 @@ public final class Settling implements AutoCloseable {
     }
 
     /**
-     * Returns file pages and freed memory now, on this thread, because much of what predictions
-     * used is not used any more.
+     * Returns file pages and freed memory now, on this thread, because predictions no longer use
+     * much of it.
      */
     public void settleNow() {
         releasePages.run();
@@ -76,7 +77,9 @@ public final class Settling implements AutoCloseable {
         }
     }
 
-    /** Once for models that were loaded together. On the one thread of later work. */
+    /**
+     * Trims once for models that were loaded together. Runs on the only thread of {@link Later}.
+     */
     private static void trim() {
         long now = System.nanoTime();
         if (now - lastTrimNanos >= APART.toNanos()) {

@@ -35,7 +35,7 @@ public final class SupportedPlatforms {
         return System.getProperty("os.name") + " on " + System.getProperty("os.arch");
     }
 
-    /** Warns, once in a process, if this platform is none of them. */
+    /** Warns, once in a process, if this platform is not supported. */
     public static void warnIfUnsupported() {
         if (processor().isEmpty() && !WARNED.getAndSet(true)) {
             logger.warn(

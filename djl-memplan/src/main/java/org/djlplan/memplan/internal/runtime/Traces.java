@@ -33,26 +33,27 @@ final class Traces {
     private static final String JNA = Memory.class.getPackageName();
     private static final long ANY_BYTES = 8;
 
-    /** Whether djl-plan's own class loader is there as long as the JVM. */
+    /** Whether djl-plan's own class loader lives as long as the JVM. */
     private static final boolean IS_PERMANENT =
             Traces.class.getClassLoader() == ClassLoader.getSystemClassLoader();
 
     /**
-     * Its class is loaded with this one, as an application may have closed its class loader before
-     * it is used.
+     * Its class is loaded with this one, because an application may have closed its class loader
+     * before the handler is used.
      */
     private static final InvocationHandler NOTHING = (proxy, method, arguments) -> null;
 
-    /** A pool of no threads, or one that is always busy, must not stop us. */
+    /** A pool that has no threads, or is always busy, must not stop us. */
     private static final long PATIENCE_MILLIS = 1000;
 
     private Traces() {}
 
     /**
-     * Has JNA start its thread that frees memory, if it is not there, from a stack on which nothing
-     * of an application is. A thread keeps the class loaders of the code that started it, and JNA
-     * may be shared by applications, the first of which would never be collected. Nothing is done
-     * if all callers are of the JVM's class path, whose class loader is never collected.
+     * Makes JNA start its thread that frees memory, if it does not run yet, from a stack without an
+     * application's code. A thread retains the class loaders of the code that started it. If
+     * applications share JNA, the class loader of the first one would otherwise never be collected.
+     * Does nothing if all callers are on the JVM's class path, whose class loader is never
+     * collected.
      *
      * @throws LinkageError if JNA cannot be used
      */
@@ -66,7 +67,7 @@ final class Traces {
                     MethodHandles.publicLookup()
                             .findConstructor(
                                     Memory.class, MethodType.methodType(void.class, long.class));
-            // A proxy of the JDK's own, as a lambda would be code of ours.
+            // A proxy made by the JDK, because a lambda would be our code.
             Thread.currentThread().setContextClassLoader(ClassLoader.getSystemClassLoader());
             Runnable start =
                     MethodHandleProxies.asInterfaceInstance(
@@ -103,7 +104,7 @@ final class Traces {
                                                 .toList());
         for (Class<?> caller : callers) {
             ClassLoader loader = caller.getClassLoader();
-            // The JDK's own loaders are there as long as the JVM, too.
+            // The JDK's own loaders live as long as the JVM, too.
             if (loader != null
                     && loader != system
                     && loader != ClassLoader.getPlatformClassLoader()) {
@@ -113,7 +114,9 @@ final class Traces {
         return true;
     }
 
-    /** Returns whether the thread is there, as it is if DJL loaded the engine before. */
+    /**
+     * Returns whether the thread runs already, for example because DJL loaded the engine before.
+     */
     private static boolean isJnaStarted() {
         ThreadGroup all = Thread.currentThread().getThreadGroup();
         while (all.getParent() != null) {
@@ -132,10 +135,10 @@ final class Traces {
     }
 
     /**
-     * Runs work of JNA's in a thread that ends with it. JNA's structures, by which it binds native
-     * methods, leave a set of a class of JNA's behind in a thread-local variable; a thread of a
-     * container would keep that for good, and with it the class loader of an application that
-     * brings JNA itself.
+     * Runs JNA's work in a thread that ends with it. When JNA binds native methods, its structures
+     * leave a set of a JNA class behind in a thread-local variable. A container's thread would
+     * retain that set permanently, and with it the class loader of an application that brings its
+     * own JNA.
      *
      * @throws RuntimeException or an error that the work throws
      */
@@ -162,9 +165,9 @@ final class Traces {
     }
 
     /**
-     * Has Java forget the records of ours that it linked last: it keeps the type of one component
-     * until some other record is linked, from Java 18 on of one of Java's types and, softly, of one
-     * of other class loaders.
+     * Makes Java forget the last of our records that it linked. Java retains one component's type
+     * until another record is linked; since Java 18 it retains one of Java's types and, softly, one
+     * of other class loaders. So this links a record of each.
      */
     static void forgetRecords() {
         if (IS_PERMANENT) {

@@ -6,8 +6,9 @@ import java.lang.invoke.MethodType;
 import java.util.Optional;
 
 /**
- * Detects virtual threads, which exist since Java 21: one may continue on another native thread in
- * the middle of a prediction, so its allocations cannot be identified by thread.
+ * Detects virtual threads, which exist since Java 21. A virtual thread may continue on another
+ * native thread in the middle of a prediction, so the native thread does not identify its
+ * allocations.
  */
 public final class VirtualThreads {
 

@@ -18,7 +18,7 @@ import org.djlplan.thirdparty.guava.primitives.Ints;
  */
 public final class WeightStream implements AutoCloseable {
 
-    /** Bytes of a {@code struct djlplan_load}, and where its members lie. */
+    /** Bytes of a {@code struct djlplan_load}, and the offsets of its members. */
     private static final int LOAD_BYTES = 32;
 
     private static final int MESSAGE_BYTES = 512;
@@ -26,11 +26,14 @@ public final class WeightStream implements AutoCloseable {
     private final NativeLoader.Use use;
     private Pointer handle;
 
-    /** How a piece is loaded from the file; by ordinal as in {@code djlplan.h}. */
+    /** How a piece is loaded from the file; ordinals as in {@code djlplan.h}. */
     public enum Io {
         /** Copied from the page cache. */
         CACHED,
-        /** Pages of the page cache are mapped there; the model's threads pay for page faults. */
+        /**
+         * Pages of the page cache are mapped into the arena; the model's threads pay for page
+         * faults.
+         */
         MMAP,
         /** Read past the page cache. */
         DIRECT,
@@ -43,7 +46,7 @@ public final class WeightStream implements AutoCloseable {
      *
      * @param stalledNanos nanoseconds that steps waited for loads
      * @param loadedBytes bytes that were loaded
-     * @param loadedNanos nanoseconds that this took, of the loader's time
+     * @param loadedNanos nanoseconds that the loader took for them
      */
     public record Counters(long stalledNanos, long loadedBytes, long loadedNanos) {}
 
@@ -55,7 +58,7 @@ public final class WeightStream implements AutoCloseable {
     /**
      * Opens a file of weights, which must not change in place.
      *
-     * @param io the way to take, where the file system allows it
+     * @param io how to load pieces, if the file system allows it
      * @throws IOException if the file cannot be opened
      */
     public static WeightStream open(Path file, Io io)
@@ -78,17 +81,17 @@ public final class WeightStream implements AutoCloseable {
         return handle;
     }
 
-    /** Returns the way that pieces take. */
+    /** Returns how pieces are loaded. */
     public Io io() {
         return Io.values()[StreamNative.djlplan_stream_io(handle())];
     }
 
     /**
-     * Takes a schedule, and an arena of its size in the place of the one before.
+     * Sets the schedule, and replaces the arena by one of the schedule's size.
      *
      * @throws NoArenaException if there is no memory
-     * @throws IllegalArgumentException if it reaches outside of the file or the arena, or would
-     *     wait for ever; then nothing changed
+     * @throws IllegalArgumentException if the schedule reaches outside of the file or the arena, or
+     *     would wait for ever; then nothing has changed
      */
     public void schedule(Schedule schedule) {
         List<Schedule.Load> loads = schedule.loads();
@@ -120,7 +123,7 @@ public final class WeightStream implements AutoCloseable {
         }
     }
 
-    /** Gives the arena's memory back to the system until the next inference. */
+    /** Returns the arena's memory to the system until the next inference. */
     public void release() {
         StreamNative.djlplan_stream_release(handle());
     }
@@ -132,7 +135,7 @@ public final class WeightStream implements AutoCloseable {
         return new Counters(values[0], values[1], values[2]);
     }
 
-    /** Makes every load take so much longer. */
+    /** Makes every load take so many nanoseconds longer. */
     @VisibleForTesting
     public void delay(long nanos) {
         StreamNative.djlplan_stream_delay(handle(), nanos);

@@ -26,9 +26,9 @@ import org.slf4j.LoggerFactory;
  * <p>At most as many passes run at once as there are workers. Other callers wait in order of
  * arrival, and models take turns, so that no model waits behind another one's queue. The first
  * callers each have a <em>seat</em>: while no caller waits, their passes run on their own threads,
- * so that few callers have no overhead. All other passes, and passes of seated callers while others
- * wait, are handed over to worker threads, which end when they are idle. A seat becomes free when
- * its thread has ended, or has not called for long.
+ * so that an application with few callers has no overhead. All other passes are handed over to
+ * worker threads, also those of seated callers while other callers wait. Workers end when they are
+ * idle. A seat becomes free when its thread has ended, or has not called for long.
  *
  * <p>A nested pass runs on its caller's thread. A caller waits uninterruptibly, because its arrays
  * are in use; its interrupt status is restored afterwards. If no pass ends for a long time, because
@@ -40,7 +40,9 @@ public final class Workers {
 
     private static final Map<Integer, Workers> ALL = new ConcurrentHashMap<>();
 
-    /** Set while this thread runs a pass; of the JDK's own types, as threads outlive us. */
+    /**
+     * Set while this thread runs a pass. Only JDK types, because threads outlive this class loader.
+     */
     private static final ThreadLocal<Boolean> RUNNING = new ThreadLocal<>();
 
     private static final Duration IDLE = Duration.ofSeconds(5);
@@ -69,7 +71,7 @@ public final class Workers {
         private boolean interrupted;
         private volatile boolean done;
 
-        /** When it came, if all workers were busy then; else 0. */
+        /** When it was queued, if all workers were busy then; otherwise 0. */
         private long queuedSince;
 
         private long waitedNanos;
@@ -86,7 +88,7 @@ public final class Workers {
             } catch (Throwable e) {
                 problem = e;
             }
-            // What the pass did to its thread it did to its caller's.
+            // Propagates the worker's interrupt status to the caller.
             interrupted = Thread.interrupted();
         }
 
@@ -152,7 +154,7 @@ public final class Workers {
         return new Workers(1, 0, IDLE, PATIENCE);
     }
 
-    /** Returns the workers of this process that are so many. */
+    /** Returns this process's group of so many workers. */
     public static Workers of(int count) {
         return ALL.computeIfAbsent(count, number -> new Workers(number, IDLE, PATIENCE));
     }
@@ -183,7 +185,7 @@ public final class Workers {
         return RUNNING.get() != null;
     }
 
-    /** Runs a pass, here or on a worker, that does not depend on its thread. */
+    /** Runs a pass that does not depend on its thread, here or on a worker. */
     public <T> T run(Object model, Supplier<T> pass) {
         return run(model, pass, () -> pass);
     }
@@ -191,12 +193,12 @@ public final class Workers {
     /**
      * Runs a pass, here or on a worker.
      *
-     * @param model whose pass it is; models are told apart by {@code equals}
+     * @param model the pass's model; models are compared by {@code equals}
      * @param inPlace runs it on this thread
-     * @param handOver asked on this thread for what runs it on another one
-     * @return what it returns
-     * @throws RuntimeException as the pass throws it, with this thread's stack below the worker's;
-     *     so are errors
+     * @param handOver called on this thread; returns the code that runs the pass on another one
+     * @return the pass's result
+     * @throws RuntimeException the pass's exception, with this thread's stack below the worker's;
+     *     errors likewise
      */
     public <T> T run(Object model, Supplier<T> inPlace, Supplier<Supplier<T>> handOver) {
         if (isRunning()) {
@@ -265,7 +267,7 @@ public final class Workers {
     /**
      * Queues a pass for a worker.
      *
-     * @return whether there is one; if not, its caller may run it at once
+     * @return whether a worker will run it; if not, its caller may run it at once
      */
     private boolean enqueue(Pass<?> pass) {
         lock.lock();
@@ -317,7 +319,10 @@ public final class Workers {
         }
     }
 
-    /** Waits for a pass that may begin; empty if there was none for long, and this worker ends. */
+    /**
+     * Waits for a pass that may begin; empty if this worker is to end, because there was none for
+     * long.
+     */
     private Optional<Pass<?>> take() {
         lock.lock();
         idle++;
@@ -328,14 +333,13 @@ public final class Workers {
                     threads--;
                     return Optional.empty();
                 }
-                // A pass waits, and may for long: this worker stays, and does not look all the
-                // time.
+                // A pass waits, perhaps for long: this worker stays, but looks only now and then.
                 left = work.awaitNanos(left > 0 ? left : idleNanos);
             }
             running++;
             return Optional.of(waiting.remove());
         } catch (InterruptedException e) {
-            // Nobody of ours interrupts a worker: perhaps the whole process ends.
+            // Our code never interrupts a worker: perhaps the whole process ends.
             threads--;
             return Optional.empty();
         } finally {
@@ -364,7 +368,7 @@ public final class Workers {
         }
     }
 
-    /** Takes a pass out of the queue that waits for others which perhaps wait for it. */
+    /** Takes a pass out of the queue if no pass ends, because the running ones may wait for it. */
     private boolean mayOvertake(Pass<?> pass) {
         lock.lock();
         try {

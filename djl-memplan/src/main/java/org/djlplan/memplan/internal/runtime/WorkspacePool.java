@@ -16,7 +16,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Pages that the workspaces of several models share. A workspace is memory that a delegate writes
+ * Lets the workspaces of several models share pages. A workspace is memory that a delegate writes
  * and reads within one inference, and does not need afterwards.
  *
  * <pre>
@@ -49,10 +49,10 @@ public final class WorkspacePool {
         long bytes();
 
         /**
-         * Moves the workspace to pages that are at least as large. Its content is lost.
+         * Moves the workspace to pages that are at least as large as it. Its content is lost.
          *
          * @param pages identifier in the native library
-         * @return false if it lies on its own pages instead
+         * @return false if it is on its own pages instead
          * @throws IllegalStateException if it has no pages, and must not be used any more
          */
         boolean lieOn(int pages);
@@ -173,7 +173,7 @@ public final class WorkspacePool {
         lock.lock();
         try {
             Resident resident = new Resident(workspace);
-            // Whether they are in use does not matter yet.
+            // Pages in use are allowed, too: the first inference waits or moves.
             Optional<Pages> pages = all.stream().filter(p -> !p.reserved).findFirst();
             if (settle(resident, pages)) {
                 return Optional.of(resident);
