@@ -8,12 +8,13 @@ import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 
 /**
- * The operators of a streamed model that a delegate runs; the delegate keeps their packed weights.
+ * The operators of a streamed model that a delegate runs. The delegate keeps their weights, packed,
+ * in memory.
  *
- * @param delegates make the delegate
+ * @param delegates makes the delegate
  * @param operators their indices in the file
- * @param original the model of which the file is a copy, with tensors of the same ids: the delegate
- *     reads the constants there; empty where the copy has them all
+ * @param original the model that the file was copied from, with the same tensor ids, from which the
+ *     delegate reads constants; empty if the copy has them all
  */
 public record DelegatedPart(
         DelegateFactory delegates, SortedSet<Integer> operators, Optional<OpenModel> original) {

@@ -37,7 +37,7 @@ public final class Delegates {
      * {@code class:} and the name of a {@link DelegateFactory}, or the path of a library with
      * TensorFlow Lite's interface of external delegates.
      *
-     * @throws IllegalArgumentException if it stands for none
+     * @throws IllegalArgumentException if the name stands for no factory
      */
     public static DelegateFactory named(String name) {
         if (isPartOfEngine(name)) {
@@ -57,10 +57,7 @@ public final class Delegates {
         return threads -> Created.of(Optional.of(library), threads, false, Optional.empty());
     }
 
-    /**
-     * Returns the bytes of all weights that XNNPACK packed for the interpreters of a model to
-     * share.
-     */
+    /** Returns the bytes of all packed weights that interpreters of one model share. */
     public static long packedWeightsBytes() {
         return PackedWeights.bytesOfAll();
     }
@@ -87,9 +84,8 @@ public final class Delegates {
     /**
      * Creates the delegate of a candidate.
      *
-     * @param packed as below
-     * @throws UnplannableException if the factory makes none, or not with what the candidate asks
-     *     for
+     * @param packed the weights of a delegate that is part of the engine
+     * @throws UnplannableException if the factory makes no delegate, or none for this candidate
      */
     static NativeDelegate create(
             DelegateFactory factory, Candidate candidate, Optional<PackedWeights.Share> packed)
@@ -104,8 +100,9 @@ public final class Delegates {
     }
 
     /**
-     * Creates a delegate; −1 threads stand for the engine's default. Closing it never fails,
-     * whatever the factory's own does then: others that wait for it are freed as well.
+     * Creates a delegate; −1 threads stand for the engine's default. Closing it never fails, even
+     * if closing the factory's own delegate does, so that the resources closed after it are freed
+     * as well.
      */
     static NativeDelegate create(DelegateFactory factory, int threads) throws UnplannableException {
         return create(factory, threads, Optional.empty());
@@ -130,12 +127,12 @@ public final class Delegates {
         } catch (IllegalStateException e) {
             throw new UnplannableException("no delegate: " + e.getMessage());
         } catch (RuntimeException | LinkageError e) {
-            // It comes from an application, or is what its class found on this machine.
+            // An application's factory may throw anything, and so may its class on this machine.
             throw new UnplannableException("no delegate: " + e);
         }
     }
 
-    /** Returns whether a factory's delegates can have their packed weights in common. */
+    /** Returns whether a factory's delegates can share their packed weights. */
     static boolean packs(DelegateFactory factory) {
         return factory instanceof OfEngine;
     }
@@ -154,11 +151,12 @@ public final class Delegates {
     }
 
     /**
-     * Has the workspace of a delegate lie with those of others, if it is one of XNNPACK's that can:
-     * each time that the tensors of its session were allocated, and until the delegate is closed.
+     * Makes a delegate share its workspace's pages with other delegates, if it is XNNPACK's and
+     * supports that. To be called each time that its session's tensors were allocated; lasts until
+     * the delegate is closed.
      *
-     * @param before the result of the last call for this delegate, which ends if XNNPACK has
-     *     replaced the workspace
+     * @param before the result of the last call for this delegate; it ends if XNNPACK has replaced
+     *     the workspace
      */
     static Optional<WorkspacePool.Resident> share(
             NativeDelegate delegate, Optional<WorkspacePool.Resident> before) {
@@ -182,7 +180,7 @@ public final class Delegates {
                 : Optional.empty();
     }
 
-    /** Returns the size of a delegate's workspace, 0 where it is not known. */
+    /** Returns the size of a delegate's workspace, 0 if it is unknown. */
     static long workspaceBytes(NativeDelegate delegate) {
         return ofEngine(delegate).map(Created::bytes).orElse(0L);
     }
@@ -227,7 +225,7 @@ public final class Delegates {
      * A delegate created by the native library.
      *
      * @param ofEngine whether it is part of the engine
-     * @param packed its weights, if they are not its own
+     * @param packed its weights, if it shares them
      */
     private record Created(Pointer delegate, boolean ofEngine, Optional<PackedWeights.Share> packed)
             implements NativeDelegate, WorkspacePool.Workspace {

@@ -14,7 +14,7 @@ import java.util.concurrent.ConcurrentHashMap;
 /**
  * The engine's native library that is loaded in this process.
  *
- * @param file where it was loaded from
+ * @param file the file that it was loaded from
  * @param version of TensorFlow Lite, as the library reports it
  */
 public record EngineLibrary(Path file, String version) {
@@ -41,7 +41,7 @@ public record EngineLibrary(Path file, String version) {
     /**
      * Returns it.
      *
-     * @throws UnplannableException if it is not loaded, or from a file that was deleted since
+     * @throws UnplannableException if it is not loaded, or its file was deleted since
      */
     public static EngineLibrary loaded() throws UnplannableException {
         if (!Files.isReadable(MAPPINGS)) {
@@ -68,9 +68,9 @@ public record EngineLibrary(Path file, String version) {
     }
 
     /**
-     * Makes sure that the library that is loaded is one that our native code knows.
+     * Makes sure that our native code supports the loaded library.
      *
-     * @throws UnplannableException if it is not; the message says which are
+     * @throws UnplannableException if it does not; the message names the supported ones
      */
     public static void requireKnown() throws UnplannableException {
         TfLiteNative.use().close();
@@ -81,7 +81,7 @@ public record EngineLibrary(Path file, String version) {
         return !version.startsWith(WITHOUT_TRANSIENT_BUFFERS);
     }
 
-    /** Returns whether a file has a name under which a loaded library is found. */
+    /** Returns whether a file has one of the names by which a loaded library is found. */
     public static boolean isNamedAsUsual(Path file) {
         return NAMES.contains(file.getFileName().toString());
     }
@@ -91,7 +91,7 @@ public record EngineLibrary(Path file, String version) {
         LOADED.computeIfAbsent(file, EngineLibrary::open);
     }
 
-    /** Without the library's {@code JNI_OnLoad}, which wants classes that may be absent. */
+    /** Does not run the library's {@code JNI_OnLoad}, which needs classes that may be absent. */
     private static NativeLibrary open(Path file) {
         return NativeLibrary.getInstance(
                 file.toString(), Map.of(Library.OPTION_OPEN_FLAGS, RTLD_LAZY));
@@ -102,12 +102,12 @@ public record EngineLibrary(Path file, String version) {
      */
     static Optional<Path> find(Path mappings) {
         try {
-            // Its size is not known in advance; names need not be in the encoding that is usual.
+            // The file's size is not known in advance, and names may be in any encoding.
             String text = new String(Files.readAllBytes(mappings), StandardCharsets.UTF_8);
             String[] lines = text.split("\n", -1);
             for (String name : NAMES) {
                 for (String line : lines) {
-                    // Few of some thousand lines, which are not split into columns.
+                    // Most of the thousand lines do not match, so they are not split into columns.
                     if (line.endsWith("/" + name)) {
                         String[] columns = line.split(" +", PATH_COLUMN);
                         if (columns.length == PATH_COLUMN) {

@@ -31,8 +31,8 @@ public interface EngineSession extends AutoCloseable {
         EngineSession open(Spec spec) throws UnplannableException;
 
         /**
-         * Returns whether plans have places for the model's outputs, too. If not, these are in the
-         * engine's own memory, as its inputs always are.
+         * Returns whether plans have places for the model's outputs, too. If not, outputs are in
+         * the engine's own memory, as inputs always are.
          */
         default boolean placesOutputs() {
             return false;
@@ -43,9 +43,9 @@ public interface EngineSession extends AutoCloseable {
      * The properties of a session that are fixed when it is built.
      *
      * @param threads number of threads, −1 for the engine's default
-     * @param planned tensors that the caller places, with the temporaries; empty for a session with
+     * @param planned tensors that the caller places, besides temporaries; empty for a session with
      *     its own memory
-     * @param delegated the operators to delegate, and to what
+     * @param delegated the operators to delegate, and their delegate
      * @param timed whether each node's time is taken
      */
     record Spec(
@@ -70,7 +70,8 @@ public interface EngineSession extends AutoCloseable {
      * @param delegate takes them; not closed with the session
      * @param operators their indices in the file
      * @param shapes of the inputs when the delegate takes the operators; empty for those in the
-     *     file. XNNPACK plans no less memory than for these, whatever the inputs are resized to.
+     *     file. XNNPACK plans at least the memory for these, even if the inputs are resized to
+     *     smaller ones.
      */
     record Delegated(
             NativeDelegate delegate, SortedSet<Integer> operators, List<List<Integer>> shapes) {
@@ -87,10 +88,10 @@ public interface EngineSession extends AutoCloseable {
      * A node as described by the engine. Ids are the engine's: −1 stands for an absent optional
      * input.
      *
-     * @param id of an operator its index in the file
-     * @param builtinCode the engine's code of the kind of operator
+     * @param id for an operator its index in the file
+     * @param builtinCode the engine's code for the type of operator
      * @param inPlace the inputs whose place the output may take, if the engine reports it
-     * @param replaced the operators that it runs for them, if it is a delegate kernel
+     * @param replaced for a delegate kernel, the operators that it replaces
      */
     record LiveNode(
             int id,
@@ -125,10 +126,10 @@ public interface EngineSession extends AutoCloseable {
      * @param typeCode the engine's code of the element type
      * @param allocation who allocates it
      * @param variable whether it keeps state between inferences
-     * @param ours whether its memory is ours to place
+     * @param ours whether djl-plan places it
      * @param shape its dimensions
      * @param bytes its size
-     * @param address where it lies now, 0 for nowhere
+     * @param address its current address, 0 if it has no memory
      */
     record LiveTensor(
             int typeCode,
@@ -158,42 +159,43 @@ public interface EngineSession extends AutoCloseable {
     /** Gives an input another shape; {@link #allocate} must follow. */
     void resize(int input, List<Integer> shape);
 
-    /** Lets the kernels say what memory they need. */
+    /** Lets the kernels determine the memory that they need. */
     void allocate();
 
-    /** Gives an input of strings its next value; anew before each run. */
+    /** Sets the value of an input of strings for the next run; required before each run. */
     void fill(int input, byte[] strings);
 
     /**
      * Sets the plan.
      *
-     * @return whether it fits what the engine needs
+     * @return whether it fits the engine's needs
      */
     boolean place(int[] ids, long[] offsets, long arenaBytes);
 
     /**
      * Places of tensors that the native library chose itself.
      *
-     * @param arenaBytes how large an arena they need
-     * @param leastBytes a lower bound of what any places need
-     * @param outputOffsets where in it each output lies, −1 for one in the engine's memory
+     * @param arenaBytes size of the arena that they need
+     * @param leastBytes a lower bound on the arena for any places
+     * @param outputOffsets offset of each output in the arena, −1 for one in the engine's memory
      */
     record Fitted(long arenaBytes, long leastBytes, long[] outputOffsets) {
 
-        /** One part in so many is little. */
+        /** A possible saving of at most one part in this many does not count. */
         private static final int LITTLE_PART = 16;
 
-        /** Returns whether a plan may need clearly less. */
+        /** Returns whether a plan might need clearly less memory. */
         boolean wastes() {
             return arenaBytes - leastBytes > leastBytes / LITTLE_PART;
         }
     }
 
     /**
-     * Has the native library find places, quickly, and takes them as a plan: for shapes that may
-     * never come back.
+     * Makes the native library find places, quickly, and uses them as a plan, for shapes that may
+     * never recur.
      *
-     * @return empty if there are none: sizes may be known only at run time
+     * @return empty if there are no such places, for example because sizes are known only at run
+     *     time
      */
     Optional<Fitted> fit();
 
@@ -219,7 +221,10 @@ public interface EngineSession extends AutoCloseable {
     /** Returns the nodes in execution order. */
     List<LiveNode> nodes();
 
-    /** Returns the nanoseconds of each node in the last inference; none unless they are taken. */
+    /**
+     * Returns the nanoseconds of each node in the last inference; empty unless the session is
+     * timed.
+     */
     long[] times();
 
     /** Returns the tensors by id. */

@@ -25,7 +25,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
  *
  * @param graph the live graph
  * @param arenaBytes span of the engine's own arena, from its first to its last tensor
- * @param arenaOffsets where in it each tensor lies that does, in bytes, by id
+ * @param arenaOffsets offset in bytes of each tensor in that arena, by id
  */
 public record EngineView(Graph graph, long arenaBytes, Map<Integer, Long> arenaOffsets) {
 
@@ -38,14 +38,15 @@ public record EngineView(Graph graph, long arenaBytes, Map<Integer, Long> arenaO
      *
      * @param graph the live graph
      * @param nodes the nodes that the engine executes
-     * @param tensors as the engine has them
+     * @param tensors the engine's tensors
      */
     record Live(Graph graph, List<LiveNode> nodes, List<LiveTensor> tensors) {}
 
     private static final Operator.InPlace NOWHERE = new Operator.InPlace(Set.of(), false);
 
     /**
-     * Opens a model in a stock interpreter, looks, and closes it. The engine must be loaded.
+     * Opens a model in a stock interpreter, reads the view, and closes it. The engine must be
+     * loaded.
      *
      * @param threads number of threads, −1 for the engine's default
      * @throws IOException if the file cannot be read or is damaged
@@ -77,9 +78,9 @@ public record EngineView(Graph graph, long arenaBytes, Map<Integer, Long> arenaO
     }
 
     /**
-     * Returns the tensors that a plan may place, as far as the file tells.
+     * Returns the tensors that a plan may place, judged by the file alone.
      *
-     * @param outputs whether those that the model returns may be among them
+     * @param outputs whether the model's outputs may be among them
      */
     static List<Integer> plannable(Graph file, boolean outputs) {
         Set<Integer> ends = new HashSet<>(file.inputs());
@@ -122,7 +123,7 @@ public record EngineView(Graph graph, long arenaBytes, Map<Integer, Long> arenaO
         for (LiveTensor live : tensors) {
             Storage storage = storage(live);
             if (delegated && live.allocation() == Allocation.ARENA_RW) {
-                // A delegate kernel's, or inside one.
+                // Belongs to a delegate kernel, or is inside one.
                 storage = Storage.ENGINE;
             }
             graphTensors.add(tensor(file, graphTensors.size(), live, storage));
@@ -157,11 +158,11 @@ public record EngineView(Graph graph, long arenaBytes, Map<Integer, Long> arenaO
     }
 
     /**
-     * Returns a graph to plan in which outputs are tensors like others, which the caller reads when
-     * the last operator has ended.
+     * Returns a graph for planning in which outputs are ordinary tensors, which the caller reads
+     * after the last operator.
      *
-     * @param live as the engine has it
-     * @param placed those outputs that a plan is to have a place for
+     * @param live the engine's graph
+     * @param placed the outputs that a plan must place
      */
     static Graph withReadOutputs(Graph live, Set<Integer> placed) {
         if (placed.isEmpty()) {
@@ -269,8 +270,8 @@ public record EngineView(Graph graph, long arenaBytes, Map<Integer, Long> arenaO
     }
 
     /**
-     * Makes sure that nothing is delegated but what was chosen: some builds of the engine apply a
-     * delegate of their own.
+     * Makes sure that only chosen operators are delegated, because some builds of the engine apply
+     * their own delegate.
      *
      * @param chosen operators
      * @throws UnplannableException if others are delegated, too
@@ -300,7 +301,7 @@ public record EngineView(Graph graph, long arenaBytes, Map<Integer, Long> arenaO
         return end == 0 ? 0 : end - arenaStart(tensors);
     }
 
-    /** Returns the bytes of what kernels keep in the engine's memory from one run to the next. */
+    /** Returns the bytes that kernels keep in the engine's memory from one run to the next. */
     static long persistentBytes(List<LiveTensor> tensors) {
         long bytes = 0;
         for (LiveTensor tensor : tensors) {

@@ -18,7 +18,7 @@ final class IdleInterpreters {
 
     /**
      * The most memory that interpreters for other shapes may hold together. The last used one
-     * counts, but stays in any case.
+     * counts, but is never closed for this reason.
      */
     private static final long MOST_BYTES = 64L << 20;
 
@@ -156,7 +156,7 @@ final class IdleInterpreters {
             }
         }
         if (!gone.isEmpty()) {
-            // The interpreters for these shapes were those.
+            // The interpreters taken here were those for the recent shapes.
             recent.clear();
         }
         return gone;

@@ -15,21 +15,21 @@ public final class InputShapes {
     private InputShapes() {}
 
     /**
-     * Returns the shapes that a model is run with. Dimensions of 1 may be left out or added, as a
-     * batch of one often is. Any other shape than the file's has the model resized: in the
-     * dimensions that the model leaves to its caller and the first one, the batch; if it leaves
-     * none to its caller, in all, but not to as many elements or to the same dimensions in another
-     * order, as nobody wants images that are read with their colours as rows.
+     * Returns the shapes that a model is run with. Dimensions of 1 may be left out or added,
+     * because a batch of one often is. For any other shape than the file's the model is resized. If
+     * the model leaves dimensions to its caller, only these and the first one, the batch, may
+     * change. Otherwise all may change, except to a shape with as many elements, or with the same
+     * dimensions in another order, because that is probably an image with its colours as rows.
      *
      * @param inputs the model's inputs
      * @param inFile their shapes in the file
      * @param signatures their shapes with −1 for each dimension that is left to the caller; an
-     *     empty one if the file does not say
+     *     empty shape if the file does not say
      * @param values the given values
      * @param shapes the given shapes
-     * @return {@code inFile} itself if no shape is another one
+     * @return {@code inFile} itself if all shapes are the file's
      * @throws IllegalArgumentException if a value cannot be that of its input; the message names
-     *     the input, what it wants, and what was given
+     *     the input, its expected value, and the given one
      */
     public static List<List<Integer>> effective(
             List<TensorInfo> inputs,
@@ -62,9 +62,10 @@ public final class InputShapes {
     }
 
     /**
-     * Does nothing if a model has so many inputs.
+     * Checks the number of inputs.
      *
-     * @throws IllegalArgumentException otherwise; the message names them
+     * @throws IllegalArgumentException if the model has another number of inputs; the message names
+     *     them
      */
     public static void requireCount(int given, List<TensorInfo> inputs) {
         if (given != inputs.size()) {
@@ -114,7 +115,7 @@ public final class InputShapes {
         return true;
     }
 
-    /** Returns whether the dimensions of an element of the batch have another order. */
+    /** Returns whether the dimensions after the batch are the file's in another order. */
     private static boolean isReordered(List<Integer> given, List<Integer> inFile) {
         List<Integer> one = given.subList(1, given.size());
         List<Integer> other = inFile.subList(1, inFile.size());

@@ -33,7 +33,10 @@ public final class InterpreterFactory {
     private final List<List<Integer>> shapesInFile;
     private final Placements placements;
 
-    /** Why interpreters for some shapes are stock ones; as many as a caller's shapes may fill. */
+    /**
+     * Why interpreters for some shapes are stock ones. Limited, because a caller may use any number
+     * of shapes.
+     */
     private final Map<List<List<Integer>>, String> unplannable = RecentMap.ofMost(KEPT_REASONS);
 
     private volatile Optional<String> leftToEngine = Optional.empty();
@@ -69,7 +72,9 @@ public final class InterpreterFactory {
         shapesInFile = Collections.unmodifiableList(shapes);
     }
 
-    /** Has the next shapes planned, whatever they are: those in the file are placeholders. */
+    /**
+     * Makes the next shapes planned, whatever they are, because those in the file are placeholders.
+     */
     public void planNext() {
         placements.planNext();
     }
@@ -188,7 +193,7 @@ public final class InterpreterFactory {
         }
     }
 
-    /** Gives the tensors of an allocated session their places. */
+    /** Places the tensors of an allocated session. */
     private void place(
             ModelInterpreter interpreter,
             List<List<Integer>> shapes,
@@ -242,7 +247,7 @@ public final class InterpreterFactory {
         return true;
     }
 
-    /** Returns the right to lease arenas. All shapes other than the file's have one in common. */
+    /** Returns the right to lease arenas. All shapes other than the file's share one. */
     private Optional<ArenaPool.Need> need(
             ModelInterpreter interpreter, List<List<Integer>> shapes, long bytes) {
         if (bytes == 0) {
@@ -255,10 +260,10 @@ public final class InterpreterFactory {
     }
 
     /**
-     * Has the native library find places.
+     * Makes the native library find places.
      *
      * @param nodes that the session executes, as at its other shapes
-     * @return whether it found some, and a plan would not pay
+     * @return whether it found places that a plan would not clearly improve
      */
     private boolean fit(
             ModelInterpreter interpreter,
@@ -305,8 +310,8 @@ public final class InterpreterFactory {
     }
 
     /**
-     * Allocates an interpreter that {@link #reshapes} for other shapes. If that fails, it is only
-     * good for closing.
+     * Allocates an interpreter that {@link #reshapes} for other shapes. If that fails, it can only
+     * be closed.
      *
      * @throws UnplannableException if it cannot be planned (see {@link #giveUp})
      */
@@ -330,7 +335,7 @@ public final class InterpreterFactory {
         }
     }
 
-    /** Gives back arena memory that only closed interpreters needed. */
+    /** Returns arena memory that only closed interpreters needed to the system. */
     public void trimArenas() {
         arenas.trimAll();
     }

@@ -16,11 +16,11 @@ import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
- * The interpreters of one model, for all candidates that serve. Each is used by one thread at a
- * time, and no more than the limit are in use at once. No more than the limit exist, either, except
- * one for each candidate beyond the first, and one while the pool switches to other candidates.
- * Idle interpreters are closed after some time, except the model's last one; idle ones for other
- * shapes than the file's also if they hold much memory.
+ * The interpreters of one model, for all candidates that serve. One thread at a time uses an
+ * interpreter, and at most {@code limit} are in use at once. Besides these, one more may exist for
+ * each candidate beyond the first, and one while the pool switches to other candidates. Idle
+ * interpreters are closed after some time, except the model's last one. Idle interpreters for other
+ * shapes than the file's are closed earlier if they hold much memory.
  */
 public final class InterpreterPool implements AutoCloseable {
 
@@ -31,15 +31,15 @@ public final class InterpreterPool implements AutoCloseable {
         int candidates();
 
         /**
-         * Returns what serves inputs of these shapes: a candidate that served lately if it still
-         * does, else one that does.
+         * Returns the candidate for inputs of these shapes: the wanted one if it still serves,
+         * otherwise another one that does.
          */
         Candidate serving(List<List<Integer>> shapes, Candidate wanted);
 
         /**
          * Builds an interpreter.
          *
-         * @param wanted a candidate that served just now; it may be another one's in the end
+         * @param wanted a candidate that served just now; the result may be for another one
          * @throws UnplannableException if the model cannot be planned for these shapes
          */
         ModelInterpreter build(List<List<Integer>> shapes, Candidate wanted)
@@ -52,7 +52,7 @@ public final class InterpreterPool implements AutoCloseable {
         boolean isInFile(List<List<Integer>> shapes);
 
         /**
-         * Allocates an interpreter for other shapes. If that fails, it is closed by the caller.
+         * Allocates an interpreter for other shapes. If that fails, the caller closes it.
          *
          * @throws UnplannableException if the model cannot be planned for these shapes
          */
@@ -73,10 +73,12 @@ public final class InterpreterPool implements AutoCloseable {
     private final IdleInterpreters idle;
     private final Set<ModelInterpreter> busy = new HashSet<>();
 
-    /** Interpreters that borrowers are building, or allocate for other shapes. */
+    /** Number of interpreters that borrowers build, or allocate for other shapes. */
     private int building;
 
-    /** Interpreters that are being closed: outside of the lock, as that may take long. */
+    /**
+     * Number of interpreters that are being closed, without the lock because that may take long.
+     */
     private int closing;
 
     /** Calls of {@link #enter} without their {@link #leave}. */
@@ -84,7 +86,7 @@ public final class InterpreterPool implements AutoCloseable {
 
     private boolean closed;
 
-    /** Called when the pool is closed and nothing is left of it; empty from then on. */
+    /** Called when the pool is closed and its last interpreter is gone; empty from then on. */
     private Optional<Runnable> whenEmpty;
 
     private boolean sweepPending;
@@ -105,7 +107,7 @@ public final class InterpreterPool implements AutoCloseable {
     /**
      * Returns an interpreter for these shapes that is the caller's until {@link #giveBack}.
      *
-     * @param wanted a candidate that serves; it is another one's if it does so no longer
+     * @param wanted a candidate that serves; if it no longer does, the result is for another one
      */
     public ModelInterpreter borrow(List<List<Integer>> shapes, Candidate wanted)
             throws InterruptedException, UnplannableException {
@@ -184,7 +186,10 @@ public final class InterpreterPool implements AutoCloseable {
         return idle.size() + busy.size() + building + closing;
     }
 
-    /** Going back to a candidate that served lately takes no building. */
+    /**
+     * Has room for one interpreter per further candidate, so that returning to an earlier candidate
+     * builds none.
+     */
     private int most() {
         return limit + supply.candidates() - 1;
     }
@@ -204,8 +209,9 @@ public final class InterpreterPool implements AutoCloseable {
     }
 
     /**
-     * Keeps the pool from ending, and with it the model, until {@link #leave}: an interpreter is
-     * built outside. Waits for those that are being closed, so that there is one too many at most.
+     * Keeps the pool, and with it the model, from ending until {@link #leave}, because an
+     * interpreter is built outside. Waits for interpreters that are being closed, so that at most
+     * one too many exists.
      *
      * @throws IllegalStateException if it is closed
      */
@@ -244,11 +250,11 @@ public final class InterpreterPool implements AutoCloseable {
     }
 
     /**
-     * Goes over to other candidates between two predictions: idle interpreters of those that serve
-     * no longer are closed, busy ones when they come back.
+     * Switches to other candidates between two predictions. Interpreters of candidates that no
+     * longer serve are closed: idle ones now, busy ones when they are given back.
      *
-     * @param change makes the supply go over; not called if the pool is closed
-     * @param first an interpreter of a new candidate; empty if there are some
+     * @param change switches the supply; not called if the pool is closed
+     * @param first an interpreter of a new candidate; empty if none was built in advance
      */
     public void switchTo(Runnable change, Optional<ModelInterpreter> first) {
         List<ModelInterpreter> gone;
@@ -272,8 +278,8 @@ public final class InterpreterPool implements AutoCloseable {
     }
 
     /**
-     * Closes interpreters that are counted as closing. Those that wait for their room, and for the
-     * end of the pool, go on whatever happens.
+     * Closes interpreters that are counted as closing. Threads that wait for their room, or for the
+     * end of the pool, continue even if closing fails.
      */
     private void dispose(List<ModelInterpreter> gone) {
         if (gone.isEmpty()) {
@@ -322,12 +328,12 @@ public final class InterpreterPool implements AutoCloseable {
         }
     }
 
-    /** Takes back what {@link #borrow} gave. */
+    /** Takes an interpreter of {@link #borrow} back. */
     public void giveBack(ModelInterpreter interpreter) {
         release(interpreter, true);
     }
 
-    /** Closes what {@link #borrow} gave: it is not fit to be used again. */
+    /** Closes an interpreter of {@link #borrow} that must not be used again. */
     public void discard(ModelInterpreter interpreter) {
         release(interpreter, false);
     }
@@ -381,7 +387,7 @@ public final class InterpreterPool implements AutoCloseable {
         dispose(gone);
     }
 
-    /** Returns the interpreters that can be used now, or are. */
+    /** Returns the interpreters that are idle or in use. */
     public List<ModelInterpreter> interpreters() {
         lock.lock();
         try {
@@ -394,7 +400,7 @@ public final class InterpreterPool implements AutoCloseable {
         }
     }
 
-    /** Closes idle interpreters now and the others when they come back. */
+    /** Closes idle interpreters now, and the others when they are given back. */
     @Override
     public void close() {
         List<ModelInterpreter> gone;

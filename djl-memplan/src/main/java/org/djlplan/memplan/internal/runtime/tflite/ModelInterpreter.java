@@ -44,11 +44,11 @@ public final class ModelInterpreter implements AutoCloseable {
      * @param shapes of the inputs
      * @param nodes that the session executes
      * @param io inputs and outputs
-     * @param description what does not change until there are other shapes
+     * @param description the properties that do not change until the shapes do
      * @param need the right to lease arenas for the plan; empty if no tensor needs a place
-     * @param grows whether these are other shapes than in the file, and the arena is one for inputs
-     *     of any shape
-     * @param heldBytes of the engine's own arenas and the delegate's own workspace
+     * @param grows whether these are other shapes than in the file, whose arena serves inputs of
+     *     any shape
+     * @param heldBytes bytes of the engine's own arenas and the delegate's own workspace
      */
     private record Allocated(
             List<List<Integer>> shapes,
@@ -60,10 +60,10 @@ public final class ModelInterpreter implements AutoCloseable {
             long heldBytes) {}
 
     /**
-     * Where tensors lie.
+     * The places of tensors.
      *
-     * @param plan empty for a stock interpreter, and where the native library found the places
-     * @param unplannedReason why it is a stock one; empty if it is not
+     * @param plan empty for a stock interpreter, and if the native library found the places
+     * @param unplannedReason why it is a stock interpreter; empty if it is not
      * @param arenaBytes how large an arena they need
      */
     record Places(
@@ -74,13 +74,12 @@ public final class ModelInterpreter implements AutoCloseable {
      *
      * @param inputs the model's inputs
      * @param outputs its outputs
-     * @param plan the plan; empty for a stock interpreter, and for shapes that were not there often
-     *     enough
+     * @param plan the plan; empty for a stock interpreter, and for shapes that occurred too seldom
      * @param unplannedReason why it is a stock interpreter; empty if it is not
      * @param ownBytes bytes of the engine's own arena
      * @param arenaBytes bytes of the arena that it leases, 0 for a stock interpreter
      * @param delegatedOperators how many operators are delegated
-     * @param partitions how many delegate kernels they are
+     * @param partitions how many delegate kernels run them
      */
     public record Description(
             ImmutableList<TensorInfo> inputs,
@@ -116,8 +115,8 @@ public final class ModelInterpreter implements AutoCloseable {
     /**
      * @param session allocated and, with a plan, placed
      * @param delegate its delegate, if it has one
-     * @param candidate what was asked for
-     * @param shares whether the delegate's workspace lies with those of others, if it can
+     * @param candidate the requested candidate
+     * @param shares whether the delegate's workspace shares pages with others, if possible
      */
     ModelInterpreter(
             EngineSession session,
@@ -136,8 +135,8 @@ public final class ModelInterpreter implements AutoCloseable {
     }
 
     /**
-     * Has the delegate's workspace lie with those of others, if it is to: after each allocation of
-     * the session, as XNNPACK may have replaced it.
+     * Makes the delegate's workspace share pages with others, if requested. To be called after each
+     * allocation of the session, because XNNPACK may have replaced the workspace.
      */
     void shareWorkspace() {
         if (shares && delegate.isPresent()) {
@@ -146,16 +145,17 @@ public final class ModelInterpreter implements AutoCloseable {
     }
 
     /**
-     * Says what the session was allocated for.
+     * Sets the shapes that the session was allocated for, and the resulting properties.
      *
      * @param shapes of the inputs
      * @param nodes that the session executes
-     * @param tensors as the session has them
+     * @param tensors the session's tensors
      * @param io inputs and outputs
-     * @param places of the tensors that are ours
-     * @param need the right to lease arenas for them; given up when this is closed, or gets another
-     * @param grows whether these are other shapes than in the file, and the need is one of arenas
-     *     for inputs of any shape
+     * @param places of the tensors that djl-plan places
+     * @param need the right to lease arenas for them; closed when this is closed, or gets another
+     *     need
+     * @param grows whether these are other shapes than in the file, whose need is for inputs of any
+     *     shape
      */
     void allocated(
             List<List<Integer>> shapes,
@@ -216,7 +216,7 @@ public final class ModelInterpreter implements AutoCloseable {
         return delegate.isPresent();
     }
 
-    /** Returns what does not change while the interpreter has the same shapes. */
+    /** Returns the properties that do not change while the interpreter has the same shapes. */
     public Description description() {
         return allocated.description();
     }
@@ -250,7 +250,7 @@ public final class ModelInterpreter implements AutoCloseable {
 
     /** Returns whether this interpreter delegates the chosen operators. */
     public boolean delegates(Candidate chosen) {
-        // Nearly always the same object, which equal sets look at first.
+        // Nearly always the same object, which equals() checks first.
         return candidate.equals(chosen);
     }
 
@@ -264,7 +264,10 @@ public final class ModelInterpreter implements AutoCloseable {
         return allocated.nodes();
     }
 
-    /** Returns the nanoseconds of each node in the last prediction; none unless they are taken. */
+    /**
+     * Returns the nanoseconds of each node in the last prediction; empty unless the session is
+     * timed.
+     */
     public long[] times() {
         return session.times();
     }
@@ -278,7 +281,7 @@ public final class ModelInterpreter implements AutoCloseable {
      * Returns an arena for the plan.
      *
      * @param limit how many arenas of the pool may be in use at once
-     * @param wait how long to wait for one; after that the lease is of memory of its own
+     * @param wait how long to wait for one; after that the lease has separate memory
      * @return empty if no tensor needs a place in one
      * @throws org.djlplan.memplan.internal.runtime.NoArenaException if there is no memory for one
      */
@@ -315,7 +318,7 @@ public final class ModelInterpreter implements AutoCloseable {
     }
 
     /**
-     * Lets the engine predict, when it is the turn of its delegate's workspace.
+     * Lets the engine predict, once its delegate's workspace has its turn on shared pages.
      *
      * @param arena empty for the engine's own memory
      * @return whether the plan still fitted
@@ -341,8 +344,8 @@ public final class ModelInterpreter implements AutoCloseable {
     }
 
     /**
-     * Keeps an arena until this is closed, for measurements: so nothing but the engine is between
-     * one run and the next.
+     * Leases an arena until this is closed, for measurements, so that only the engine runs between
+     * two runs.
      */
     public void keepArena() throws InterruptedException {
         if (kept.isEmpty()) {

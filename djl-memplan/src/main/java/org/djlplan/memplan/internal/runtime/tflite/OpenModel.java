@@ -42,7 +42,10 @@ public final class OpenModel implements AutoCloseable {
     private final Pointer handle;
     private final NativeLoader.Use use;
 
-    /** Whether the CPU kernels have prepared the model between our checks. Guarded by this. */
+    /**
+     * Whether the CPU kernels have prepared the model with our checks before and after each kernel.
+     * Guarded by this.
+     */
     private boolean sound;
 
     private OpenModel(
@@ -75,8 +78,8 @@ public final class OpenModel implements AutoCloseable {
     /**
      * Opens a model.
      *
-     * @param file the model's, or a copy of it
-     * @param name by which its user knows the model
+     * @param file the model's file, or a copy of it
+     * @param name the user's name for the model
      * @throws IOException if the file cannot be read or is damaged
      * @throws UnplannableException if there is no engine that takes it
      */
@@ -146,15 +149,15 @@ public final class OpenModel implements AutoCloseable {
 
     /**
      * Returns the shapes of the inputs with −1 for each dimension that the model leaves to its
-     * caller; an empty one where the file does not say.
+     * caller; an empty shape if the file does not say.
      */
     public ImmutableList<List<Integer>> inputSignatures() {
         return inputSignatures;
     }
 
     /**
-     * Returns whether the model leaves dimensions of its inputs to the caller: those in the file
-     * may be placeholders, with which nothing can be allocated.
+     * Returns whether the model leaves dimensions of its inputs to the caller. The file's
+     * dimensions may then be placeholders, with which nothing can be allocated.
      */
     public boolean leavesDimensions() {
         return inputSignatures.stream().anyMatch(signature -> signature.contains(-1));
@@ -204,20 +207,20 @@ public final class OpenModel implements AutoCloseable {
         return infos.build();
     }
 
-    /** Returns whether size and time of the file are as they were when it was opened. */
+    /** Returns whether the file has the size and time that it had when it was opened. */
     public boolean intact() {
         return mapping.intact();
     }
 
     /**
-     * Gives the file's pages in memory back to the system, which reads them again when they are
-     * needed: to be called when a delegate keeps the weights packed in memory of its own.
+     * Returns the file's pages in memory to the system, which reads them again when they are
+     * needed. To be called when a delegate has packed the weights into its own memory.
      */
     public void releasePages() {
         mapping.releasePages();
     }
 
-    /** Returns what makes the engine's sessions of it. */
+    /** Returns the source of the engine's sessions of this model. */
     public EngineSession.Source sessions() {
         return new EngineSession.Source() {
             @Override
@@ -250,7 +253,8 @@ public final class OpenModel implements AutoCloseable {
     }
 
     /**
-     * Returns a session whose constants are loaded while it runs, but for what a delegate packs.
+     * Returns a session whose constants are loaded while it runs, except those that a delegate
+     * packs.
      *
      * @param delegate outlives the session
      */
@@ -269,7 +273,10 @@ public final class OpenModel implements AutoCloseable {
         return TfLiteSession.streamed(handle, threads, EngineView.plannable(graph, false), more);
     }
 
-    /** Returns where in another file with tensors of the same ids lies what operators read. */
+    /**
+     * Returns the addresses, in the original model, of the constants that the part's operators
+     * read.
+     */
     private Map<Integer, Pointer> constantsIn(OpenModel original, DelegatedPart part) {
         Map<Integer, Pointer> constants = new TreeMap<>();
         for (int operator : part.operators()) {
@@ -283,7 +290,7 @@ public final class OpenModel implements AutoCloseable {
         return constants;
     }
 
-    /** Returns whether this file has a constant like another's tensor of the same id. */
+    /** Returns whether this file has a constant equal to another file's tensor of the same id. */
     public boolean hasConstantOf(Tensor tensor) {
         return tensor.storage() == Storage.CONSTANT
                 && tensor.id() < graph.tensors().size()
@@ -311,10 +318,10 @@ public final class OpenModel implements AutoCloseable {
     }
 
     /**
-     * Lets the CPU kernels prepare once, between our checks, before a delegate looks at the model:
-     * delegates have kernels of their own, which are not checked.
+     * Lets the CPU kernels prepare once, with our checks before and after each, before a delegate
+     * sees the model, because a delegate's own kernels are not checked.
      *
-     * @throws UnplannableException if a kernel must not go on with what the file says
+     * @throws UnplannableException if a kernel must not run with the file's contents
      */
     private synchronized void requireSound() throws UnplannableException {
         if (!sound) {
@@ -324,7 +331,7 @@ public final class OpenModel implements AutoCloseable {
     }
 
     /**
-     * Returns a session of the CPU kernels, which prepared between our checks.
+     * Returns a session of the CPU kernels, each prepared with our checks before and after it.
      *
      * @param shapes of the inputs; empty for those in the file
      */
@@ -337,7 +344,7 @@ public final class OpenModel implements AutoCloseable {
             }
             session.allocate();
         } catch (IllegalStateException e) {
-            // Operators that only the delegate has cannot be prepared without it.
+            // The CPU kernels cannot prepare operators that only the delegate has.
             if (e instanceof UnsoundModelException || !hasCustomOperators()) {
                 session.close();
                 throw new UnplannableException(e.getMessage());

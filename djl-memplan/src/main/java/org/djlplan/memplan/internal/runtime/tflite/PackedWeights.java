@@ -18,7 +18,7 @@ import org.djlplan.memplan.internal.machine.Machine;
  */
 final class PackedWeights {
 
-    /** Packed weights are padded, and unpacked from 16 bits or 8 before. */
+    /** Weights are padded, and those of 16 or 8 bits widened first. */
     private static final int MOST_PER_BYTE = 4;
 
     private static final long MOST_PADDING_BYTES = 16 << 20;
@@ -56,14 +56,14 @@ final class PackedWeights {
     }
 
     /**
-     * Returns a use of those of some operators, which the caller's delegate packs if nobody did;
-     * empty while another one packs them, and where they cannot be shared. Only while the native
-     * methods are bound.
+     * Returns a use of the packed weights of some operators. The caller's delegate packs them if no
+     * other has. Empty while another delegate packs them, or if they cannot be shared. To be called
+     * only while the native methods are bound.
      */
     synchronized Optional<Share> share(SortedSet<Integer> operators) {
         Packed packed = byOperators.get(operators);
         if (packed == null) {
-            // It takes addresses for as much as they might be.
+            // The cache reserves addresses for the maximum size.
             if (new Machine().addressSpaceHeadroomBytes().isPresent()) {
                 return Optional.empty();
             }
@@ -97,14 +97,14 @@ final class PackedWeights {
             return packed.handle;
         }
 
-        /** Returns whether others had packed them. */
+        /** Returns whether another delegate had packed them. */
         boolean found() {
             return found;
         }
 
         /**
-         * Lets others use them; to be called when the delegate has taken its operators, on the
-         * thread on which it did, and before the session's tensors are allocated.
+         * Lets other delegates use them. To be called on the thread on which the delegate took its
+         * operators, after that and before the session's tensors are allocated.
          */
         void finish() throws UnplannableException {
             synchronized (PackedWeights.this) {
@@ -121,7 +121,7 @@ final class PackedWeights {
             }
         }
 
-        /** Stops sharing these weights, because a delegate did not find its own. */
+        /** Stops sharing these weights, because a delegate did not find all of its weights. */
         void refuse() {
             synchronized (PackedWeights.this) {
                 packed.refused = true;

@@ -5,8 +5,8 @@ import java.util.List;
 import org.djlplan.thirdparty.guava.util.concurrent.Uninterruptibles;
 
 /**
- * Repeatedly releases pages of models while a delegate packs the weights that it reads there,
- * because both together would take twice the memory.
+ * Repeatedly releases pages of models while a delegate packs weights from them, because the pages
+ * and the packed weights together would take twice the memory.
  */
 final class PageRelease {
 
@@ -23,7 +23,7 @@ final class PageRelease {
         thread.setDaemon(true);
     }
 
-    /** Begins; the models are not to be closed before the result is. */
+    /** Begins to release pages. The models must not be closed before the result is. */
     static PageRelease of(List<OpenModel> models) {
         PageRelease release = new PageRelease(models);
         release.thread.start();
@@ -37,7 +37,7 @@ final class PageRelease {
         }
     }
 
-    /** Ends, when all pages are given back. */
+    /** Ends after releasing all pages. */
     void close() {
         done = true;
         Uninterruptibles.joinUninterruptibly(thread);

@@ -11,10 +11,10 @@ import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.memplan.spi.Candidate;
 
 /**
- * Who places the tensors of a model's interpreters, and the plans for those that the native library
- * does not place. A plan takes long beside a prediction, so only shapes that occur often get one
- * besides those in the file. The plans that were used last are kept, and each is made only once at
- * a time. Thread-safe.
+ * Decides for each list of input shapes whether the native library or a plan places a model's
+ * tensors, and makes and keeps the plans. Planning takes long compared with a prediction, so only
+ * the shapes in the file and those that occur often get a plan. The most recently used plans are
+ * kept. One thread at a time plans. Thread-safe.
  */
 final class Placements {
 
@@ -28,22 +28,22 @@ final class Placements {
 
     private final PlanFinder planner;
 
-    /** Held while the strategies plan: one thread plans for all. */
+    /** Held while the strategies plan, so that one thread at a time does. */
     private final Object planning = new Object();
 
     private final Map<Map.Entry<List<List<Integer>>, Candidate>, Placement> plans =
             RecentMap.ofMost(KEPT_PLANS);
 
-    /** How often predictions had shapes for which an interpreter had to be allocated. */
+    /** How often an interpreter had to be allocated for the shapes of a prediction. */
     private final Map<List<List<Integer>>, Integer> uses = RecentMap.ofMost(KEPT_SHAPES);
 
     private final AtomicBoolean planNext = new AtomicBoolean();
 
-    /** Who places the tensors of an interpreter. */
+    /** What places the tensors of an interpreter. */
     enum Placer {
         /** The native library. */
         FIT,
-        /** A plan, if places of the native library need clearly more than they might. */
+        /** A plan, if the native library's places need clearly more memory than necessary. */
         PLAN_WASTE,
         /** A plan. */
         PLAN
@@ -91,7 +91,9 @@ final class Placements {
         this.planner = planner;
     }
 
-    /** Has the next shapes planned, whatever they are: those in the file are placeholders. */
+    /**
+     * Makes the next shapes planned, whatever they are, because those in the file are placeholders.
+     */
     void planNext() {
         planNext.set(true);
     }
@@ -102,7 +104,7 @@ final class Placements {
     }
 
     /**
-     * Returns who places the tensors for inputs of these shapes.
+     * Returns what places the tensors for inputs of these shapes.
      *
      * @param inFile whether these are the shapes in the model's file
      */
@@ -119,7 +121,7 @@ final class Placements {
     }
 
     /**
-     * Returns the plan for these shapes and an interpreter's candidate, which is made if there is
+     * Returns the plan for these shapes and an interpreter's candidate, and makes it if there is
      * none.
      *
      * @param live the graph that the engine executes

@@ -20,14 +20,16 @@ final class PlainInterpreter implements AutoCloseable {
     private ImmutableList<OutputTensor> inputs;
     private ImmutableList<OutputTensor> outputs;
 
-    /** Sizes become known while it runs: then anything may lie elsewhere afterwards. */
+    /**
+     * Whether sizes become known only while it runs; then any tensor may have moved after a run.
+     */
     private boolean dynamic;
 
     /**
-     * An interpreter that is allocated once it is known for which shapes.
+     * Creates an interpreter that is allocated when its shapes are known.
      *
-     * @param session as {@link EngineSession.Spec#stock} asks for
-     * @param file the graph as the file has it
+     * @param session one of {@link EngineSession.Spec#stock}
+     * @param file the graph in the file
      */
     PlainInterpreter(EngineSession session, Graph file) {
         this.session = session;
@@ -93,7 +95,7 @@ final class PlainInterpreter implements AutoCloseable {
     /**
      * Predicts once.
      *
-     * @param values the inputs, as long as their shapes say
+     * @param values the inputs, of the lengths that their shapes require
      * @throws IllegalStateException if the engine fails
      */
     List<OutputTensor> run(List<ByteBuffer> values, List<List<Integer>> wanted) {

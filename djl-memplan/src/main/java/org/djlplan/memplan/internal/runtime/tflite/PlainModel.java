@@ -15,8 +15,8 @@ import org.djlplan.memplan.internal.machine.Machine;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
- * A model that runs in the engine's own memory, with as many interpreters as predictions ran at
- * once: at most one per processor, and only one if the model keeps state between predictions.
+ * A model that runs in the engine's own memory. It builds another interpreter if predictions
+ * overlap: at most one per processor, and only one if the model keeps state between predictions.
  * Thread-safe; may be closed twice and while predictions run, which then end normally.
  */
 public final class PlainModel implements AutoCloseable {
@@ -88,7 +88,7 @@ public final class PlainModel implements AutoCloseable {
         return inputs;
     }
 
-    /** Returns the outputs for the shapes in the file, as far as they are known before a run. */
+    /** Returns the outputs for the shapes in the file, so far as they are known before a run. */
     public ImmutableList<TensorInfo> outputs() {
         return outputs;
     }
@@ -96,9 +96,9 @@ public final class PlainModel implements AutoCloseable {
     /**
      * Predicts once.
      *
-     * @param values one buffer per input, in native byte order; what remains of it is the value
+     * @param values one buffer per input, in native byte order; its remaining bytes are the value
      * @param shapes the shapes of the inputs, as {@link InputShapes#effective} allows
-     * @return one value per output, in memory of its own
+     * @return one value per output, in separate memory
      * @throws IllegalArgumentException if a value cannot be that of its input
      * @throws IllegalStateException if the model is closed, its file was changed in place, or the
      *     engine fails

@@ -10,7 +10,7 @@ public interface PlanFinder {
     /**
      * Returns a small valid plan.
      *
-     * @param live the graph as the engine has it
+     * @param live the engine's graph
      * @throws IllegalArgumentException if there is no such strategy
      */
     EvaluatedPlan find(Graph live);

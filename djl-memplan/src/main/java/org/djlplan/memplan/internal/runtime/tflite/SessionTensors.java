@@ -30,9 +30,9 @@ final class SessionTensors {
     private final ImmutableList<Output> outputs;
 
     /**
-     * @param file the graph as the file has it
+     * @param file the graph in the file
      * @param tensors the session's tensors
-     * @param offsets where in the arena the outputs lie that are ours to place, by their numbers
+     * @param offsets offsets in the arena of the outputs that djl-plan places, by output number
      */
     SessionTensors(Graph file, List<LiveTensor> tensors, IntToLongFunction offsets) {
         inputInfos = infos(file, file.inputs(), tensors);
@@ -64,7 +64,7 @@ final class SessionTensors {
     }
 
     /**
-     * Returns the memory of a tensor, where it lies now.
+     * Returns the current memory of a tensor.
      *
      * @throws UnsoundModelException if it is larger than a buffer can be
      */
@@ -101,7 +101,7 @@ final class SessionTensors {
     /**
      * Returns copies of the outputs.
      *
-     * @param arena in which the session ran; needed only with a plan of outputs
+     * @param arena the arena in which the session ran; needed only if the plan places outputs
      */
     List<OutputTensor> results(Optional<Arena> arena) {
         List<OutputTensor> results = new ArrayList<>(outputs.size());

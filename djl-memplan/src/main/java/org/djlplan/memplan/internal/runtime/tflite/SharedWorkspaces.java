@@ -28,8 +28,8 @@ final class SharedWorkspaces {
     private SharedWorkspaces() {}
 
     /**
-     * Has XNNPACK take its memory so that workspaces can be shared. To be called before the first
-     * interpreter of a process is made, which decides; only while the native methods are bound.
+     * Makes XNNPACK allocate its memory so that workspaces can be shared. Must be called before the
+     * process creates its first interpreter, and only while the native methods are bound.
      */
     static synchronized void prepare() {
         if (possible == Answer.UNKNOWN) {
@@ -51,8 +51,8 @@ final class SharedWorkspaces {
     }
 
     /**
-     * Returns the pool of the workspaces of this JVM's models, empty where they cannot be shared.
-     * One warning says so where somebody else used XNNPACK before.
+     * Returns the pool of the workspaces of this JVM's models; empty if they cannot be shared. If
+     * other code used XNNPACK before, one warning says so.
      */
     static synchronized Optional<WorkspacePool> pool() {
         prepare();

@@ -39,7 +39,7 @@ public final class StreamedInterpreter implements AutoCloseable {
     private final ImmutableList<Derived> derived;
     private final WeightStream stream;
 
-    /** Kernels that derive something have done so once a first inference has ended. */
+    /** Whether a first inference has ended, so that kernels have derived their constants. */
     private boolean primed;
 
     private Optional<Schedule> schedule = Optional.empty();
@@ -60,10 +60,10 @@ public final class StreamedInterpreter implements AutoCloseable {
     /**
      * Builds an interpreter. It can run once it has a schedule.
      *
-     * @param model not closed with the result; large constants begin pages of its file
+     * @param model not closed with the result; each large constant begins a page of its file
      * @param threads number of threads, −1 for the engine's default
      * @param shapes of the inputs; empty for those in the file
-     * @param way from the file to the arena
+     * @param way how constants get from the file to the arena
      * @throws IOException if the file cannot be opened
      * @throws UnplannableException if the engine refuses, or sizes are known only at run time
      */
@@ -74,11 +74,11 @@ public final class StreamedInterpreter implements AutoCloseable {
     }
 
     /**
-     * Builds an interpreter of which a delegate runs a part, for the shapes in the file. It can run
+     * Builds an interpreter for the shapes in the file; a delegate runs a part of it. It can run
      * once it has a schedule.
      *
-     * @param model as above
-     * @param part what is delegated; its original is needed no longer afterwards
+     * @param model not closed with the result; each large constant begins a page of its file
+     * @param part the delegated operators; their original may be closed afterwards
      * @throws IOException if the file cannot be opened
      * @throws UnplannableException if the engine or the delegate refuses
      */
@@ -131,12 +131,12 @@ public final class StreamedInterpreter implements AutoCloseable {
             session.close();
             throw e;
         } finally {
-            // The engine looked at each constant's length, and the system mapped what is around.
+            // The engine read each constant's length, and the system mapped the pages around it.
             model.releasePages();
         }
     }
 
-    /** Returns the graph as the engine has it, with kernels' temporaries. */
+    /** Returns the engine's graph, with kernels' temporaries. */
     public Graph graph() {
         return graph;
     }
@@ -154,7 +154,8 @@ public final class StreamedInterpreter implements AutoCloseable {
     /**
      * Returns what kernels derive from constants.
      *
-     * @param begin where its copy begins in the file of the weights; empty while there is none
+     * @param begin offset of the derived tensors in the file of the weights; empty while they are
+     *     not there
      */
     public ImmutableList<DerivedConstant> derived(Optional<Long> begin) {
         ImmutableList.Builder<DerivedConstant> all = ImmutableList.builder();
@@ -174,11 +175,11 @@ public final class StreamedInterpreter implements AutoCloseable {
     }
 
     /**
-     * Returns what kernels derive from constants, as another interpreter of the file has it, of
-     * which more of its kernels may derive something.
+     * Returns what kernels derive from constants, at the places known from another interpreter of
+     * the file, whose kernels derive at least the same.
      *
-     * @param whole what that returned
-     * @throws UnplannableException if kernels derive what that does not have
+     * @param whole the result of the other interpreter's {@link #derived(Optional)}
+     * @throws UnplannableException if a kernel derives from a constant that the other's do not use
      */
     public ImmutableList<DerivedConstant> derived(List<DerivedConstant> whole)
             throws UnplannableException {
@@ -207,7 +208,7 @@ public final class StreamedInterpreter implements AutoCloseable {
         return session.nodes().stream().mapToInt(node -> node.replaced().size()).sum();
     }
 
-    /** Returns how many delegate kernels run these. */
+    /** Returns how many delegate kernels run the delegated operators. */
     public int delegateKernels() {
         return (int) session.nodes().stream().filter(EngineSession.LiveNode::delegated).count();
     }
@@ -218,7 +219,7 @@ public final class StreamedInterpreter implements AutoCloseable {
         return offsets[derived.size()];
     }
 
-    /** Each begins a page; the last number is where they end. */
+    /** Each derived tensor begins a page; the last offset is the end of the last one. */
     private long[] derivedOffsets(long begin) {
         long[] offsets = new long[derived.size() + 1];
         offsets[0] = begin;
@@ -252,8 +253,8 @@ public final class StreamedInterpreter implements AutoCloseable {
     }
 
     /**
-     * Runs once on zeros, and writes what kernels derived into the file, page by page from {@code
-     * begin} on. The schedule must load the constants that they derive it from.
+     * Runs once on zeros, and writes the derived tensors into the file from {@code begin} on, each
+     * at a page's beginning. The schedule must load the constants that they are derived from.
      *
      * @throws IOException if it cannot be written or read
      */
@@ -267,8 +268,9 @@ public final class StreamedInterpreter implements AutoCloseable {
     }
 
     /**
-     * Lets kernels believe that they have derived what is in the file: they run once without any
-     * weights, and overwrite nothing but the arena. Does nothing when they believe it.
+     * Makes kernels use the derived tensors in the file instead of deriving them: they run once
+     * without any weights, and overwrite nothing but the arena. Does nothing after a first
+     * inference.
      *
      * @throws UnplannableException if the engine fails
      */
@@ -294,7 +296,7 @@ public final class StreamedInterpreter implements AutoCloseable {
         for (Schedule.Binding binding : wanted.bindings()) {
             Derived made = byTensor.get(binding.tensor());
             if (made != null) {
-                // It is transposed in place, into nonsense that nobody sees.
+                // The kernel transposes it in place; the result is never used.
                 bindings.add(
                         new Schedule.Binding(
                                 binding.step(), made.constant(), binding.offsetBytes()));

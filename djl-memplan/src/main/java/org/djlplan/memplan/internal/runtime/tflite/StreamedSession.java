@@ -9,10 +9,10 @@ import org.djlplan.memplan.internal.runtime.WeightStream;
 interface StreamedSession extends EngineSession {
 
     /**
-     * A tensor that a kernel derives from a constant in its first inference, and reads instead of
-     * the constant from then on.
+     * A tensor that a kernel derives from a constant in its first inference. From then on the
+     * kernel reads it instead of the constant.
      *
-     * @param step the kernel's place in execution order
+     * @param step the kernel's position in execution order
      */
     record Derived(int step, int tensor, int constant) {}
 
@@ -20,10 +20,10 @@ interface StreamedSession extends EngineSession {
     List<Derived> derived();
 
     /**
-     * Takes the places of constants.
+     * Sets the places of constants.
      *
      * @param stream has taken the same schedule
-     * @return whether they fit what the engine needs
+     * @return whether they fit the engine's needs
      */
     boolean bind(WeightStream stream, Schedule schedule);
 
@@ -36,9 +36,9 @@ interface StreamedSession extends EngineSession {
     boolean invokeStreamed();
 
     /**
-     * Runs once, and writes what each kernel derived into a file.
+     * Runs once, and writes each derived tensor into a file.
      *
-     * @param offsets where to, in the order of {@link #derived}
+     * @param offsets offsets in the file, in the order of {@link #derived}
      * @throws IllegalStateException if it cannot be written, weights cannot be read, or the engine
      *     fails
      */

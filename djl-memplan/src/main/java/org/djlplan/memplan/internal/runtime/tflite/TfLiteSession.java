@@ -50,8 +50,8 @@ final class TfLiteSession implements StreamedSession {
     /**
      * Builds an interpreter.
      *
-     * @param shaped allocated for the shapes with which the delegate takes its operators; empty for
-     *     those in the file
+     * @param shaped a session that is allocated for the shapes at which the delegate takes its
+     *     operators; empty for those in the file
      */
     static TfLiteSession create(Pointer model, Spec spec, Optional<TfLiteSession> shaped)
             throws UnplannableException {
@@ -75,7 +75,7 @@ final class TfLiteSession implements StreamedSession {
      * Builds an interpreter whose constants are loaded while it runs.
      *
      * @param planned as {@link Spec#planned()}
-     * @param more told the session before it is built
+     * @param more configures the session before it is built
      */
     static StreamedSession streamed(
             Pointer model, int threads, List<Integer> planned, Consumer<TfLiteSession> more)
@@ -144,10 +144,9 @@ final class TfLiteSession implements StreamedSession {
     }
 
     /**
-     * Has operators delegated.
+     * Delegates operators.
      *
-     * @param constants where some of their constants lie that the model's file does not have, by
-     *     tensor
+     * @param constants addresses of constants that the model's file does not contain, by tensor
      */
     void delegate(Delegated delegated, Map<Integer, Pointer> constants) {
         delegate(delegated);
@@ -324,7 +323,7 @@ final class TfLiteSession implements StreamedSession {
     }
 
     /**
-     * @param told {@code inplace_operator}, −1 for a release that has none
+     * @param told the engine's {@code inplace_operator}, −1 for a release that has none
      */
     private static Optional<Operator.InPlace> inPlace(int told) {
         if (told < 0) {
