@@ -10,8 +10,8 @@ import org.djlplan.memplan.internal.runtime.NativeLoader;
 import org.djlplan.memplan.internal.runtime.UnsupportedPlatformException;
 
 /**
- * Our allocator, registered with ONNX Runtime's environment. It serves the sessions that ask for
- * the allocators of their environment, and stays registered.
+ * Our allocator, registered with ONNX Runtime's environment. It serves sessions that ask for their
+ * environment's allocators, and stays registered.
  */
 public final class OrtAllocator {
 
@@ -34,18 +34,18 @@ public final class OrtAllocator {
     }
 
     /**
-     * A session that was created, and the memory that it holds.
+     * A session and the memory of its weights.
      *
      * @param weightsBytes of its weights, packed ones included
      */
     public record Loaded<T>(T session, long weightsBytes) {}
 
     /**
-     * Registers the allocator and tries it out once.
+     * Registers the allocator and tests it once.
      *
      * @param api the address of the table of functions that the application uses
      * @param environment the address of the environment
-     * @return why it cannot be used; empty when it can, also after an earlier call
+     * @return why it cannot be used; empty if it can, also after an earlier call
      */
     public static synchronized Optional<String> attach(long api, long environment, Probe probe) {
         NativeLoader.Use use;
@@ -121,7 +121,7 @@ public final class OrtAllocator {
 
     /**
      * Makes the next session that this thread creates through the copy of the table use the
-     * allocator. If that is impossible, it is created as it was asked for.
+     * allocator. If that is impossible, the session is created as requested.
      *
      * @throws UnsupportedPlatformException if the native library is not available
      */
@@ -135,8 +135,8 @@ public final class OrtAllocator {
     }
 
     /**
-     * Returns the session that this thread has created so since {@link #expect}. No session is
-     * expected any more.
+     * Returns the session that this thread has created with the allocator since {@link #expect}.
+     * After this call no session is expected any more.
      */
     public static Optional<Arrived> arrived() {
         try {
@@ -162,7 +162,7 @@ public final class OrtAllocator {
     /**
      * Creates a session on this thread and counts its weights. The allocator must be attached.
      *
-     * @throws Exception as {@code creation} throws it
+     * @throws Exception the exception of {@code creation}
      */
     public static <T> Loaded<T> load(Callable<T> creation) throws Exception {
         NativeLoader.Use use = OrtNative.use();

@@ -10,8 +10,8 @@ import org.djlplan.memplan.internal.report.BudgetReportRecord;
 import org.djlplan.memplan.report.BudgetReport;
 
 /**
- * The budget of one model: the bytes that its weights, which stay in memory, and one prediction may
- * take together. Predictions run one at a time. Thread-safe.
+ * The budget of one model: the bytes that its weights and one prediction may take together. The
+ * weights stay in memory. Predictions run one at a time. Thread-safe.
  */
 final class OrtBudget {
 
@@ -46,7 +46,7 @@ final class OrtBudget {
         }
     }
 
-    /** Returns what returns the current budget. */
+    /** Returns the supplier of the current budget. */
     LongSupplier bytes() {
         return bytes;
     }
@@ -54,7 +54,8 @@ final class OrtBudget {
     /**
      * Replaces the budget. A prediction that runs keeps its own.
      *
-     * @throws BudgetTooSmallException if the weights have no room in it; the budget then stays
+     * @throws BudgetTooSmallException if the weights have no room in it; the budget is then
+     *     unchanged
      */
     void set(LongSupplier other) throws BudgetTooSmallException {
         check(other, 0);
@@ -65,7 +66,7 @@ final class OrtBudget {
      * Checks that the weights and a prediction have room.
      *
      * @param arenaBytes that the prediction needs
-     * @throws BudgetTooSmallException if they have not
+     * @throws BudgetTooSmallException if they do not have room
      */
     void check(long arenaBytes) throws BudgetTooSmallException {
         check(bytes, arenaBytes);
@@ -89,7 +90,7 @@ final class OrtBudget {
     }
 
     /**
-     * Returns the exception for a prediction that needed more memory than there is.
+     * Returns the exception for a prediction that needed more memory than the budget leaves.
      *
      * @param arenaBytes that it needed
      */

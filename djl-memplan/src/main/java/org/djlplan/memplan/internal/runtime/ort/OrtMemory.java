@@ -28,8 +28,8 @@ import org.djlplan.memplan.report.PlanReport;
  * outlive their prediction, such as outputs, come from the engine's allocator. Without an arena a
  * prediction uses only the engine's allocator.
  *
- * <p>With a budget predictions run one at a time, in an arena of the model's own. A prediction
- * fails that would need more than the budget leaves beside the weights.
+ * <p>With a budget, predictions run one at a time, in the model's own arena. A prediction fails if
+ * it needs more than the budget leaves beside the weights.
  */
 public final class OrtMemory implements AutoCloseable {
 
@@ -39,7 +39,7 @@ public final class OrtMemory implements AutoCloseable {
     private final NativeLoader.Use use;
     private final Pointer escapes;
 
-    /** Where large outputs are; empty for the engine's own memory. */
+    /** The arena of large outputs; empty for the engine's own memory. */
     private final Optional<OutputArena.Use> outputs;
 
     private final long weightsBytes;
@@ -94,7 +94,7 @@ public final class OrtMemory implements AutoCloseable {
      * Runs a forward pass, whose allocations get places in an arena.
      *
      * @param pass runs on this thread
-     * @return what it returns
+     * @return the result of {@code pass}
      * @throws IllegalStateException caused by a {@link BudgetTooSmallException} if it needs more
      *     than the budget
      */
@@ -134,7 +134,8 @@ public final class OrtMemory implements AutoCloseable {
     /**
      * Replaces the budget of a model that has one. Predictions that run keep theirs.
      *
-     * @throws BudgetTooSmallException if the weights have no room in it; the budget then stays
+     * @throws BudgetTooSmallException if the weights have no room in it; the budget is then
+     *     unchanged
      */
     public void setBudget(LongSupplier other) throws BudgetTooSmallException {
         budget.orElseThrow().set(other);
@@ -254,8 +255,8 @@ public final class OrtMemory implements AutoCloseable {
     }
 
     /**
-     * Returns the allocations of the prediction that was recorded last. Those that were not freed
-     * when it ended, such as outputs, have no end.
+     * Returns the allocations of the prediction that was recorded last. Allocations that were not
+     * freed when it ended, such as outputs, have no end.
      */
     public synchronized Optional<AllocationTrace> recorded() {
         return recorded;

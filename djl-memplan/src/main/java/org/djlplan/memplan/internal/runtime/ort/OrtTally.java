@@ -46,12 +46,12 @@ final class OrtTally {
         }
     }
 
-    /** Returns the bytes of an arena that all predictions so far would fit in. */
+    /** Returns the size of an arena that any of the predictions so far would fit in. */
     long reachedBytes() {
         return largest.reachedBytes();
     }
 
-    /** Returns the plan for a report: that of the prediction that reached furthest. */
+    /** Returns the plan for a report, from the prediction that reached furthest. */
     Plan plan() {
         return placed == 0
                 ? Plan.NONE

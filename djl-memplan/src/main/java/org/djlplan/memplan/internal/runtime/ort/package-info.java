@@ -1,5 +1,5 @@
 /**
- * Allocations of ONNX Runtime: the allocator that sessions are given, and the predictions of a
- * model, whose intermediates get the lowest places that are free in arenas that all models share.
+ * The memory of ONNX Runtime: the allocator for sessions, and the predictions of a model, whose
+ * intermediates get the lowest free places in arenas that all models share.
  */
 package org.djlplan.memplan.internal.runtime.ort;

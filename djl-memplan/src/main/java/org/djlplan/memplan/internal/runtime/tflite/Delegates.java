@@ -127,7 +127,7 @@ public final class Delegates {
         } catch (IllegalStateException e) {
             throw new UnplannableException("no delegate: " + e.getMessage());
         } catch (RuntimeException | LinkageError e) {
-            // An application's factory may throw anything, and so may its class on this machine.
+            // An application's factory may throw anything, and loading its classes may fail.
             throw new UnplannableException("no delegate: " + e);
         }
     }

@@ -262,7 +262,7 @@ public final class InterpreterFactory {
     /**
      * Makes the native library find places.
      *
-     * @param nodes that the session executes, as at its other shapes
+     * @param nodes that the session executes, the same at all shapes
      * @return whether it found places that a plan would not clearly improve
      */
     private boolean fit(

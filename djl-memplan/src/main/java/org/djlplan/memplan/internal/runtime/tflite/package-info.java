@@ -5,8 +5,8 @@
  * tensors and kernels' temporaries live in a planned arena ({@link
  * org.djlplan.memplan.internal.runtime.tflite.ModelInterpreter}), and a pool of these.
  *
- * <p>Executes and decides nothing: a plan comes through {@link
- * org.djlplan.memplan.internal.runtime.tflite.PlanFinder}, which candidates serve through {@link
- * org.djlplan.memplan.internal.runtime.tflite.InterpreterPool.Supply}.
+ * <p>This package executes and decides nothing: plans come from {@link
+ * org.djlplan.memplan.internal.runtime.tflite.PlanFinder}, and the candidates that serve from
+ * {@link org.djlplan.memplan.internal.runtime.tflite.InterpreterPool.Supply}.
  */
 package org.djlplan.memplan.internal.runtime.tflite;

@@ -13,8 +13,8 @@ import org.djlplan.memplan.internal.source.trace.AllocationTrace;
 import org.djlplan.thirdparty.guava.primitives.ImmutableLongArray;
 
 /**
- * Plans the allocations of one model's predictions, and stores its knowledge across runs of the
- * JVM.
+ * Plans the allocations of one model's predictions, and stores the plans and recordings for later
+ * JVMs.
  */
 public interface AllocationPlans {
 
@@ -22,7 +22,7 @@ public interface AllocationPlans {
      * A plan in use.
      *
      * @param trace the allocations of a prediction
-     * @param plan offsets of those that may be placed
+     * @param plan offsets of the allocations that may be placed
      */
     record Placement(AllocationTrace trace, EvaluatedPlan plan) {
 
@@ -54,7 +54,7 @@ public interface AllocationPlans {
         /** Returns whether a recording of this shape would improve the formulas. */
         boolean wants(ImmutableLongArray shape);
 
-        /** Plans in little time; empty if the machine has no memory for it. */
+        /** Returns a plan made in little time; empty if the machine has no memory for it. */
         Optional<QuickPlan> plan(Guess guess);
 
         /** Adds the recorded allocations of a shape, and stores them. */
@@ -68,10 +68,10 @@ public interface AllocationPlans {
         Optional<LivenessTrace> liveness();
 
         /**
-         * Learns when an imperative block's arrays are closed: allocations that were planned before
-         * are no longer those of the block.
+         * Sets when an imperative block's arrays are closed. Plans made before then no longer match
+         * the block's allocations.
          *
-         * @return whether that is new
+         * @return whether it differs from before
          */
         boolean learn(LivenessTrace liveness);
 
@@ -87,7 +87,7 @@ public interface AllocationPlans {
         /**
          * Marks this kind of predictions as recurring, so that its plan is worth storing.
          *
-         * @return whether that was not known
+         * @return whether it was not marked before
          */
         boolean markRecurring();
 

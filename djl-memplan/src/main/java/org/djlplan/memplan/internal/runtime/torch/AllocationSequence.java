@@ -13,12 +13,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The allocations of predictions with inputs of certain types, which are always the same in the
- * same order: recorded once, planned in the background by {@link AllocationPlans}, and placed from
- * then on. Before that, {@link TorchArenas} places them.
+ * The allocations of predictions with inputs of certain types and shapes, usually the same in the
+ * same order. They are recorded once, planned in the background by {@link AllocationPlans}, and get
+ * their planned places from then on. Before that, {@link TorchArenas} places them online.
  *
- * <p>If several predictions in a row allocate differently, they are recorded again, after twice as
- * many predictions each time, so that a model with data-dependent allocations costs almost nothing.
+ * <p>If several predictions in a row diverge from the plan, the allocations are recorded again.
+ * Each time this takes twice as many diverging predictions, so a model with data-dependent
+ * allocations costs almost nothing.
  */
 final class AllocationSequence implements AutoCloseable {
 
@@ -34,7 +35,7 @@ final class AllocationSequence implements AutoCloseable {
 
     private Optional<Installed> installed = Optional.empty();
 
-    /** Whether a prediction is noted, or was and is being planned. */
+    /** Whether a prediction is being recorded, or its recording is being planned. */
     private boolean recording;
 
     /** Increased when recordings no longer match predictions; older ones are then ignored. */
@@ -46,8 +47,8 @@ final class AllocationSequence implements AutoCloseable {
     /** Counts the results of the predictions of a model. */
     static final class Tally {
 
-        // Not LongAdder: one prediction in a millisecond is no contention, and Java's compilers
-        // would inline ten times as much code into each prediction.
+        // Not LongAdder: with a prediction per millisecond there is no contention, and Java's
+        // compilers would inline ten times as much code into each prediction.
         final AtomicLong predictions = new AtomicLong();
         final AtomicLong unplannedPredictions = new AtomicLong();
         final AtomicLong online = new AtomicLong();
@@ -64,7 +65,7 @@ final class AllocationSequence implements AutoCloseable {
             return outcome;
         }
 
-        /** Finishes a run that had the plan of a shape that was not recorded. */
+        /** Finishes a run with a plan that was predicted from recordings of other shapes. */
         AllocationWatch.Outcome finishPlaced(AllocationWatch.Run run) {
             AllocationWatch.Outcome outcome = run.finish();
             byFormula.incrementAndGet();
@@ -98,7 +99,7 @@ final class AllocationSequence implements AutoCloseable {
         private final AllocationWatch.Placing placing;
         private final ArenaPool.Need need;
 
-        /** Whether one without what outlives predictions is being made. */
+        /** Whether a plan without the allocations that outlive predictions is being made. */
         private boolean excluding;
 
         Installed(AllocationPlans.Placement placement, TorchArenas arenas) {
@@ -122,13 +123,13 @@ final class AllocationSequence implements AutoCloseable {
         boolean offer(Runnable work);
 
         /**
-         * Says that a prediction of this kind begins for which there is no plan yet.
+         * Reports that a prediction of this kind begins without a plan.
          *
-         * @param predictions how many the model had so far, of any kind
+         * @param predictions number of the model's predictions so far, of any kind
          */
         default void unplanned(long predictions) {}
 
-        /** Says that such inputs come again, so that a plan of them is of use. */
+        /** Reports that such inputs recur, so that a plan for them is useful. */
         default void recurred() {}
 
         /** Drops work that has not begun. */
@@ -136,7 +137,7 @@ final class AllocationSequence implements AutoCloseable {
     }
 
     /**
-     * @param name of the model and the inputs, for people
+     * @param name name of the model and the inputs, for messages
      * @param plans plans these predictions
      * @param background closed with this
      */
@@ -163,7 +164,7 @@ final class AllocationSequence implements AutoCloseable {
         return plans.liveness();
     }
 
-    /** Keeps when an imperative block's arrays are closed; allocations are recorded anew. */
+    /** Sets when an imperative block's arrays are closed; allocations are recorded again. */
     void keepLiveness(LivenessTrace trace) {
         if (plans.learn(trace)) {
             synchronized (this) {
@@ -235,7 +236,7 @@ final class AllocationSequence implements AutoCloseable {
         recording = false;
     }
 
-    /** Waits without the lock, which whoever gives an arena back may need. */
+    /** Waits without the lock, because a thread that returns an arena may need it. */
     private Optional<TorchPrediction> replay(Installed plan, Duration wait) {
         Optional<ArenaPool.Lease> lease = arenas.tryLease(plan.need, wait);
         if (lease.isEmpty()) {
@@ -265,7 +266,7 @@ final class AllocationSequence implements AutoCloseable {
 
         private Optional<AllocationTrace> trace = Optional.empty();
 
-        /** When it ended: what is learnt while it runs, it has kept to. */
+        /** The generation when it ended. What is learnt while it runs already applies to it. */
         private int noted;
 
         /** Propagates only errors of the whole model, such as a missing class. */
@@ -370,7 +371,7 @@ final class AllocationSequence implements AutoCloseable {
         }
     }
 
-    /** Leaves allocations to the engine that turned out to outlive the prediction. */
+    /** Leaves allocations that outlive the prediction to the engine. */
     private void exclude(Installed plan, Set<Integer> alive) {
         boolean changed = false;
         try {
@@ -397,7 +398,10 @@ final class AllocationSequence implements AutoCloseable {
         tell(planned.plan());
     }
 
-    /** Once for a model, and of what takes memory: with many shapes there would be many lines. */
+    /**
+     * Logs once for a model, and only plans that take memory, because with many shapes there would
+     * be many lines.
+     */
     private void tell(EvaluatedPlan figures) {
         String text =
                 "{}: {} allocations in an arena of {} MB ({}; {} MB without sharing,"

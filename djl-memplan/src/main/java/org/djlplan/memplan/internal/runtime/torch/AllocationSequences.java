@@ -29,8 +29,8 @@ final class AllocationSequences implements AutoCloseable {
     private final AtomicInteger made = new AtomicInteger();
 
     /**
-     * The sequences in order of their last use. Guarded by itself, because what is dropped is
-     * closed outside of the lock.
+     * The sequences in order of their last use. Guarded by itself, because dropped sequences are
+     * closed without the lock.
      */
     private final Map<PredictionKind, AllocationSequence> byKind =
             new LinkedHashMap<>(16, 0.75f, true);
@@ -41,7 +41,7 @@ final class AllocationSequences implements AutoCloseable {
     private volatile boolean closed;
 
     /**
-     * @param model its name, for people
+     * @param model its name, for messages
      * @param plans asked when a sequence is made
      */
     AllocationSequences(
@@ -56,7 +56,7 @@ final class AllocationSequences implements AutoCloseable {
     }
 
     /**
-     * Returns whether the next prediction's kind need not be asked for, because for long no kind
+     * Returns whether the next prediction's kind need not be determined, because for long no kind
      * had a plan or was worth one.
      */
     boolean isPassedOver() {
@@ -75,7 +75,7 @@ final class AllocationSequences implements AutoCloseable {
         return recurrence.isWorthwhile(kind) ? of(kind) : null;
     }
 
-    /** Notes that a prediction without a sequence has a plan all the same. */
+    /** Notes that a prediction without a sequence still has a plan. */
     void foundOther() {
         recurrence.found();
     }
@@ -111,8 +111,8 @@ final class AllocationSequences implements AutoCloseable {
     }
 
     /**
-     * Of the first kinds of inputs, those that recur soon are planned, the very first at once: most
-     * models have no other. Later kinds have recurred often.
+     * The first few kinds of inputs are planned when they recur soon, and the very first one at
+     * once, because most models have no other. Later kinds have recurred often.
      */
     private AllocationSequence.Background background() {
         int others = made.getAndIncrement();
@@ -138,7 +138,7 @@ final class AllocationSequences implements AutoCloseable {
         }
     }
 
-    /** Offers the planning of all recordings, also of kinds that did not recur. */
+    /** Offers the planning of all recordings, including kinds that did not recur. */
     void planAnyway() {
         for (AllocationSequence each : all()) {
             each.planAnyway();
@@ -159,7 +159,7 @@ final class AllocationSequences implements AutoCloseable {
         return largest;
     }
 
-    /** Closes all sequences, and those that are made from now on. */
+    /** Closes all sequences, and every sequence made from now on. */
     @Override
     public void close() {
         closed = true;

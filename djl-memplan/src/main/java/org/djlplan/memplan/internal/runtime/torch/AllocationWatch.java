@@ -14,11 +14,11 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 interface AllocationWatch extends AutoCloseable {
 
     /**
-     * Gives this thread's allocations from now on the lowest places that are free; empty if a run
-     * is current on it already. Those of which earlier runs showed that they outlive predictions
-     * lie elsewhere.
+     * Gives this thread's allocations from now on the lowest free places; empty if the thread
+     * already has a current run. Allocations that outlived their predictions in earlier runs are
+     * placed elsewhere.
      *
-     * @param recorded whether they are noted, to be planned
+     * @param recorded whether they are recorded for planning
      */
     Optional<Run> fit(Arena arena, boolean recorded);
 
@@ -34,7 +34,7 @@ interface AllocationWatch extends AutoCloseable {
     Placing take(AllocationPlans.Placement placement);
 
     /**
-     * Takes the plan of a shape over that was not recorded.
+     * Takes over the plan of a shape that was not recorded.
      *
      * @throws IllegalArgumentException if it refuses the plan
      */
@@ -46,7 +46,8 @@ interface AllocationWatch extends AutoCloseable {
     interface Placing extends AutoCloseable {
 
         /**
-         * Places this thread's allocations from now on; empty if a run is current on it already.
+         * Places this thread's allocations from now on; empty if the thread already has a current
+         * run.
          */
         Optional<Run> replay(Arena arena);
 
@@ -60,12 +61,12 @@ interface AllocationWatch extends AutoCloseable {
         /**
          * Leaves this thread's allocations to the engine again.
          *
-         * @return whether nothing that was placed is in use any more, so that it may be finished at
+         * @return whether no placed block is in use any more, so that the run may be finished at
          *     once
          */
         boolean pause();
 
-        /** Returns what was recorded up to now; empty if memory for it ran out. */
+        /** Returns the recording so far; empty if memory for it ran out. */
         Optional<AllocationTrace> recorded();
 
         /** Ends the run. Blocks that are still in use keep their places. */
@@ -75,15 +76,15 @@ interface AllocationWatch extends AutoCloseable {
     /**
      * The result of a prediction's allocations.
      *
-     * @param placed got their planned place
-     * @param refused got another place, because the planned one was still in use
-     * @param diverged came after the first one whose size was not planned
-     * @param missing were planned and not made
-     * @param outside found no room in the arena
-     * @param alive numbers of the planned ones that outlive the prediction
+     * @param placed number of allocations that got their planned place
+     * @param refused number that got another place, because the planned one was still in use
+     * @param diverged number from the first one on whose size was not planned
+     * @param missing number that were planned and not made
+     * @param outside number that found no room in the arena
+     * @param alive indices of the planned allocations that outlive the prediction
      * @param escaped how many allocations in the arena outlive the prediction
-     * @param reachedBytes up to where they lay in the arena
-     * @param mostBytes how many bytes of the arena they had in use at once
+     * @param reachedBytes the end of the highest block in the arena
+     * @param mostBytes the most bytes of the arena that were in use at once
      */
     record Outcome(
             long placed,
@@ -100,12 +101,12 @@ interface AllocationWatch extends AutoCloseable {
             alive = ImmutableSet.copyOf(alive);
         }
 
-        /** Returns whether the prediction allocated in the way that was recorded. */
+        /** Returns whether the prediction allocated as recorded. */
         boolean asRecorded() {
             return diverged == 0 && missing == 0;
         }
 
-        /** Returns the number of allocations that got other places than they should. */
+        /** Returns the number of allocations that did not get their planned place. */
         long unplanned() {
             return refused + diverged + outside;
         }

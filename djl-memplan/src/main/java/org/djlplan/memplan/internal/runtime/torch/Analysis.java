@@ -17,10 +17,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Plans the allocations of predictions, one plan after another, in a thread that ends when it is
- * idle. Work that finds the thread too busy is dropped; it will be offered again.
+ * idle. If the thread is too busy, work is dropped; its owner offers it again later.
  *
- * <p>The thread waits for a second after work was offered, and after a plan for 49 times the plan's
- * duration, at most five seconds, because predictions need the processors, above all in a model's
+ * <p>The thread waits a second after work was offered. After each plan it waits 49 times as long as
+ * planning took, at most five seconds. Predictions need the processors, above all in a model's
  * first seconds, when planning would also cause work for Java's compilers. A caller of {@link
  * #await} and urgent work end the pauses.
  */
@@ -32,29 +32,31 @@ final class Analysis {
 
     /**
      * Pause after a plan, as a multiple of the time that it took: planning uses one part in 50 of
-     * the time, as quick plans may use of their predictions.
+     * the time, the same share that quick plans may add to predictions.
      */
     private static final int PAUSE = PlanningCost.MOST_COST - 1;
 
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
 
     /**
-     * Delay after work is submitted, because Java's compilers are busy with the first predictions
-     * then.
+     * Delay after work is offered, because Java's compilers are then busy with the first
+     * predictions.
      */
     private static final Duration DELAY = Duration.ofSeconds(1);
 
     private static final ThreadPoolExecutor THREAD = thread();
 
-    /** How much work is not done yet. */
+    /** Number of tasks that are not done yet. */
     private static final AtomicInteger pending = new AtomicInteger();
 
-    /** Work that was deferred, in that order. Guarded by itself. */
+    /** Deferred work, in the order in which it was deferred. Guarded by itself. */
     private static final Set<Deferred> DEFERRED = new LinkedHashSet<>();
 
     private static final Object PAUSES = new Object();
 
-    /** How many callers wait for the work, or how much of it is urgent. Guarded by PAUSES. */
+    /**
+     * Number of callers that wait for the work, plus the number of urgent tasks. Guarded by PAUSES.
+     */
     private static int awaited;
 
     /** When the pause after the last work ends. */
@@ -75,12 +77,12 @@ final class Analysis {
         return executor;
     }
 
-    /** Returns whether work will be done, a second from now at the earliest. */
+    /** Offers work, to begin after a second at the earliest. Returns whether it will be done. */
     static boolean offer(Runnable work) {
         return offer(work, DELAY);
     }
 
-    /** Returns whether work will be done, as soon as the work before it is done. */
+    /** Offers work, to begin as soon as earlier work is done. Returns whether it will be done. */
     static boolean offerAtOnce(Runnable work) {
         count(1);
         boolean offered =
@@ -122,7 +124,7 @@ final class Analysis {
         }
     }
 
-    /** Work that is not wanted yet. Equal to itself only. */
+    /** Work that is not needed yet. Equal to itself only. */
     static final class Deferred {
 
         private final Runnable work;
@@ -133,7 +135,7 @@ final class Analysis {
             this.isUrgent = isUrgent;
         }
 
-        /** Returns whether it will be done, or was. */
+        /** Offers the work. Returns whether it was or will be done. */
         boolean offer() {
             synchronized (DEFERRED) {
                 if (!DEFERRED.contains(this)) {
@@ -157,7 +159,7 @@ final class Analysis {
     /**
      * Keeps work until it is offered.
      *
-     * @param isUrgent whether it is then done as soon as the work before it
+     * @param isUrgent whether it then begins as soon as earlier work is done
      */
     static Deferred defer(Runnable work, boolean isUrgent) {
         Deferred deferred = new Deferred(work, isUrgent);
@@ -178,7 +180,7 @@ final class Analysis {
         }
     }
 
-    /** Waits until all work is done that was offered, at most for this long. */
+    /** Waits until all offered work is done, at most for this long. */
     static void await(Duration atMost) {
         CountDownLatch done = new CountDownLatch(1);
         if (pending.get() == 0) {
@@ -203,7 +205,10 @@ final class Analysis {
         }
     }
 
-    /** Short work does not end the pause after longer work. On the one thread. */
+    /**
+     * Sets the pause after work; short work does not end the pause after longer work. Runs on the
+     * only thread.
+     */
     private static void pauseAfter(long begin, long end) {
         long resume = end + Math.min(PAUSE * (end - begin), LONGEST_PAUSE.toNanos());
         if (resume - resumeNanos > 0) {
@@ -218,7 +223,8 @@ final class Analysis {
                 try {
                     TimeUnit.NANOSECONDS.timedWait(PAUSES, leftNanos);
                 } catch (InterruptedException e) {
-                    // Nobody interrupts this thread: the work is done at once then.
+                    // Our code never interrupts this thread; if other code does, the work is done
+                    // at once.
                     return;
                 }
                 leftNanos = endNanos - System.nanoTime();

@@ -1,9 +1,9 @@
 package org.djlplan.memplan.internal.runtime.torch;
 
 /**
- * Decides when predictions have diverged from their plan too often: when several in a row did, and
- * each time after twice as many. So a model with data-dependent allocations is seldom recorded
- * again. Not thread-safe.
+ * Decides when predictions have diverged from their plan too often: when several in a row did. Each
+ * time it takes twice as many, so a model with data-dependent allocations is seldom recorded again.
+ * Not thread-safe.
  */
 final class Divergences {
 
@@ -13,9 +13,9 @@ final class Divergences {
     private int most = FIRST_MOST;
 
     /**
-     * Notes a prediction, and returns whether its plan is to be given up.
+     * Notes a prediction, and returns whether its plan must be dropped.
      *
-     * @param asPlanned whether it did what the plan says
+     * @param asPlanned whether it allocated as planned
      */
     boolean areTooMany(boolean asPlanned) {
         inARow = asPlanned ? 0 : inARow + 1;

@@ -24,8 +24,8 @@ final class NativeWatch implements AllocationWatch {
     private boolean closed;
 
     /**
-     * @param outputs where what outlives predictions lies; empty if that is the engine's. Closed
-     *     with this
+     * @param outputs the arena for allocations that outlive predictions; empty if the engine
+     *     allocates these. Closed with this
      */
     NativeWatch(Optional<OutputArena.Use> outputs) {
         this.outputs = outputs;
@@ -121,14 +121,14 @@ final class NativeWatch implements AllocationWatch {
 
     private final class NativeRun implements Run {
 
-        /** Below the size from which the C library asks the system for memory of its own. */
+        /** Below the size from which the C library maps each block separately. */
         private static final long MOST_BYTES_LEFT = 64 << 10;
 
         private final Pointer run;
         private final int allocations;
 
         /**
-         * @param allocations how many are planned
+         * @param allocations number of planned allocations
          */
         NativeRun(Pointer run, int allocations) {
             this.run = run;

@@ -10,9 +10,9 @@ import org.djlplan.thirdparty.guava.base.Splitter;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
- * The operators that make the allocations of predictions, and the shapes of their results, as
- * reported to libtorch's profiler: for one prediction at a time, and only for reports, because it
- * slows down each operator.
+ * Reads which operators make the allocations of predictions, and the shapes of their results, as
+ * libtorch reports them to its profiler. It does so for one prediction at a time, and only for
+ * reports, because it slows down each operator.
  */
 public final class OperatorNames {
 
@@ -27,9 +27,10 @@ public final class OperatorNames {
      * An allocation.
      *
      * @param bytes the requested bytes, not aligned
-     * @param operator such as {@code aten::conv2d}: the one that the model calls, whatever others
-     *     it calls itself; empty where no operator ran
-     * @param shape of the array that fills it; empty where the operator returned none
+     * @param operator the operator that the model calls, such as {@code aten::conv2d}, even if it
+     *     calls others; empty if no operator ran
+     * @param shape the shape of the array in the allocation; empty if the operator returned no such
+     *     array
      */
     public record Named(long bytes, String operator, Optional<List<Integer>> shape) {
 
@@ -54,10 +55,10 @@ public final class OperatorNames {
     }
 
     /**
-     * Notes the operators of predictions from now on. The allocator must be attached.
+     * Records the operators of predictions from now on. The allocator must be attached.
      *
      * @param version of the engine's native library
-     * @return why they are not noted; empty if they are
+     * @return why they are not recorded; empty if they are
      */
     public static Optional<String> begin(String version) {
         if (!TorchAllocator.TESTED.contains(version)) {
@@ -71,12 +72,12 @@ public final class OperatorNames {
                 : Optional.of(Native.toString(message));
     }
 
-    /** Notes no more. */
+    /** Stops recording. */
     public static void end() {
         TorchNative.djlplan_torch_names_end();
     }
 
-    /** Returns the allocations that were noted, in their order. */
+    /** Returns the recorded allocations, in their order. */
     public static List<Named> noted() {
         long bytes = TorchNative.djlplan_torch_names(new byte[0], 0);
         checkState(bytes >= 0 && bytes <= Integer.MAX_VALUE, "no memory for names");

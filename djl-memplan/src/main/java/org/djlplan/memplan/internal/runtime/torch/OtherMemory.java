@@ -9,25 +9,29 @@ import org.djlplan.memplan.internal.runtime.ProcessMemory.NativeHeap;
 /**
  * Measures a model's memory beside its weights and its arena: pages of the engine's libraries that
  * its kernels use, small weights, and data that kernels keep. It measures after each of the first
- * predictions, then less and less often, because memory may grow late. It includes allocations of
- * other threads of the process, which cannot be separated; so it may make a window smaller, but
- * never causes a model to be refused. One thread at a time measures; all may read {@link #bytes}.
+ * predictions, then less and less often, because memory may grow late. The result includes
+ * allocations of other threads of the process, which cannot be separated. So it may make the window
+ * over the weights smaller, but never causes a model to be rejected. One thread at a time measures;
+ * all may read {@link #bytes}.
  */
 final class OtherMemory {
 
     /** The minimum for any model. */
     static final long LEAST_BYTES = 24_000_000;
 
-    /** Other models, and whatever else the application does, grow meanwhile. */
+    /**
+     * The maximum for any model, because other models and the rest of the application may grow
+     * meanwhile.
+     */
     static final long MOST_BYTES = 64_000_000;
 
     /** Growth that may happen between two samples. */
     static final long GROWTH_BYTES = 6_000_000;
 
-    /** Weights are planned anew when this changes: not for a few pages. */
+    /** Smaller changes do not cause a new plan of the weights. */
     private static final long STEP_BYTES = 1_000_000;
 
-    /** Predictions after which little of it changes. */
+    /** Number of predictions after which this memory changes little. */
     static final int SETTLING = 4;
 
     private static final int MOST_BETWEEN_LOOKS = 64;
@@ -43,8 +47,8 @@ final class OtherMemory {
     /**
      * The memory of the process before a model was loaded.
      *
-     * @param ownBytes as {@link #ownBytes} has them
-     * @param libraryBytes as {@link #libraryBytes} has them
+     * @param ownBytes the result of {@link #ownBytes()}
+     * @param libraryBytes the result of {@link #libraryBytes()}
      */
     record Before(long ownBytes, long libraryBytes) {
 
@@ -65,9 +69,9 @@ final class OtherMemory {
     }
 
     /**
-     * Returns what this process has allocated, in bytes: what the C library has, also what it keeps
-     * for later, for kernels ask for that again; and what the JVM keeps for classes and code.
-     * Neither the JVM's heap nor arenas nor files.
+     * Returns the bytes that this process has allocated from the C library, including freed memory
+     * that it keeps for later, because kernels will allocate that again; plus the JVM's memory for
+     * classes and code. Excludes the JVM's heap, arenas and files.
      */
     private static long ownBytes() {
         return ProcessMemory.nativeHeap().map(NativeHeap::takenBytes).orElse(0L)
@@ -89,13 +93,13 @@ final class OtherMemory {
         return predictions >= SETTLING;
     }
 
-    /** Counts a prediction, and looks if it is time to. */
+    /** Counts a prediction, and measures if it is time to. */
     void predicted() {
         predictions++;
         if (predictions >= next) {
             next = predictions + (settled() ? Math.min(predictions, MOST_BETWEEN_LOOKS) : 1);
             if (predictions <= SETTLING) {
-                // Kernels of later predictions are the same ones.
+                // Later predictions use the same kernels.
                 libraryBytes = Math.max(0, libraries.getAsLong() - before.libraryBytes());
             }
             long seen = own.getAsLong() - before.ownBytes() + libraryBytes + GROWTH_BYTES;

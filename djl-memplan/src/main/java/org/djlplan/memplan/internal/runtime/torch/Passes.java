@@ -10,14 +10,14 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Lets forward passes through libtorch end before the JVM does. The C library's {@code exit()}
- * destroys data that libtorch's kernels use, even if a thread runs them, so the process would crash
- * with SIGSEGV. So a shutdown hook waits until no pass runs. It rejects no pass that begins
- * meanwhile, because a service may still answer requests. If a pass still runs at the time limit,
- * the hook makes the native library end the process without destructors.
+ * destroys data that libtorch's kernels use, so a process in which a pass still runs would crash
+ * with SIGSEGV. Therefore a shutdown hook waits until no pass runs. Passes may still begin
+ * meanwhile, because a service may still answer requests. If a pass runs at the time limit, the
+ * hook makes the native library end the process without destructors.
  */
 final class Passes {
 
-    /** How long the hook waits at most: a pass that itself ends the JVM never ends. */
+    /** The longest wait of the hook. A pass that itself ends the JVM never ends. */
     static final Duration LONGEST_WAIT = Duration.ofSeconds(5);
 
     private static final Logger logger = LoggerFactory.getLogger(Passes.class);
@@ -62,8 +62,8 @@ final class Passes {
     }
 
     /**
-     * Binds the native library, and has the end of the JVM wait for passes, for as long as the
-     * result is open.
+     * Binds the native library, and makes the JVM's exit wait for passes as long as the result is
+     * open.
      */
     static Model open() {
         NativeLoader.Use use = bind();
@@ -83,7 +83,7 @@ final class Passes {
         models++;
     }
 
-    /** Removes a hook that is not needed, because it keeps our class loader. */
+    /** Removes the hook after the last model, because the hook retains our class loader. */
     private static synchronized void closed(Model model) {
         models -= model.closed ? 0 : 1;
         model.closed = true;
@@ -118,7 +118,8 @@ final class Passes {
                     && System.nanoTime() - since < LONGEST_WAIT.toNanos()) {
                 Thread.sleep(BETWEEN_LOOKS.toMillis());
             }
-            // Last, so that it runs before the destructors of all that passes have created.
+            // Registered last, so that it runs before the destructors of all objects that passes
+            // have created.
             int unused = TorchNative.djlplan_torch_guard_exit();
             use.close();
         } catch (UnsupportedPlatformException e) {

@@ -4,9 +4,10 @@ import java.util.Arrays;
 import java.util.function.LongSupplier;
 
 /**
- * Estimates whether planning before a prediction pays: if it takes at most one part in {@link
+ * Estimates whether planning before a prediction pays, that is, takes at most one part in {@link
  * #MOST_COST} of the prediction's time. Both times are estimates: planning is timed in the
- * background, and for predictions the shortest time per allocated byte is used. Thread-safe.
+ * background, and a prediction's time is computed from the shortest time per allocated byte.
+ * Thread-safe.
  */
 final class PlanningCost {
 
@@ -47,8 +48,8 @@ final class PlanningCost {
     }
 
     /**
-     * Returns whether the caller is to time planning: by {@link #time}, or, if it cannot, by {@link
-     * #abandonTiming}.
+     * Returns whether the caller must time planning. It must then call {@link #time}, or {@link
+     * #abandonTiming} if it cannot.
      */
     synchronized boolean beginTiming() {
         if (timing || planningNanos != UNKNOWN) {
@@ -64,7 +65,7 @@ final class PlanningCost {
     }
 
     /**
-     * Times planning, and keeps the median. Takes tens of milliseconds.
+     * Times planning repeatedly, and keeps the median. Takes tens of milliseconds.
      *
      * @param planning makes a plan and drops it
      */
@@ -121,8 +122,8 @@ final class PlanningCost {
     }
 
     /**
-     * Returns whether planning did not pay for inputs with as many elements, or more: sizes grow
-     * with the inputs, so that nothing need be computed for smaller ones.
+     * Returns whether planning did not pay for inputs with at least as many elements. Allocations
+     * grow with the inputs, so it does not pay for smaller ones either.
      */
     synchronized boolean isTooSmall(long elements) {
         if (elements > tooFewElements) {

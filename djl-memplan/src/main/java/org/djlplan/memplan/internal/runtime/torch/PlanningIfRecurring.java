@@ -3,13 +3,13 @@ package org.djlplan.memplan.internal.runtime.torch;
 import java.util.Optional;
 
 /**
- * Offers the planning of one kind of inputs when such inputs recur: soon, or often. If the shapes
- * of inputs keep changing, most plans would never be used, and making them would take processor
- * time in a model's first seconds, also for Java's compilers.
+ * Offers the planning of one kind of inputs when such inputs recur soon or often. If input shapes
+ * keep changing, most plans would never be used, and making them would take processor time in a
+ * model's first seconds, also for Java's compilers.
  */
 final class PlanningIfRecurring implements AllocationSequence.Background {
 
-    /** Inputs come again soon if at most so many predictions lie between. */
+    /** Inputs recur soon if at most this many predictions lie between. */
     private static final int SOON = 16;
 
     private final boolean isUrgent;

@@ -9,13 +9,15 @@ import java.util.function.Supplier;
  */
 final class PlansOnDemand implements Supplier<AllocationPlans> {
 
-    /** Empty once it was asked: it knows the block, whose class loader may have to go. */
+    /**
+     * Empty after its first use, because it references the block, and so the block's class loader.
+     */
     private Optional<Supplier<AllocationPlans>> source;
 
     private volatile Optional<AllocationPlans> made = Optional.empty();
 
     /**
-     * @param source asked once, by the thread that needs plans first, while others wait
+     * @param source called once, by the thread that needs plans first, while others wait
      */
     PlansOnDemand(Supplier<AllocationPlans> source) {
         this.source = Optional.of(source);

@@ -17,7 +17,8 @@ record PredictionKind(ImmutableList<ArrayType> inputs, int threads) {
         return new PredictionKind(ImmutableList.copyOf(inputs), TorchSettings.current().threads());
     }
 
-    // Linking a record's own at run time makes the first predictions slower.
+    // A record's generated methods are linked at run time, which makes the first predictions
+    // slower.
     @Override
     public boolean equals(Object object) {
         return object instanceof PredictionKind other

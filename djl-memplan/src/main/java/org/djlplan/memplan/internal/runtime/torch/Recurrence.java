@@ -7,16 +7,16 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Selects the kinds of inputs that are worth a plan: the first few, because most models have no
- * more, and those that recur often. For others a plan saves little, and making it takes time.
+ * more, and kinds that recur often. For other kinds a plan saves little, and making it takes time.
  *
- * @param <K> kinds, equal when they are the same
+ * @param <K> the type of kinds, compared by {@code equals}
  */
 final class Recurrence<K> {
 
     static final int FIRST = 8;
     static final int OFTEN = 64;
 
-    /** One prediction in so many, at least. */
+    /** A kind recurs often if at least one prediction in this many is of the kind. */
     private static final int SHARE = 32;
 
     private static final int MOST_COUNTED = 1024;
@@ -24,7 +24,7 @@ final class Recurrence<K> {
     /** How many predictions in a row have no plan before most are passed over. */
     private static final int MANY = 256;
 
-    /** One in so many is looked at even then. */
+    /** Even then the kind of one prediction in this many is determined. */
     private static final int LOOKED_AT = 4;
 
     private final AtomicInteger kinds = new AtomicInteger();
@@ -36,8 +36,8 @@ final class Recurrence<K> {
     private final Map<K, Integer> counts = new LinkedHashMap<>(16, 0.75f, true);
 
     /**
-     * Returns whether the next prediction's kind need not be asked for, because for long no kind
-     * had a plan or was worth one, as when text is generated.
+     * Returns whether the next prediction's kind need not be determined, because for long no kind
+     * had a plan or was worth one, for example while text is generated.
      */
     boolean isPassedOver() {
         return withoutPlan.get() >= MANY && passedOver.incrementAndGet() % LOOKED_AT != 0;

@@ -17,13 +17,13 @@ import org.djlplan.memplan.internal.source.trace.AllocationTrace;
 import org.djlplan.thirdparty.guava.primitives.ImmutableLongArray;
 
 /**
- * Predictions of one model with inputs of shapes without a plan of their own: planned if recordings
- * of other shapes predict their allocations, otherwise recorded if that would help to predict
- * others.
+ * Serves predictions of one model whose input shapes have no plan of their own. They are planned if
+ * recordings of other shapes predict their allocations, otherwise recorded if that would help to
+ * predict other shapes.
  *
  * <p>A plan is made before the prediction, on its thread, if that costs little ({@link
- * PlanningCost}). A planned prediction has its own arena; overlapping predictions share one online,
- * which takes less memory than one arena each.
+ * PlanningCost}). A planned prediction has its own arena. Overlapping predictions instead run
+ * online in a shared arena, which takes less memory than one arena each.
  */
 final class ShapePlans implements AutoCloseable {
 
@@ -31,7 +31,10 @@ final class ShapePlans implements AutoCloseable {
     private static final int MOST_PLANS = 64;
     private static final int FIRST_PATIENCE = 3;
 
-    /** So many shapes in a row are known before only one in {@link #ONE_OF} is asked for. */
+    /**
+     * After the formulas predicted this many shapes in a row, only one shape in {@link #ONE_OF} is
+     * checked for whether its recording would help.
+     */
     private static final int MANY_TOLD = 32;
 
     private static final int ONE_OF = 16;
@@ -65,8 +68,9 @@ final class ShapePlans implements AutoCloseable {
     }
 
     /**
-     * Begins a prediction on this thread by what is known of other shapes: placed, or online to see
-     * how long it takes; empty if nothing is known for sure, or a plan does not pay.
+     * Begins a prediction on this thread if other shapes predict its allocations: with planned
+     * places, or online to time it. Empty if its allocations are not certain, or a plan does not
+     * pay.
      *
      * @param wait how long to wait for an arena if it is online
      */
@@ -87,8 +91,8 @@ final class ShapePlans implements AutoCloseable {
     }
 
     /**
-     * Returns how many bytes a prediction's tensors are expected to take at once: its arena and
-     * what outlives it.
+     * Returns how many bytes a prediction's tensors are expected to take at once: its arena, and
+     * allocations that outlive it.
      */
     OptionalLong bytes(List<ArrayType> inputs, int threads) {
         AllocationPlans.OfShapes shapes = plans.get().ofShapes(inputs, threads);
@@ -146,12 +150,12 @@ final class ShapePlans implements AutoCloseable {
     }
 
     /**
-     * Inputs of the same types and ranks that are 1 in the same dimensions, mostly with one
-     * structure.
+     * Inputs of the same types and ranks whose dimensions are 1 in the same positions. Their
+     * predictions mostly have one structure.
      */
     private final class OfTypes {
 
-        /** Inputs of these types. */
+        /** One example of such inputs. */
         private final List<ArrayType> example;
 
         private final int threads;
@@ -244,8 +248,8 @@ final class ShapePlans implements AutoCloseable {
         }
 
         /**
-         * Returns whether it is known how long planning and predicting take; else times planning in
-         * the background.
+         * Returns whether it is known how long planning and predicting take; otherwise times
+         * planning in the background.
          */
         private boolean isTimed(Guess guess) {
             if (cost.isKnown()) {
@@ -327,7 +331,7 @@ final class ShapePlans implements AutoCloseable {
             }
         }
 
-        /** Leaves allocations to the engine that turned out to outlive predictions. */
+        /** Leaves allocations that outlive predictions to the engine. */
         private void leave(ImmutableLongArray shape, AllocationTrace trace, Set<Integer> alive) {
             shapes.learn(shape, trace.withEscaped(alive));
             dropAll();
@@ -418,7 +422,7 @@ final class ShapePlans implements AutoCloseable {
                 }
             }
 
-            /** In the background. */
+            /** Adds the recording to the formulas, in the background. */
             private void learn(AllocationTrace noted) {
                 shapes.learn(shape, noted);
                 synchronized (OfTypes.this) {

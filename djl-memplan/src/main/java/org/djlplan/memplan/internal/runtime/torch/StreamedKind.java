@@ -7,10 +7,9 @@ import org.djlplan.memplan.internal.budget.ResidentWeights;
 import org.djlplan.memplan.internal.budget.WeightTrace;
 
 /**
- * Predictions of one kind with a model whose weights are streamed: the pieces of the weights that
- * each of their steps uses, and the plan of a window over these. Guarded by the model's turn,
- * except for what reports read: {@link #plan()}, {@link #windowBytes()} and {@link
- * #leastWindowBytes()}.
+ * The predictions of one kind of a model whose weights are streamed: which pieces of the weights
+ * each step uses, and the plan of a window over these pieces. Guarded by the model's turn, except
+ * for {@link #plan()}, {@link #windowBytes()} and {@link #leastWindowBytes()}, which reports read.
  */
 final class StreamedKind {
 
@@ -23,7 +22,7 @@ final class StreamedKind {
     private int predictions;
     private boolean unwatchable;
 
-    /** It was held in the budget once it was known what that takes. */
+    /** Whether the budget held it when its memory was known. */
     private boolean accepted;
 
     StreamedKind(PredictionKind kind) {
@@ -35,7 +34,7 @@ final class StreamedKind {
         return kind;
     }
 
-    /** Returns whether it is known which weights are used when. */
+    /** Returns whether it is known when each weight is used. */
     boolean isKnown() {
         return planner.isPresent();
     }
@@ -62,7 +61,7 @@ final class StreamedKind {
         schedule = Optional.empty();
     }
 
-    /** Plans for a window, or for the least that will do if that is more. */
+    /** Plans for a window, or for the smallest possible one if that is larger. */
     void plan(long windowBytes) {
         if (planner.isEmpty()) {
             return;
@@ -86,7 +85,7 @@ final class StreamedKind {
         return schedule.isEmpty() && !unwatchable;
     }
 
-    /** Says whether the system reports which weights a prediction used. */
+    /** Sets whether the system reports which weights a prediction used. */
     void setWatchable(boolean watchable) {
         unwatchable = !watchable;
     }
@@ -99,7 +98,7 @@ final class StreamedKind {
     /**
      * Notes a prediction that was not recorded; after several that diverged the plan is dropped.
      *
-     * @param asPlanned whether it allocated as its schedule says
+     * @param asPlanned whether it allocated as scheduled
      */
     void compare(boolean asPlanned) {
         if (divergences.areTooMany(schedule.isEmpty() || asPlanned)) {
@@ -107,12 +106,12 @@ final class StreamedKind {
         }
     }
 
-    /** Notes that the budget holds it. */
+    /** Notes that the budget holds it, now that its memory is known. */
     void noteHeld() {
         accepted |= predictions >= OtherMemory.SETTLING;
     }
 
-    /** Returns whether the budget held it once it was known what that takes. */
+    /** Returns whether the budget held it when its memory was known. */
     boolean isAccepted() {
         return accepted;
     }

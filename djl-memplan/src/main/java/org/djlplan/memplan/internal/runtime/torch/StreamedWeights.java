@@ -27,12 +27,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The weights of one model with a byte budget. A first prediction with inputs of certain types
- * shows which pieces of the weights it uses at which time; for later ones these are loaded in time,
- * and little more. One prediction of the model runs at a time; others wait.
+ * The weights of one model with a byte budget. The first prediction with inputs of certain types
+ * and shapes shows when it uses each piece of the weights. For later ones the pieces are loaded
+ * just before their use, and few others are in memory. One prediction of the model runs at a time;
+ * others wait.
  *
- * <p>The weights that a prediction needs next are derived from its allocations. A prediction that
- * allocates differently reads weights on access, and is recorded again after a few times.
+ * <p>The allocations of a prediction show which weights it needs next. A prediction that allocates
+ * differently reads weights on access; after a few such predictions, the next one is recorded
+ * again.
  */
 public final class StreamedWeights implements AutoCloseable {
 
@@ -54,15 +56,15 @@ public final class StreamedWeights implements AutoCloseable {
 
     /**
      * @param model its name, for people
-     * @param budget what the model may take above the idle runtime
-     * @param options how weights are read; whether a prediction fails that cannot be held inside
-     *     the budget
-     * @param file its weights, loaded; closed with this
+     * @param budget the memory that the model may take above the idle runtime
+     * @param options how weights are read, and whether a prediction that exceeds the budget fails
+     * @param file the loaded weights; closed with this
      * @param slicedOperators how many of its layers run in slices
-     * @param names of the weights, with the bytes of each; asked for when a budget is too small
+     * @param names the weights' names, with the bytes of each; called only when a budget is too
+     *     small
      * @throws IOException if the weights cannot be written to disk
-     * @throws IllegalStateException caused by a {@link BudgetTooSmallException}, if no prediction
-     *     could be held inside the budget, and all must be
+     * @throws IllegalStateException caused by a {@link BudgetTooSmallException}, if every
+     *     prediction would exceed the budget, and none may
      */
     public StreamedWeights(
             String model,
@@ -91,7 +93,7 @@ public final class StreamedWeights implements AutoCloseable {
         }
     }
 
-    /** Says where it is kept what predictions use when. */
+    /** Sets where recordings of the use of weights are stored. */
     public void keep(Store<WeightTrace> store, StoreKey key) {
         kinds.keep(store, key);
     }
@@ -122,9 +124,9 @@ public final class StreamedWeights implements AutoCloseable {
     /**
      * Waits for this model's turn and begins a prediction on this thread.
      *
-     * @param arenaBytes what it needs for activations, as far as that is known
-     * @throws IllegalStateException caused by a {@link BudgetTooSmallException}, if it is known
-     *     that the budget cannot be held, and it must be
+     * @param arenaBytes the bytes that it needs for activations, so far as known
+     * @throws IllegalStateException caused by a {@link BudgetTooSmallException}, if the prediction
+     *     is known to exceed the budget, and must not
      */
     Turn begin(PredictionKind prediction, long arenaBytes) {
         if (turn.isHeldByCurrentThread()) {
@@ -156,7 +158,7 @@ public final class StreamedWeights implements AutoCloseable {
     }
 
     /**
-     * Waits for this model's turn and begins a pass on this thread that is like no other: weights
+     * Waits for this model's turn and begins a pass on this thread that will not recur; weights
      * leave memory at each allocation.
      */
     Turn beginOneOff() {
@@ -239,7 +241,7 @@ public final class StreamedWeights implements AutoCloseable {
                 kind.leastWindowBytes() / MEGA);
     }
 
-    /** Returns how the model keeps inside its budget. */
+    /** Returns the report on the budget. */
     public BudgetReport report(long arenaBytes) {
         Optional<ResidencyPlan> plan = last.flatMap(StreamedKind::plan);
         long windowBytes = plan.map(ResidencyPlan::windowBytes).orElse(0L);
@@ -277,15 +279,15 @@ public final class StreamedWeights implements AutoCloseable {
     }
 
     /**
-     * Gives the model another budget, from the next prediction on.
+     * Replaces the model's budget, from the next prediction on.
      *
-     * @throws BudgetTooSmallException if it cannot be held, whatever else this process does, and it
-     *     must be
+     * @throws BudgetTooSmallException if predictions would exceed it whatever else this process
+     *     does, and must not
      */
     void setBudget(BudgetResolver resolver, long arenaBytes) throws BudgetTooSmallException {
         checkState(!closed, "%s is closed", model);
         if (budget.replace(resolver, leastWindowBytes(), arenaBytes, heldBytes())) {
-            // A model that nobody asks for a while holds nothing of what it had.
+            // Drops the pieces in memory, because the model may be idle for long.
             beginOneOff().end();
         }
     }
@@ -296,7 +298,8 @@ public final class StreamedWeights implements AutoCloseable {
     }
 
     /**
-     * Waits for the prediction that has its turn; those that wait for theirs run without pieces.
+     * Waits for the prediction that has its turn. Predictions that still wait for theirs run
+     * without loaded pieces.
      */
     @Override
     public void close() {

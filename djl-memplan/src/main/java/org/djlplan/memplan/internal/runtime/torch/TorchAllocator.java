@@ -13,7 +13,7 @@ public final class TorchAllocator {
 
     private static final Logger logger = LoggerFactory.getLogger(TorchAllocator.class);
 
-    /** The versions that we test with. */
+    /** The versions of libtorch that our tests use. */
     static final ImmutableSet<String> TESTED = ImmutableSet.of("2.1.1", "2.7.1");
 
     private static final int MESSAGE_BYTES = 256;
@@ -23,11 +23,11 @@ public final class TorchAllocator {
     private TorchAllocator() {}
 
     /**
-     * Takes the allocator over; the engine must be initialised. Nothing changes for anybody outside
-     * a prediction of ours.
+     * Intercepts the allocator; the engine must be initialised. Nothing changes for allocations
+     * outside our predictions.
      *
-     * @param version of the engine's native library; empty if nobody knows it yet
-     * @return why it cannot be done; empty when it is done, also by an earlier call
+     * @param version of the engine's native library; empty if it is not known yet
+     * @return why that is impossible; empty if it is done, also by an earlier call
      */
     public static synchronized Optional<String> attach(String version) {
         if (attached) {

@@ -8,9 +8,9 @@ import org.djlplan.memplan.internal.runtime.Arena;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
 
 /**
- * The arenas of one model's predictions: the pool that they are leased from, how many may be leased
- * at once, and the watch of allocations in them. Begins online predictions, which have no plan:
- * each of their allocations gets the lowest free place, in an arena that grows as necessary.
+ * The arenas of one model's predictions: the pool that they are leased from, the number that may be
+ * leased at once, and the watch of allocations in them. Begins online predictions, which have no
+ * plan: each of their allocations gets the lowest free place, in an arena that grows as necessary.
  */
 final class TorchArenas implements AutoCloseable {
 
@@ -23,7 +23,7 @@ final class TorchArenas implements AutoCloseable {
     /**
      * @param watch closed with this
      * @param most how many arenas of the pool may be in use at once
-     * @param guard receives errors of endings, because they do not concern a prediction's caller
+     * @param guard receives errors of endings, so that they do not reach a prediction's caller
      */
     TorchArenas(AllocationWatch watch, ArenaPool pool, int most, TorchPrediction.Guard guard) {
         this.watch = watch;
@@ -44,7 +44,7 @@ final class TorchArenas implements AutoCloseable {
          */
         AllocationWatch.Outcome end(AllocationWatch.Run run, boolean failed);
 
-        /** Does what has to be done when others may have the arena. */
+        /** Runs after the arena was returned. */
         default void closed() {}
     }
 
@@ -53,7 +53,7 @@ final class TorchArenas implements AutoCloseable {
      * for it, or a run is current.
      *
      * @param wait how long to wait for an arena
-     * @param tally counts what becomes of it
+     * @param tally counts its result
      */
     Optional<TorchPrediction> begin(Duration wait, AllocationSequence.Tally tally) {
         return begin(wait, false, (run, failed) -> tally.finish(run));
@@ -64,7 +64,7 @@ final class TorchArenas implements AutoCloseable {
      * current.
      *
      * @param wait how long to wait for an arena
-     * @param recorded whether its allocations are recorded, to be planned
+     * @param recorded whether its allocations are recorded for planning
      */
     Optional<TorchPrediction> begin(Duration wait, boolean recorded, Ending ending) {
         Optional<ArenaPool.Lease> lease = need.tryLease(most, wait);
@@ -91,8 +91,8 @@ final class TorchArenas implements AutoCloseable {
     }
 
     /**
-     * Returns the prediction of a run that has begun in a leased arena; where that fails, the run
-     * is finished and the lease closed.
+     * Returns the prediction of a run that has begun in a leased arena; if that fails, the run is
+     * finished and the lease closed.
      */
     TorchPrediction guarded(
             AllocationWatch.Run run, ArenaPool.Lease lease, TorchPrediction.Ending ending) {
@@ -105,9 +105,9 @@ final class TorchArenas implements AutoCloseable {
     }
 
     /**
-     * Begins a pass on this thread whose allocations are not those of predictions. What it frees is
-     * returned to the system at once, because later predictions do not need it. Empty as for {@link
-     * #begin(Duration, AllocationSequence.Tally)}.
+     * Begins a pass on this thread that allocates differently from predictions. Memory that it
+     * frees is returned to the system at once, because later predictions do not need it. Empty as
+     * for {@link #begin(Duration, AllocationSequence.Tally)}.
      */
     Optional<TorchPrediction> beginOneOff() {
         pool.freeIdle();
@@ -127,15 +127,15 @@ final class TorchArenas implements AutoCloseable {
                 });
     }
 
-    /** Returns whether a prediction would have an arena to itself, as those before it had. */
+    /** Returns whether a prediction would have an arena to itself, as recent ones had. */
     boolean isAlone() {
         return need.isAlone();
     }
 
     /**
-     * Begins a prediction on this thread that has an arena to itself; empty if it would have none.
+     * Begins a prediction on this thread in an arena of its own; empty if there is none.
      *
-     * @param bytes of the arena
+     * @param bytes size of the arena
      * @param replay begins the run
      */
     Optional<TorchPrediction> beginAlone(
@@ -144,12 +144,12 @@ final class TorchArenas implements AutoCloseable {
                 .flatMap(lease -> begin(lease, replay.apply(lease.arena()), true, ending));
     }
 
-    /** Takes a plan over, as {@link AllocationWatch#take(AllocationPlans.Placement)} does. */
+    /** Takes over a plan, as {@link AllocationWatch#take(AllocationPlans.Placement)} does. */
     AllocationWatch.Placing take(AllocationPlans.Placement placement) {
         return watch.take(placement);
     }
 
-    /** Takes a plan over, as {@link AllocationWatch#take(QuickPlan)} does. */
+    /** Takes over a plan, as {@link AllocationWatch#take(QuickPlan)} does. */
     AllocationWatch.Placing take(QuickPlan plan) {
         return watch.take(plan);
     }
@@ -166,7 +166,7 @@ final class TorchArenas implements AutoCloseable {
         return planned.tryLease(most, wait);
     }
 
-    /** Returns memory of idle arenas to the system that no plan needs. */
+    /** Returns memory of idle arenas that no plan needs to the system. */
     void trimIdle() {
         pool.trimIdle();
     }
@@ -192,7 +192,7 @@ final class TorchArenas implements AutoCloseable {
     }
 
     /**
-     * @param needsPlaces whether those to come have plans, whose places shall be free
+     * @param needsPlaces whether later predictions have plans, whose places must be free
      */
     private static void close(
             ArenaPool.Lease lease, Optional<AllocationWatch.Outcome> outcome, boolean needsPlaces) {
@@ -203,12 +203,12 @@ final class TorchArenas implements AutoCloseable {
         }
     }
 
-    /** Lets no online prediction begin from now on. */
+    /** Stops online predictions from beginning. */
     void stopOnline() {
         need.close();
     }
 
-    /** Ends, and closes the watch; running predictions keep what they use. */
+    /** Stops online predictions and closes the watch; running predictions keep their arenas. */
     @Override
     public void close() {
         stopOnline();

@@ -51,7 +51,7 @@ public final class TorchMemory implements AutoCloseable {
     /**
      * @param model its name, for warnings
      * @param workers how many passes run at once, which limits its arenas
-     * @param plans plans the model; asked for at the first prediction, when the model is loaded
+     * @param plans plans the model; called at the first prediction, when the model is loaded
      * @param weights the weights of a model with a budget; closed with this object
      */
     public TorchMemory(
@@ -114,12 +114,12 @@ public final class TorchMemory implements AutoCloseable {
     }
 
     /**
-     * Begins a prediction on this thread with inputs of these types. Whatever goes wrong here or
-     * when it ends, such as a lack of memory for the arena, leaves the model's allocations to the
-     * engine from then on, with one warning.
+     * Begins a prediction on this thread with inputs of these types. If anything fails here or when
+     * the prediction ends, such as memory for the arena, the engine makes the model's allocations
+     * from then on, with one warning.
      *
-     * @param inputs not asked for where predictions seldom have the same types
-     * @param mayWait whether it may wait for an arena that another prediction gives back
+     * @param inputs not called if predictions seldom have the same types
+     * @param mayWait whether it may wait for an arena that another prediction returns
      */
     public TorchPrediction begin(Supplier<ImmutableList<ArrayType>> inputs, boolean mayWait) {
         if (weights.isEmpty()) {
@@ -198,8 +198,8 @@ public final class TorchMemory implements AutoCloseable {
     }
 
     /**
-     * Returns the kind of a prediction; empty if its inputs have no types, because one is closed,
-     * for example. That concerns this prediction only, and the engine says what is wrong.
+     * Returns the kind of a prediction; empty if its inputs have no types, for example because one
+     * is closed. This affects only this prediction, and the engine reports the error.
      */
     private Optional<PredictionKind> kind(Supplier<ImmutableList<ArrayType>> inputs) {
         try {
@@ -229,8 +229,8 @@ public final class TorchMemory implements AutoCloseable {
     }
 
     /**
-     * Begins a pass on this thread whose allocations are not those of predictions. What it frees is
-     * the system's again at once, as nobody will need it like that.
+     * Begins a pass on this thread that allocates differently from predictions. Memory that it
+     * frees is returned to the system at once, because later predictions do not need it.
      */
     public TorchPrediction beginOneOff() {
         return inTurn(weights.map(StreamedWeights::beginOneOff), this::allocateOneOff);
@@ -291,7 +291,7 @@ public final class TorchMemory implements AutoCloseable {
         Analysis.await(LONGEST_ANALYSIS);
     }
 
-    /** Counts a prediction that nothing was planned for. */
+    /** Counts a prediction that was not planned. */
     public void countUnplanned() {
         tally.predictions.incrementAndGet();
         tally.unplannedPredictions.incrementAndGet();
@@ -320,7 +320,7 @@ public final class TorchMemory implements AutoCloseable {
         }
     }
 
-    /** Keeps when the arrays of an imperative block are closed. */
+    /** Sets when the arrays of an imperative block are closed. */
     public void keepLiveness(List<ArrayType> inputs, LivenessTrace trace) {
         if (closed || stopped.isPresent()) {
             return;
@@ -343,9 +343,9 @@ public final class TorchMemory implements AutoCloseable {
     }
 
     /**
-     * Gives a model that has a budget another one.
+     * Replaces the budget of a model that has one.
      *
-     * @throws BudgetTooSmallException if it is known that it cannot be held
+     * @throws BudgetTooSmallException if predictions are known to exceed it
      */
     public void setBudget(BudgetResolver budget) throws BudgetTooSmallException {
         weights.orElseThrow().setBudget(budget, arenaBytes());

@@ -38,7 +38,7 @@ public final class TorchPrediction {
 
         Ending guarded(Ending ending);
 
-        /** Returns one that hands it on; a prediction may end after its model. */
+        /** Returns a guard that passes errors on; a prediction may end after its model. */
         static Guard handing(Consumer<Throwable> trouble) {
             return ending -> {
                 NativeLoader.Use use = NativeLoader.hold();
@@ -63,7 +63,7 @@ public final class TorchPrediction {
         atEnd = (unused, failed) -> {};
     }
 
-    /** Returns the prediction of a run; where that fails, without memory, the run is finished. */
+    /** Returns the prediction of a run; if that fails for lack of memory, the run is finished. */
     static TorchPrediction of(AllocationWatch.Run run, Supplier<Ending> atEnd) {
         try {
             return new TorchPrediction(run, atEnd.get());
@@ -79,7 +79,7 @@ public final class TorchPrediction {
         return new TorchPrediction();
     }
 
-    /** Counts the pass until the pause. The native library counts those with a run itself. */
+    /** Counts the pass until the pause. The native library itself counts passes that have a run. */
     TorchPrediction counted() {
         if (run.isEmpty()) {
             pass = Optional.of(Passes.begin());
@@ -88,8 +88,8 @@ public final class TorchPrediction {
     }
 
     /**
-     * Ends the allocations, and with them the prediction if nothing is left of it; on the thread on
-     * which the prediction began. Idempotent.
+     * Ends the allocations, and also the prediction if none of its blocks is in use. To be called
+     * on the thread on which the prediction began. Idempotent.
      */
     public synchronized void pause() {
         if (!paused) {
@@ -105,12 +105,12 @@ public final class TorchPrediction {
         }
     }
 
-    /** Has the model's turn end with the allocations. */
+    /** Makes the model's turn end with the allocations. */
     void atPause(StreamedWeights.Turn held) {
         turn = Optional.of(held);
     }
 
-    /** Says that the forward pass ended early: its allocations are not all there are. */
+    /** Notes that the forward pass ended early, so that its allocations are incomplete. */
     public synchronized void fail() {
         failed = true;
     }

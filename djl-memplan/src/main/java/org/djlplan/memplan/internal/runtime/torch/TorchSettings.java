@@ -23,14 +23,14 @@ public record TorchSettings(long packed) {
     }
 
     /**
-     * Returns whether gradients are recorded, which keeps every intermediate alive that they need.
-     * DJL's engine switches that off on the thread that initialises it, and on no other.
+     * Returns whether gradients are recorded, which keeps alive every intermediate that they need.
+     * DJL's engine turns this off only on the thread that initialises it.
      */
     public boolean recordsGradients() {
         return packed >= 0 && (packed & GRAD) != 0;
     }
 
-    /** Returns these, but that no gradients are recorded. */
+    /** Returns these settings without recording of gradients. */
     public TorchSettings withoutGradients() {
         return packed < 0 ? this : new TorchSettings(packed & ~GRAD);
     }

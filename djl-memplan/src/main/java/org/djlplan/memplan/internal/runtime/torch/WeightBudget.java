@@ -7,10 +7,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The budget of a model whose weights are streamed. Activations (the arena) and the engine ({@link
- * OtherMemory}) take what they need; the rest is for the window over the weights. Predictions whose
- * window does not fit are refused, or run in more than the budget with one warning.
+ * OtherMemory}) take the memory that they need; the rest is for the window over the weights. A
+ * prediction whose window does not fit is rejected, or exceeds the budget with one warning.
  *
- * <p>Predictions change it in the model's turn; other threads may read it, and replace the budget.
+ * <p>Predictions change it in the model's turn. Other threads may read it, and replace the budget.
  */
 final class WeightBudget {
 
@@ -26,7 +26,7 @@ final class WeightBudget {
 
     /**
      * @param model its name, for people
-     * @param bestEffort whether predictions run in more than the budget rather than not at all
+     * @param bestEffort whether predictions may exceed the budget, instead of being rejected
      * @param other the memory of the engine
      */
     WeightBudget(
@@ -45,9 +45,9 @@ final class WeightBudget {
     /**
      * Checks the budget before the first prediction.
      *
-     * @param weightBytes that any prediction uses at once
-     * @throws IllegalStateException caused by a {@link BudgetTooSmallException}, if no prediction
-     *     could be held inside the budget, and all must be
+     * @param weightBytes bytes of weights that any prediction uses at once
+     * @throws IllegalStateException caused by a {@link BudgetTooSmallException}, if every
+     *     prediction would exceed the budget, and none may
      */
     void checkAtLoad(long weightBytes) {
         long budgetBytes = resolver.bytes(0);
@@ -94,16 +94,18 @@ final class WeightBudget {
         return windowBytes + other.bytes() + arenaBytes;
     }
 
-    /** Returns the same without memory that other code may have allocated. */
+    /**
+     * Returns the smallest budget for a window, without memory that other code may have allocated.
+     */
     private static long certainLeastBytes(long windowBytes, long arenaBytes) {
         return windowBytes + OtherMemory.LEAST_BYTES + arenaBytes;
     }
 
     /**
-     * Fails if a kind of predictions cannot be held inside the budget, whatever else this process
-     * does, and must be. One that was held once goes on: its window gets smaller as far as that
-     * goes. So does one for which only the memory that was measured leaves too little, as other
-     * models and threads may have allocated that.
+     * Fails if a kind of predictions would exceed the budget whatever else this process does, and
+     * must not. A kind that the budget held once continues with the smallest possible window. So
+     * does a kind that only the measured memory leaves too little room for, because other models
+     * and threads may have allocated that memory.
      *
      * @param heldBytes size of the window in use
      * @throws IllegalStateException caused by a {@link BudgetTooSmallException}
@@ -149,8 +151,8 @@ final class WeightBudget {
      * @param windowBytes the smallest window for the last prediction; 0 if it is not known
      * @param heldBytes size of the window in use
      * @return whether the budget is smaller than before
-     * @throws BudgetTooSmallException if it cannot be held, whatever else this process does, and it
-     *     must be
+     * @throws BudgetTooSmallException if predictions would exceed it whatever else this process
+     *     does, and must not
      */
     boolean replace(BudgetResolver replacing, long windowBytes, long arenaBytes, long heldBytes)
             throws BudgetTooSmallException {

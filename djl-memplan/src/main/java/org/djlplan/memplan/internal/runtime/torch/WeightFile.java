@@ -17,9 +17,9 @@ import org.djlplan.thirdparty.guava.primitives.ImmutableLongArray;
 import org.djlplan.thirdparty.guava.primitives.Ints;
 
 /**
- * The weights of one model in an unnamed file: written as the engine loads them, and in memory only
- * as far as a prediction needs them. A weight that is used at an unexpected time is read from the
- * file, which is slow but correct.
+ * The weights of one model in an unnamed file. They are written as the engine loads them, and are
+ * in memory only while a prediction needs them. A weight that is used at an unexpected time is read
+ * from the file, which is slow but correct.
  *
  * <p>The memory of a weight stays valid until the engine frees it, even after {@link #close}.
  */
@@ -37,7 +37,7 @@ public final class WeightFile implements AutoCloseable {
     private static final int VALUES_PER_ACTION = 3;
     private static final int VALUES_PER_TOUCH = 3;
 
-    /** The system may map so much at once: a touch of one piece brings in no other. */
+    /** The system may map this much at once, so touching one piece does not load another. */
     private static final long PIECE_BYTES = 2 << 20;
 
     private final Pointer weights;
@@ -49,7 +49,7 @@ public final class WeightFile implements AutoCloseable {
     /**
      * The result of a prediction.
      *
-     * @param asPlanned whether it allocated as its schedule says
+     * @param asPlanned whether it allocated as scheduled
      * @param waitedNanos how long it waited for loads
      * @param loadedBytes bytes that were loaded for the prediction
      * @param errno of the first load that failed; 0 for none
@@ -59,7 +59,7 @@ public final class WeightFile implements AutoCloseable {
     /**
      * A weight.
      *
-     * @param offsetBytes where it begins in the file
+     * @param offsetBytes its offset in the file
      * @param bytes its size, in whole pages
      */
     record Block(long offsetBytes, long bytes) {}
@@ -72,7 +72,7 @@ public final class WeightFile implements AutoCloseable {
     /**
      * Makes the file.
      *
-     * @param mostBytes weights beyond that are the engine's own
+     * @param mostBytes weights beyond this size stay in the engine's own memory
      * @throws IOException if it cannot be made, or there are no addresses to map it
      */
     public static WeightFile create(Path folder, long mostBytes) throws IOException {
@@ -93,7 +93,7 @@ public final class WeightFile implements AutoCloseable {
         return new WeightFile(weights, use);
     }
 
-    /** Has this thread's large allocations come to lie in the file until {@link #endLoad}. */
+    /** Places this thread's large allocations in the file until {@link #endLoad}. */
     public void beginLoad() throws IOException {
         before = OtherMemory.Before.now();
         check("weights are being loaded already", TorchNative.djlplan_weights_load(weights));
@@ -102,8 +102,8 @@ public final class WeightFile implements AutoCloseable {
     /**
      * Ends what {@link #beginLoad} began, on the same thread. Without effect on a closed file.
      *
-     * @throws IOException if the file could not grow, as when a disk is full: what was loaded works
-     *     from the engine's own memory
+     * @throws IOException if the file could not grow, for example because the disk is full; the
+     *     other weights are then in the engine's own memory
      */
     public synchronized void endLoad() throws IOException {
         if (!closed) {
@@ -228,8 +228,8 @@ public final class WeightFile implements AutoCloseable {
      * Begins a prediction on this thread.
      *
      * @param schedule without one, weights leave memory at every allocation
-     * @param watched without a schedule, whether it is noted what is used when
-     * @return whether it began: one prediction at a time does
+     * @param watched without a schedule, whether the use of pieces is recorded
+     * @return whether it began, because only one prediction at a time may
      */
     boolean begin(Optional<Schedule> schedule, boolean watched, boolean direct) {
         return TorchNative.djlplan_weights_begin(
@@ -239,7 +239,7 @@ public final class WeightFile implements AutoCloseable {
                 == 0;
     }
 
-    /** Ends it, on the same thread. */
+    /** Ends the prediction, on the same thread. */
     Figures end() {
         long[] figures = new long[FIGURES];
         TorchNative.djlplan_weights_end(weights, figures);

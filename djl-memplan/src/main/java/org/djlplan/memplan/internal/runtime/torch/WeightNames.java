@@ -9,10 +9,10 @@ import org.djlplan.memplan.internal.budget.WeightTrace;
 import org.djlplan.memplan.internal.budget.WeightUse;
 
 /**
- * Names the weights that make a budget too small, for people. The engine does not say which of its
- * weights is where in the file, so weights are recognized by their size.
+ * Names the weights that make a budget too small, for messages. The engine does not tell where in
+ * the file each weight is, so weights are recognized by their size.
  *
- * @param bytes of each weight, by name; asked only when a budget is too small
+ * @param bytes the bytes of each weight, by name; called only when a budget is too small
  * @param blocks where each weight is in the file
  */
 record WeightNames(Supplier<Map<String, Long>> bytes, Supplier<List<WeightFile.Block>> blocks) {
@@ -20,8 +20,8 @@ record WeightNames(Supplier<Map<String, Long>> bytes, Supplier<List<WeightFile.B
     private static final int MOST = 3;
 
     /**
-     * Returns which weights are as large as the largest one that a step uses, in parentheses; an
-     * empty text if that is not known.
+     * Returns the names, in parentheses, of the weights as large as the largest one that a step
+     * uses; an empty text if they are not known.
      */
     String largest(WeightTrace trace, int step) {
         long largest = largestBytes(trace, step);

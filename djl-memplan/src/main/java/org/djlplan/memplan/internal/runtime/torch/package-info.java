@@ -1,6 +1,6 @@
 /**
  * Planned memory under libtorch: a prediction's allocations are recorded once, planned, and placed
- * again in an arena from then on. Each placement is verified natively; whatever does not fit goes
- * to the engine's own allocator.
+ * again in an arena from then on. The native library verifies each placement; allocations that do
+ * not fit get other free places, or come from the engine's own allocator.
  */
 package org.djlplan.memplan.internal.runtime.torch;
