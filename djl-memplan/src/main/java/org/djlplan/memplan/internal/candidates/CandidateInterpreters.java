@@ -114,7 +114,7 @@ public final class CandidateInterpreters implements CandidateRunner {
                                 tolerance);
     }
 
-    /** Returns a model whose inputs have other shapes; what lies behind them stays as it is. */
+    /** Returns a model whose inputs have other shapes; all other tensors are unchanged. */
     private static Graph at(Graph graph, List<List<Integer>> shapes) {
         List<Tensor> tensors = new ArrayList<>(graph.tensors());
         for (int i = 0; i < shapes.size(); i++) {
@@ -207,7 +207,7 @@ public final class CandidateInterpreters implements CandidateRunner {
         return new Trial(partitions, errors, grown, runs + (byOperator ? OperatorCheck.RUNS : 0));
     }
 
-    /** Takes more of a candidate's measurements. */
+    /** Takes further measurements of a candidate. */
     private final class Measurements implements CpuOutputs.Measurements {
 
         private final Candidate candidate;

@@ -18,9 +18,9 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
 /**
- * The outputs of a model's CPU kernels for a few random inputs, as a reference for candidates; and,
- * if a comparison needs it, the noise: how much these outputs change when every input changes by
- * one unit in its last place, or by one step (see {@link Tolerance}).
+ * The outputs of a model's CPU kernels for a few random inputs, as a reference for candidates. If a
+ * comparison needs it, this class also measures the noise: how much these outputs change when every
+ * input changes by one unit in its last place, or by one step (see {@link Tolerance}).
  */
 public final class CpuOutputs {
 
@@ -51,14 +51,14 @@ public final class CpuOutputs {
 
     private final Graph graph;
 
-    /** How many shapes the inputs have in turn. */
+    /** Number of shapes that the inputs take in turn. */
     private final int shapes;
 
     private final Tolerance tolerance;
     private final List<List<ByteBuffer>> inputs = new ArrayList<>();
     private final Random random = new Random(1);
 
-    /** Whether operators are compared; for the noise all inputs then change by an 8-bit step. */
+    /** Whether operators are compared; all inputs then change by an 8-bit step for the noise. */
     private final boolean comparesOperators;
 
     /** Whether any input has a unit in the last place, or a step, by which it can change. */
@@ -81,7 +81,7 @@ public final class CpuOutputs {
         /**
          * Returns the outputs.
          *
-         * @param input the number of the input that the values are of
+         * @param input the number of the input
          */
         List<OutputTensor> of(List<ByteBuffer> values, int input) throws UnplannableException;
     }
@@ -98,7 +98,9 @@ public final class CpuOutputs {
         Optional<ByOperator> worstOperator(List<List<OutputTensor>> outputs)
                 throws UnplannableException, InterruptedException;
 
-        /** Has {@link #measureNoise} run the CPU kernels, on {@link #threads()} threads. */
+        /**
+         * Calls {@link #measureNoise} with a run of the CPU kernels on {@link #threads()} threads.
+         */
         void noise(List<OutputError> errors) throws UnplannableException, InterruptedException;
     }
 
@@ -108,8 +110,7 @@ public final class CpuOutputs {
     }
 
     /**
-     * Creates the reference for other shapes; the operators of a file are compared at the shapes in
-     * it.
+     * Creates the reference for other shapes, at which operators are not compared.
      *
      * @param atShapes the model at each of the shapes that inputs have in turn
      */
@@ -181,7 +182,10 @@ public final class CpuOutputs {
         return outputs.size();
     }
 
-    /** Runs a candidate, until one of its outputs cannot be accepted whatever is measured. */
+    /**
+     * Runs a candidate until one of its outputs can no longer be accepted by any further
+     * measurement.
+     */
     public List<List<OutputTensor>> outputs(Run candidate) throws UnplannableException {
         List<List<OutputTensor>> all = new ArrayList<>();
         do {
@@ -192,8 +196,8 @@ public final class CpuOutputs {
     }
 
     /**
-     * Returns the differences of a candidate's outputs from the reference; with those of operators
-     * and with the noise as far as the decision depends on them.
+     * Returns the differences of a candidate's outputs from the reference. They include differences
+     * of operators, and the noise, if the decision depends on them.
      */
     public List<OutputError> judge(List<List<OutputTensor>> others, Measurements measurements)
             throws UnplannableException, InterruptedException {

@@ -14,7 +14,7 @@ import org.djlplan.memplan.spi.ShapeMix;
 
 /**
  * An interpreter that is measured in its own arena, at the shapes in the file, or at the shapes of
- * a mix in turn. The time of an inference includes the reallocation for the next shapes, in
+ * a mix in turn. An inference's time includes a share of the reallocation for the next shapes, in
  * proportion to how often shapes change in the mix.
  */
 record MeasuredInterpreter(
@@ -100,9 +100,9 @@ record MeasuredInterpreter(
     }
 
     /**
-     * Predicts once more, at each of the shapes, and returns the time of each node on average. What
-     * a change of shapes takes is spread over the delegate's nodes, if there are any, by their
-     * operators.
+     * Predicts once more at each of the shapes, and returns the average time of each node. The time
+     * of a change of shapes is spread over the delegate's nodes, if there are any, by their numbers
+     * of operators.
      */
     long[] nodeTimes(CpuOutputs inputs) throws UnplannableException {
         List<LiveNode> nodes = nodes();

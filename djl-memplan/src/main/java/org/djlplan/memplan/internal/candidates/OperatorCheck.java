@@ -51,18 +51,19 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
  *
  * <p>For a correct operator, 8-bit integers differ by at most one step, in no more than a quarter
  * of the elements, because CPU kernels that round twice (those for unsigned types) differ in some
- * elements; for operators that convert steps, in no more than half. Four elements are ignored.
- * Floats differ by at most 1e-4 of the largest element. If a kernel quantizes its floats at run
- * time because its weights have 8 bits, these may differ by twice the change of the CPU kernel's
- * own output when each input changes by up to half a step, and by 1.5 times the change in the
- * Euclidean norm; if one such change is not sufficient, the largest of several counts.
+ * elements. For operators that convert steps, no more than half of the elements may differ. Four
+ * elements are ignored. Floats differ by at most 1e-4 of the largest element. A kernel with 8-bit
+ * weights may quantize its float inputs at run time. Its outputs are compared with the change of
+ * the CPU kernel's own output when each input changes by up to half a step: they may differ by
+ * twice that change, and in the Euclidean norm by 1.5 times. If one such change is not sufficient,
+ * the largest of several counts.
  */
 public final class OperatorCheck implements AutoCloseable {
 
     /** Larger models are judged only by their outputs. */
     private static final long MOST_BYTES = 64L << 20;
 
-    /** The two copies lie in files. */
+    /** The limit for constants, which both derived models have in their files. */
     private static final long MOST_CONSTANT_BYTES = 256L << 20;
 
     private static final int INPUTS = 2;
@@ -119,8 +120,8 @@ public final class OperatorCheck implements AutoCloseable {
      *
      * @param begin the first of them
      * @param end after the last one
-     * @param exposed the operators as they are, where every tensor is an output
-     * @param apart the operators, independent
+     * @param exposed the unchanged operators, with every tensor as an output
+     * @param apart the operators, made independent of each other
      */
     private record Part(int begin, int end, OpenModel exposed, OpenModel apart) {
 
@@ -214,7 +215,7 @@ public final class OperatorCheck implements AutoCloseable {
         }
     }
 
-    /** Returns where parts end that take at most so many bytes. */
+    /** Returns the ends of parts that take at most so many bytes. */
     private static List<Integer> ends(Graph graph, long mostBytes) throws UnplannableException {
         int count = graph.operators().size();
         List<Integer> ends = new ArrayList<>();
@@ -373,7 +374,7 @@ public final class OperatorCheck implements AutoCloseable {
     /**
      * Runs a part with the values of the parts before it.
      *
-     * @param given values of tensors, by run; afterwards those that later parts read
+     * @param given values of tensors, by run; afterwards only the values that later parts read
      * @param outputs values of the model's outputs, by run
      */
     private ByOperator worst(

@@ -91,8 +91,8 @@ final class RandomValues {
     }
 
     /**
-     * Returns whether inputs of a type are changed. A step of an integer is a rounding if outputs
-     * are quantized, too; compared with a floating-point output it is much more.
+     * Returns whether inputs of a type are changed. An integer's step is as small as a rounding
+     * error if outputs are quantized, too, but is much more than that for a floating-point output.
      *
      * @param inSteps whether steps are requested anyway
      */
@@ -142,8 +142,8 @@ final class RandomValues {
     }
 
     /**
-     * Returns floats changed at random by up to half an 8-bit step (1/127 of the largest), as a
-     * kernel does that quantizes them.
+     * Returns floats changed at random by up to half an 8-bit step (1/127 of the largest), like a
+     * kernel that quantizes them.
      */
     static ByteBuffer movedByHalfAStep(ByteBuffer values, Random random) {
         ByteBuffer from = values.duplicate().rewind().order(ByteOrder.nativeOrder());

@@ -4,12 +4,12 @@ import java.util.function.Supplier;
 import jdk.jfr.FlightRecorder;
 
 /**
- * Emits events for JDK Flight Recorder, named {@code djlplan.*}: none if the JVM has no recorder,
- * and at almost no cost while none is on.
+ * Emits events for JDK Flight Recorder, named {@code djlplan.*}. It emits none if the JVM has no
+ * recorder, and costs almost nothing while no recording runs.
  */
 public final class FlightRecord {
 
-    /** An image made by jlink may lack it. */
+    /** An image made by jlink may lack the recorder. */
     private static final boolean AVAILABLE = ModuleLayer.boot().findModule("jdk.jfr").isPresent();
 
     private FlightRecord() {}
@@ -36,7 +36,7 @@ public final class FlightRecord {
     /**
      * Emits an event {@code djlplan.Wait} for a wait of this thread that has just ended.
      *
-     * @param nanos how long
+     * @param nanos duration of the wait
      */
     static void waited(Waits.Lack lack, long nanos) {
         if (isOn()) {
@@ -47,10 +47,10 @@ public final class FlightRecord {
     /**
      * Emits an event {@code djlplan.Delegation} when the serving choice of a model changes.
      *
-     * @param file the model's
+     * @param file the model's file
      * @param operators number of operators of the model
      * @param delegated number of delegated operators
-     * @param threads of a prediction
+     * @param threads number of threads of a prediction
      * @param origin UNVERIFIED, VERIFIED, MEASURED or STORED
      */
     public static void delegation(

@@ -55,7 +55,7 @@ public final class Waits {
         return COUNTS.get(lack).sum();
     }
 
-    /** Returns their total duration. */
+    /** Returns the total duration of the waits for a resource. */
     public static long nanos(Lack lack) {
         return NANOS.get(lack).sum();
     }

@@ -18,14 +18,14 @@ import java.util.stream.Stream;
 /**
  * The memory and processors that this process may use: the machine's, a container's (Linux control
  * groups, version 1 and 2, each group up to the root) and the process's own limits. Nothing is
- * cached: each call reads again, so that changed limits take effect. Not for the path of
- * predictions, because a call reads several files.
+ * cached: each call reads again, so that changed limits take effect. Predictions must not call it,
+ * because a call reads several files.
  *
  * <p>A limit that cannot be read counts as none.
  */
 public final class Machine {
 
-    /** Larger values mean no limit: version 1 has 2⁶³ rounded down to a page. */
+    /** Values from this one on mean no limit; version 1 has 2⁶³ rounded down to a page. */
     private static final long NO_LIMIT = 1L << 60;
 
     private static final Duration CORES_KEPT = Duration.ofSeconds(1);
@@ -62,7 +62,9 @@ public final class Machine {
         return known.count;
     }
 
-    /** Predictions ask, and in a container the JVM reads two files each time. */
+    /**
+     * Cached, because predictions ask for it, and in a container the JVM reads two files each time.
+     */
     private record Cores(int count, long nanos) {}
 
     /**
@@ -75,8 +77,8 @@ public final class Machine {
     }
 
     /**
-     * Returns the most memory that this process can ever use, in bytes: of the machine, or of the
-     * tightest control group.
+     * Returns the most memory that this process can ever use, in bytes: the machine's, or the limit
+     * of the tightest control group.
      */
     public OptionalLong memoryBytes() {
         return atMost(containerLimitBytes().orElse(NO_LIMIT), meminfo("MemTotal:"));

@@ -33,18 +33,18 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 import org.djlplan.thirdparty.guava.io.ByteStreams;
 
 /**
- * Builds the class path of a measuring process: only the classes that it needs, so that nothing of
- * the application affects it, such as its logging configuration. They are taken from the jars and
- * folders from which this JVM loaded them. A jar or folder that contains nothing else is used
- * directly. From other jars, for example an application in one jar, and from nested jars the
- * required classes are copied.
+ * Builds the class path of a measuring process. It has only the classes that the process needs, so
+ * that nothing of the application affects it, such as a logging configuration. The classes come
+ * from the jars and folders from which this JVM loaded them. A jar or folder that contains nothing
+ * else is used directly. Otherwise, for example if the application is one jar, and from nested
+ * jars, the required classes are copied.
  */
 final class ChildClasses {
 
     private static final String OWN = "org/djlplan/memplan/";
     private static final String THIRD_PARTY = "org/djlplan/thirdparty/";
 
-    /** The class names that this package uses of each jar, and the jar's other required content. */
+    /** By class that this package uses of a jar: the jar's other required content. */
     private static final ImmutableMap<String, ImmutableList<String>> NEEDED =
             ImmutableMap.<String, ImmutableList<String>>builder()
                     .put(

@@ -18,21 +18,21 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSet;
  * applies to it, and its command line reveals nothing about the application.
  *
  * <p>Several candidates run in the process one after another. Memory that one of them frees must be
- * returned before the next is measured (ProcessMemory.trim), otherwise the next seems to take less
- * memory than it does. glibc trims the end of a heap only for its first arena, and threads other
- * than the first use other arenas, so the process is limited to one arena. Kernels allocate few
- * blocks during an inference, so threads hardly ever wait for each other there.
+ * returned to the system before the next is measured (ProcessMemory.trim); otherwise the next seems
+ * to take less memory than it does. glibc trims the end of a heap only for its first arena, and
+ * threads other than the first use other arenas, so the process is limited to one arena. Kernels
+ * allocate few blocks during an inference, so threads hardly ever wait for each other there.
  *
- * <p>From the environment it gets the variables that the C library's allocator, or its replacement,
- * and the numerical libraries read, so that these behave as in the application. In particular
- * glibc's threshold for separately mapped blocks stays dynamic. A fixed low threshold would make
- * trimming unnecessary, but kernels that allocate in each inference would map their blocks and
- * fault them in each time, so the CPU kernels would look slower than they are in an application. A
- * custom delegate may read other variables, so its process gets all of them except those that
- * configure JVMs and logging.
+ * <p>The process gets the environment variables of the C library's allocator, or its replacement,
+ * and of numerical libraries, so that these behave as in the application. In particular, glibc's
+ * threshold for separately mapped blocks stays dynamic. A fixed low threshold would make trimming
+ * unnecessary, but kernels that allocate in each inference would map their blocks and fault them in
+ * each time, so the CPU kernels would look slower than they are in an application. A custom
+ * delegate may read other variables, so its process gets all of them except those that configure
+ * JVMs and logging.
  *
  * @param java the executable
- * @param mainClass its main class
+ * @param mainClass the main class
  * @param arguments of the main class
  * @param moreClasses additional class path entries
  */

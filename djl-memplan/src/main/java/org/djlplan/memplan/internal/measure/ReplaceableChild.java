@@ -8,8 +8,8 @@ import org.djlplan.memplan.internal.measure.MeasuringChild.Limits;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
 
 /**
- * A measuring process that another one replaces if it ended, until too many have ended. One thread
- * may use it while another one closes it.
+ * A measuring process that is replaced by another one if it ends, until too many have ended. One
+ * thread may use it while another one closes it.
  */
 final class ReplaceableChild implements AutoCloseable {
 
@@ -39,7 +39,7 @@ final class ReplaceableChild implements AutoCloseable {
      *
      * @throws IOException if no process can be started, it cannot open the model, or too many have
      *     ended
-     * @throws IllegalStateException if this is closed, also meanwhile
+     * @throws IllegalStateException if this is closed, or is closed meanwhile
      */
     MeasuringChild get() throws IOException, InterruptedException {
         MeasuringChild started;

@@ -29,7 +29,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
  * A {@code .tflite} model whose candidates can be measured in a child process.
  *
  * @param file of the model
- * @param graph as in the file
+ * @param graph the graph in the file
  * @param cacheFolder for files that cannot be stored next to the model
  * @param options of the model
  * @param library the engine's native library
@@ -75,9 +75,9 @@ public record TfLiteDelegableModel(
     }
 
     /**
-     * Returns the delegate's name: of XNNPACK, where shapes change often, the mode that builds
-     * indirection buffers for each prediction, because it would build them for each change anyway,
-     * and keep them.
+     * Returns the delegate's name. If shapes change often, XNNPACK's is the mode that builds
+     * indirection buffers for each prediction, because otherwise it would build them for each
+     * change anyway, and keep them.
      */
     @Override
     public String delegate() {
@@ -89,7 +89,7 @@ public record TfLiteDelegableModel(
                 && options.delegate().equals(Delegates.XNNPACK);
     }
 
-    /** Returns a choice for {@link #delegate()} as one for the delegate of the options. */
+    /** Returns a choice for {@link #delegate()} as a choice for the delegate of the options. */
     public DelegationChoice served(DelegationChoice choice) {
         return buildsBuffersAnew() ? choice.withTransientBuffers() : choice;
     }
@@ -134,7 +134,7 @@ public record TfLiteDelegableModel(
         return MemoryNeed.of(graph, mix.map(this::growth).orElse(1.0));
     }
 
-    /** Returns how many times as large as in the file inputs are at most, at least 1. */
+    /** Returns the largest factor, at least 1, by which inputs are larger than in the file. */
     private double growth(ShapeMix of) {
         double inFile =
                 elements(graph.inputs().stream().map(id -> graph.tensors().get(id).shape()));

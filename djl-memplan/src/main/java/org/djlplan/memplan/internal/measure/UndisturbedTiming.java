@@ -18,7 +18,7 @@ final class UndisturbedTiming {
 
     private static final int TRIES = 3;
 
-    /** Before the first repetition; the pause grows by as much with each. */
+    /** The pause before the first repetition; it grows by as much with each further one. */
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(300);
 
     /** After this many disturbed turns in a row, turns are not repeated any more. */

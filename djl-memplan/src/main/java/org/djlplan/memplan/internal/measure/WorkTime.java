@@ -6,9 +6,9 @@ import org.djlplan.memplan.internal.machine.Machine;
 import org.djlplan.memplan.internal.runtime.GuestProcess;
 
 /**
- * The working time of background measuring processes, without the time in which they waited for a
- * processor. It also inserts pauses if a control group has a quota of processor time, because low
- * priority does not help there: the process uses up the application's quota.
+ * Counts the working time of background measuring processes, without the time in which they waited
+ * for a processor. It also inserts pauses if a control group has a quota of processor time. Low
+ * priority does not help there, because the process uses up the application's quota.
  */
 final class WorkTime {
 
@@ -17,7 +17,7 @@ final class WorkTime {
      */
     private static final double SHARE = 0.05;
 
-    /** A small part of the waiting time counts, too, so that measuring ends eventually. */
+    /** This part of the waiting time also counts as work, so that measuring ends eventually. */
     private static final double LEAST = 0.002;
 
     private static final long LONGEST_REST_NANOS = TimeUnit.MINUTES.toNanos(2);

@@ -39,7 +39,10 @@ final class BackgroundSelection {
     /** The budget for which the delegated operators were selected. */
     private long delegatedForBytes;
 
-    /** All is in CPU kernels because nothing was selected yet for the budget and the inputs. */
+    /**
+     * Whether CPU kernels run everything because nothing was selected yet for the budget and the
+     * inputs.
+     */
     private boolean unselected = true;
 
     private int slowPredictions;
@@ -47,8 +50,8 @@ final class BackgroundSelection {
     private long lastChangeNanos;
 
     /**
-     * @param name the model's
-     * @param kernels which operators a delegate runs; empty for none
+     * @param name name of the model
+     * @param kernels selects the operators that a delegate runs; empty for none
      */
     BackgroundSelection(
             String name,
@@ -89,12 +92,12 @@ final class BackgroundSelection {
         }
     }
 
-    /** Notes, in a turn, that an interpreter in CPU kernels took the place of the one before. */
+    /** Notes, in a turn, that an interpreter in CPU kernels replaced the previous one. */
     void reset() {
         unselected = true;
     }
 
-    /** Returns whether a delegate may do more than it does. */
+    /** Returns whether a delegate might run more operators than it does. */
     private boolean delegatesTooLittle() {
         return kernels.isPresent()
                 && service.shapes().equals(service.shapesInFile())
@@ -130,9 +133,10 @@ final class BackgroundSelection {
     }
 
     /**
-     * Lets a delegate run what pays in the budget, in as many turns as that takes.
+     * Lets a delegate run the operators that become faster within the budget. This takes several
+     * turns.
      *
-     * @param alone whether nobody predicts meanwhile
+     * @param alone whether no prediction runs meanwhile
      */
     private void select(boolean alone) {
         change(
@@ -194,7 +198,7 @@ final class BackgroundSelection {
         slowPredictions = 0;
     }
 
-    /** Nothing else is to be selected until the budget has grown. */
+    /** Prevents further selections until the budget has grown. */
     private void settle() {
         turns.lock();
         try {
@@ -205,7 +209,7 @@ final class BackgroundSelection {
         }
     }
 
-    /** Plans for what nothing else needs any more. */
+    /** Plans the serving interpreter for all bytes that the selection no longer needs. */
     private void useAllBytes() {
         try {
             StreamingPlan plan = service.now().planned(ownBytes());
@@ -256,8 +260,8 @@ final class BackgroundSelection {
     }
 
     /**
-     * Watches, in a turn, how long predictions take. On several threads delegate kernels wait for
-     * each other actively, which beside other work may take many times as long as CPU kernels do.
+     * Watches, in a turn, how long predictions take. With several threads, delegate kernels wait
+     * actively for each other. Beside other work they may take many times as long as CPU kernels.
      */
     void watch(long nanos) {
         slowPredictions = nanos / MUCH_SLOWER > service.now().cpuNanos() ? slowPredictions + 1 : 0;

@@ -45,7 +45,7 @@ final class BudgetedInterpreter implements AutoCloseable {
      */
     private static final long CODE_BYTES = 10_000_000;
 
-    /** Packed blocks of operands, of all threads, where kernels run on several. */
+    /** Packed blocks of operands, of all threads, if kernels run on several. */
     private static final long BLOCKS_BYTES = 5_000_000;
 
     /** A load begins when a thread wakes up. */
@@ -57,12 +57,12 @@ final class BudgetedInterpreter implements AutoCloseable {
     private final StreamedGraph graph;
     private final StreamingPlanner planner = new StreamingPlanner();
 
-    /** The model's, in which all of its interpreters run. */
+    /** The model's thread, in which all of its interpreters run. */
     private final ExecutorService thread;
 
     private final List<DerivedConstant> derived;
 
-    /** Native memory of this interpreter, from before it was opened; measured with its steps. */
+    /** Growth of the native heap since before this was opened; measured together with its steps. */
     private final HeapGrowth heap;
 
     private long delegatedBytes;
@@ -93,7 +93,7 @@ final class BudgetedInterpreter implements AutoCloseable {
     /**
      * Opens a copy; it can run once it is planned.
      *
-     * @param name by which its user knows the model
+     * @param name the user's name for the model
      * @param shapes of the inputs; empty for those in the file
      * @param thread runs it, not shut down with it
      * @throws IOException if the copy cannot be read
@@ -134,8 +134,8 @@ final class BudgetedInterpreter implements AutoCloseable {
     /**
      * Opens the same copy once more, with some operators delegated.
      *
-     * @param part of the operators of the file
-     * @param predictedBytes what the delegate takes, as predicted
+     * @param part the delegated operators of the file
+     * @param predictedBytes predicted memory of the delegate
      * @throws IOException if the copy cannot be read
      * @throws UnplannableException if the engine or the delegate refuses
      */
@@ -192,9 +192,9 @@ final class BudgetedInterpreter implements AutoCloseable {
     }
 
     /**
-     * Plans for an arena of a size, at once; what a delegate takes is taken off it.
+     * Plans for an arena of a size, minus the delegate's memory, and uses the plan at once.
      *
-     * @throws BudgetTooSmallException if there is no such plan; then all stays as it was
+     * @throws BudgetTooSmallException if there is no such plan; then nothing has changed
      * @throws UnplannableException if the engine refuses it
      */
     void plan(long arenaBytes) throws BudgetTooSmallException, UnplannableException {
@@ -202,8 +202,7 @@ final class BudgetedInterpreter implements AutoCloseable {
     }
 
     /**
-     * Returns a plan for an arena of a size, to be taken later; what a delegate takes is taken off
-     * it.
+     * Returns a plan for an arena of a size, minus the delegate's memory, for {@link #take}.
      *
      * @throws BudgetTooSmallException if there is no such plan
      */
@@ -211,7 +210,7 @@ final class BudgetedInterpreter implements AutoCloseable {
         return planned(costs, arenaBytes);
     }
 
-    /** Returns a plan as above, as if steps took the time that is given. */
+    /** Returns a plan like {@link #planned(long)}, but with given times of steps. */
     StreamingPlan planned(StepCosts stepCosts, long arenaBytes) throws BudgetTooSmallException {
         StreamingProblem problem = graph.problem(stepCosts);
         long ownBytes = Math.max(1, arenaBytes - delegatedBytes);
@@ -219,7 +218,7 @@ final class BudgetedInterpreter implements AutoCloseable {
     }
 
     /**
-     * Takes a plan for what this knows.
+     * Uses a plan.
      *
      * @throws UnplannableException if the engine refuses it
      */
@@ -234,9 +233,9 @@ final class BudgetedInterpreter implements AutoCloseable {
     }
 
     /**
-     * Runs once on zeros, so that the time of each step is known, and plans with that.
+     * Runs once on zeros to measure the time of each step, and plans with these times.
      *
-     * @param arenaBytes for which it is planned
+     * @param arenaBytes size of the arena
      */
     void calibrate(long arenaBytes) throws BudgetTooSmallException, UnplannableException {
         measure();
@@ -269,10 +268,10 @@ final class BudgetedInterpreter implements AutoCloseable {
     }
 
     /**
-     * Takes what the delegate was seen to take for what it takes.
+     * Sets the delegate's memory to the measured growth of the heap, if it is known.
      *
-     * @param cpu the same without a delegate, calibrated
-     * @param leastBytes what it takes at least
+     * @param cpu the interpreter without a delegate, calibrated
+     * @param leastBytes a lower bound on the delegate's memory
      */
     void measureDelegate(BudgetedInterpreter cpu, long leastBytes) {
         OptionalLong moreBytes = heap.moreThan(cpu.heap);
@@ -282,9 +281,9 @@ final class BudgetedInterpreter implements AutoCloseable {
     }
 
     /**
-     * Takes note of what a prediction took in CPU kernels alone.
+     * Notes how long a prediction took in CPU kernels alone.
      *
-     * @param nanos in quiet
+     * @param nanos the time without other load
      */
     void noteCpuNanos(long nanos) {
         cpuNanos = nanos;
@@ -303,12 +302,12 @@ final class BudgetedInterpreter implements AutoCloseable {
         return interpreter.delegatedOperators() > 0;
     }
 
-    /** Returns the bytes that a delegate takes. */
+    /** Returns the bytes that the delegate takes. */
     long delegatedBytes() {
         return delegatedBytes;
     }
 
-    /** Returns the time that steps take, as measured. */
+    /** Returns the measured times of steps. */
     StepCosts costs() {
         return costs;
     }
@@ -318,7 +317,7 @@ final class BudgetedInterpreter implements AutoCloseable {
         return model;
     }
 
-    /** Returns what kernels derived from constants. */
+    /** Returns the tensors that kernels derived from constants. */
     List<DerivedConstant> derived() {
         return derived;
     }
@@ -344,7 +343,7 @@ final class BudgetedInterpreter implements AutoCloseable {
         }
     }
 
-    /** Gives the arena back until the next prediction. */
+    /** Releases the arena until the next prediction. */
     void release() {
         interpreter.stream().release();
     }
@@ -361,7 +360,7 @@ final class BudgetedInterpreter implements AutoCloseable {
         return graph;
     }
 
-    /** Returns the plan in force. */
+    /** Returns the plan in use. */
     StreamingPlan plan() {
         return plan;
     }

@@ -23,7 +23,10 @@ final class BudgetedInterpreters implements AutoCloseable {
 
     private static final Logger logger = LoggerFactory.getLogger(BudgetedInterpreters.class);
 
-    /** Models are sliced for an arena of all these shares of what there is, or for fewer. */
+    /**
+     * Models are sliced for an arena of this many of these shares of the available bytes, or of
+     * fewer.
+     */
     private static final int SHARES = 16;
 
     private static final int LEAST_SHARES = 14;
@@ -37,17 +40,17 @@ final class BudgetedInterpreters implements AutoCloseable {
     private final StreamedCopies copies;
 
     /**
-     * Kernels allocate and free buffers of megabytes. The C library keeps what is freed for the
-     * thread that allocated it, and gives the end of such a heap back to nobody: were predictions
-     * run by their callers, each calling thread would cost as much again. So would a thread that
-     * comes in the place of one that has ended.
+     * The one thread that runs predictions. Kernels allocate and free buffers of megabytes. The C
+     * library keeps freed memory for the thread that allocated it, and returns none of it to the
+     * system. If callers ran predictions, each calling thread would keep as much again. So would a
+     * thread that replaces one that has ended.
      */
     private final ExecutorService thread =
             Executors.newSingleThreadExecutor(DaemonThreads.named("djl-plan-budget"));
 
     /**
      * @param original the model's file
-     * @param cacheFolder for what cannot be kept beside the model
+     * @param cacheFolder for files that cannot be stored beside the model
      */
     BudgetedInterpreters(Path original, PlanOptions options, Path cacheFolder) {
         this.original = original;
@@ -63,14 +66,15 @@ final class BudgetedInterpreters implements AutoCloseable {
     }
 
     /**
-     * Returns an interpreter with a plan. What to slice is decided from the file alone; if the
-     * engine's kernels need more than it tells, the model is sliced for a smaller arena.
+     * Returns an interpreter with a plan. The layers to slice are chosen from the file alone. If
+     * the engine's kernels need more memory than the file shows, the model is sliced for a smaller
+     * arena.
      *
      * @param wantedBytes the budget
      * @param shapes of the inputs; empty for those in the file
-     * @throws BudgetTooSmallException if it cannot run in it, and has to
+     * @throws BudgetTooSmallException if the model exceeds the budget, and must not
      * @throws IOException if the model cannot be read, or the copy cannot be written
-     * @throws UnplannableException if the engine cannot run it so
+     * @throws UnplannableException if the engine cannot run it this way
      */
     BudgetedInterpreter planned(long wantedBytes, List<List<Integer>> shapes)
             throws IOException, UnplannableException, BudgetTooSmallException {
@@ -122,7 +126,7 @@ final class BudgetedInterpreters implements AutoCloseable {
         return BudgetedInterpreter.open(copy, name, threads, shapes, io(), thread);
     }
 
-    /** The planner knows of the arena only. */
+    /** Adds the memory beside the arena, because the planner knows only the arena. */
     private BudgetTooSmallException tooSmall(long wantedBytes, BudgetTooSmallException arena) {
         long leastBytes = arena.leastBytes() + BudgetedInterpreter.bytesBesideArena(threads);
         return new BudgetTooSmallException(
@@ -149,7 +153,7 @@ final class BudgetedInterpreters implements AutoCloseable {
         };
     }
 
-    /** Ends the thread. Those that were opened must be closed. */
+    /** Ends the thread. All interpreters must have been closed. */
     @Override
     public void close() {
         thread.shutdown();

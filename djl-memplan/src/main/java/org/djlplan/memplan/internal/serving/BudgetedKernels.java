@@ -13,11 +13,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The terms on which a delegate runs operators of a streamed model in a budget.
+ * The conditions under which a delegate runs operators of a streamed model in a budget.
  *
  * @param delegate its name
- * @param delegates make the delegate, which may run in this process untried
- * @param terms on which operators may be delegated
+ * @param delegates makes the delegate, which may run in this process without a trial in another
+ * @param terms the options for delegating operators
  * @param cacheFolder for files that cannot be stored beside the model
  */
 public record BudgetedKernels(
@@ -25,13 +25,13 @@ public record BudgetedKernels(
 
     private static final Logger logger = LoggerFactory.getLogger(BudgetedKernels.class);
 
-    /** So much more room is worth selecting anew. */
+    /** This many times the room justifies a new selection. */
     private static final double MUCH = 1.2;
 
     /**
      * An interpreter with a delegated part.
      *
-     * @param forBytes what that was selected for
+     * @param forBytes the bytes for which the part was selected
      */
     record Chosen(BudgetedInterpreter interpreter, long forBytes) {}
 
@@ -56,7 +56,7 @@ public record BudgetedKernels(
     }
 
     /**
-     * Returns what arena and delegate may take of an arena's bytes.
+     * Returns how many of an arena's bytes the arena and the delegate may take.
      *
      * @param arenaBytes of the model's budget
      */
@@ -64,27 +64,30 @@ public record BudgetedKernels(
         return Math.min(arenaBytes, terms.maxMemoryBytes().orElse(Long.MAX_VALUE));
     }
 
-    /** Returns the same while there are two interpreters, if only one has an arena. */
+    /**
+     * Returns the bytes for the arena and the delegate while two interpreters exist, if only one
+     * has an arena.
+     */
     private long whileTwo(long arenaBytes) {
         return atMost(arenaBytes) - BudgetedInterpreter.ENGINE_BYTES;
     }
 
     /**
-     * Returns whether what was selected should be selected anew.
+     * Returns whether the budget has grown enough for a new selection.
      *
-     * @param forBytes what it was selected for
-     * @param arenaBytes of the model's budget now
+     * @param forBytes the bytes for which operators were selected
+     * @param arenaBytes of the model's current budget
      */
     boolean grown(long forBytes, long arenaBytes) {
         return whileTwo(arenaBytes) / MUCH > forBytes;
     }
 
     /**
-     * Returns an interpreter with the part that was found best before, without any trial.
+     * Returns an interpreter with the best stored part, without any trial.
      *
      * @param cpu planned, not measured yet
      * @param arenaBytes for the arena and the delegate together
-     * @return empty if nothing is kept that fits; what stood in the way is logged
+     * @return empty if no stored part fits; problems are logged
      */
     Optional<Chosen> kept(
             BudgetedInterpreter cpu, int threads, WeightStream.Io io, long arenaBytes) {
@@ -110,7 +113,7 @@ public record BudgetedKernels(
      * @param turns in which each step of the work is done
      * @param alone whether no prediction runs meanwhile
      * @return empty if there is none
-     * @throws java.util.concurrent.CancellationException if the work is to end
+     * @throws java.util.concurrent.CancellationException if the work is cancelled
      */
     Optional<Chosen> best(
             BudgetedInterpreter cpu,
@@ -124,7 +127,7 @@ public record BudgetedKernels(
         try (KernelChoice choice = new KernelChoice(cpu, this, setting)) {
             return choice.best();
         } catch (BudgetTooSmallException e) {
-            // Not for the CPU kernels, but for a second interpreter beside them.
+            // The CPU kernels have room, but a second interpreter beside them has not.
             return Optional.empty();
         }
     }

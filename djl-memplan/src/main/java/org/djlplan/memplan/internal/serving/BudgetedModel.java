@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
 /**
  * A {@code .tflite} model with a budget. If the budget has room for all memory of the stock engine,
  * and for the delegate's packed weights, the model is served as without a budget; otherwise it is
- * streamed. It switches between the two, between two predictions, when the budget changes. A model
+ * streamed. When the budget changes, it switches between the two between two predictions. A model
  * that keeps state is served whole or not at all.
  */
 public final class BudgetedModel implements TfLiteModel {
@@ -35,7 +35,7 @@ public final class BudgetedModel implements TfLiteModel {
 
     private static final double MEGA = 1e6;
 
-    /** A delegate keeps most for weights of 8 bits that its kernels read as floats. */
+    /** The worst case: 8-bit weights that a delegate's kernels read as floats. */
     private static final long MOST_PACKED_PER_BYTE = 4;
 
     private final Path original;
@@ -52,8 +52,8 @@ public final class BudgetedModel implements TfLiteModel {
     private volatile long budgetBytes;
 
     /**
-     * The budget for which the model in service was opened. Changes with the monitor held, but in
-     * {@link #open}.
+     * The budget for which the model in service was opened. Changes with the monitor held, except
+     * in {@link #open}.
      */
     private long openedBytes;
 
@@ -82,7 +82,7 @@ public final class BudgetedModel implements TfLiteModel {
         /**
          * Returns the resolver of a budget.
          *
-         * @param stockBytes of which it may be a share
+         * @param stockBytes the stock engine's memory, of which the budget may be a share
          */
         BudgetResolver of(Budget budget, long stockBytes);
     }
@@ -107,10 +107,10 @@ public final class BudgetedModel implements TfLiteModel {
     /**
      * Opens a model. The engine must be loaded.
      *
-     * @param cacheFolder for what cannot be kept beside the model
-     * @throws BudgetTooSmallException if it cannot run inside its budget, and has to
+     * @param cacheFolder for files that cannot be stored beside the model
+     * @throws BudgetTooSmallException if it exceeds its budget, and must not
      * @throws IOException if the model cannot be read, or a copy of it cannot be written
-     * @throws UnplannableException if the engine cannot run it so
+     * @throws UnplannableException if the engine cannot run it this way
      */
     public static BudgetedModel open(
             Path original, PlanOptions options, Path cacheFolder, Delegations delegations)
@@ -121,7 +121,7 @@ public final class BudgetedModel implements TfLiteModel {
     /**
      * Opens a model as {@link #open(Path, PlanOptions, Path, Delegations)} does.
      *
-     * @param resolvers follow its budgets
+     * @param resolvers creates the resolvers of its budgets
      */
     @VisibleForTesting
     public static BudgetedModel open(
@@ -145,8 +145,9 @@ public final class BudgetedModel implements TfLiteModel {
     }
 
     /**
-     * Until there is room for packed weights, too, a delegate runs less of a model that is served
-     * whole than of a streamed one. A model that keeps state is never streamed.
+     * Returns whether the model can be served whole. With a delegate it also needs room for packed
+     * weights, because otherwise the delegate would run less of it than of a streamed model. This
+     * does not apply to a model that keeps state, which is never streamed.
      */
     private boolean hasRoomForAll(long bytes) throws IOException, UnplannableException {
         return needs.hasRoomForAll(
@@ -166,8 +167,8 @@ public final class BudgetedModel implements TfLiteModel {
     }
 
     /**
-     * The state is in the interpreter. A streamed model's interpreter also runs inputs that are not
-     * the caller's, and is replaced by others.
+     * A model that keeps state is not streamed, because the state is in the interpreter. A streamed
+     * model's interpreter also runs test inputs, and is replaced by others.
      */
     private BudgetTooSmallException tooSmallForState(long bytes) {
         return new BudgetTooSmallException(
@@ -208,7 +209,8 @@ public final class BudgetedModel implements TfLiteModel {
         if (wantedBytes == budgetBytes) {
             return;
         }
-        // What serves is asked, not the former budget: a change to that may have failed.
+        // Checks the serving model instead of the previous budget, because the change to that
+        // budget may have failed.
         boolean streams = serving instanceof StreamingModel;
         if (streams == hasRoomForAll(wantedBytes) || delegatesTooMuch(wantedBytes)) {
             TfLiteModel before = serving;
@@ -221,7 +223,7 @@ public final class BudgetedModel implements TfLiteModel {
         budgetBytes = wantedBytes;
     }
 
-    /** Returns whether more may be delegated than a smaller budget has room for. */
+    /** Returns whether the delegate might exceed a smaller budget. */
     private boolean delegatesTooMuch(long wantedBytes) throws IOException, UnplannableException {
         return wantedBytes < openedBytes
                 && serving instanceof ServedModel whole
@@ -241,7 +243,7 @@ public final class BudgetedModel implements TfLiteModel {
                 : needs.knownStockBytes();
     }
 
-    /** A budget that follows the container may have changed. */
+    /** Adapts to the container's limit, because a budget that follows it may have changed. */
     private void follow() {
         if (resolver.bytes(takenBytes()) == budgetBytes) {
             return;
@@ -255,12 +257,12 @@ public final class BudgetedModel implements TfLiteModel {
                     | IOException
                     | UnplannableException
                     | RuntimeException e) {
-                // It can predict as it is.
+                // The model can still predict as before.
                 logger.warn(
                         "{} keeps its previous budget: {}",
                         original.getFileName(),
                         UnplannableException.reason(e));
-                // Told once: until it changes again.
+                // Warns once until the budget changes again.
                 budgetBytes = wanted;
             }
         }
@@ -285,7 +287,7 @@ public final class BudgetedModel implements TfLiteModel {
             try {
                 return now.run(values, shapes);
             } catch (IllegalStateException e) {
-                // Perhaps it was closed because another took its place.
+                // Perhaps it was closed because another model replaced it.
                 if (now == serving || closed) {
                     throw e;
                 }

@@ -12,14 +12,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What serves a model that is being loaded. An interpreter of the CPU kernels has to be built to
- * find out if the file leaves dimensions open, or if a delegate is not to be asked yet.
+ * The choice that serves a model while it is loaded. An interpreter of the CPU kernels (the probe)
+ * is built if the file leaves dimensions open, or if delegating is deferred.
  *
  * @param choice the candidates
- * @param waits whether nothing can be allocated before there is a prediction
+ * @param waits whether nothing can be allocated before the first prediction
  * @param defers whether nothing is delegated at the shapes in the file before a prediction has
- *     them: what a delegate takes for large ones may be many times what it takes for those of
- *     predictions
+ *     them, because a delegate may take many times as much memory for large shapes in the file as
+ *     for those of predictions
  * @param probe the interpreter with which the model's properties were determined, for the shapes in
  *     the file; the caller closes it or lets it serve
  */
@@ -32,12 +32,12 @@ record FirstChoice(
             "the shapes in its file are placeholders, so it cannot be measured";
 
     /**
-     * Finds out what serves a model.
+     * Determines the choice that serves a model.
      *
-     * @param graph as the model's file has it
+     * @param graph the graph in the model's file
      * @param leavesDimensions whether the shapes in the file may be placeholders
-     * @param delegation asked for a choice, if the model can be measured; empty to run everything
-     *     in CPU kernels
+     * @param delegation makes the choice, if the model can be measured; empty to run everything in
+     *     CPU kernels
      * @param threads of the CPU kernels
      * @throws UnplannableException if the model cannot be planned here
      */
@@ -94,8 +94,8 @@ record FirstChoice(
     }
 
     /**
-     * Describes the model by its probe; empty if an interpreter of the candidate that serves first
-     * has to be built for that.
+     * Describes the model by its probe; empty if only an interpreter of the first serving candidate
+     * can describe it.
      */
     Optional<ModelInterpreter.Description> described() {
         return defers && choice.lightest().delegates()
@@ -103,9 +103,7 @@ record FirstChoice(
                 : Optional.empty();
     }
 
-    /**
-     * Hands the probe over, once, if it is of the candidate that serves first; otherwise closes it.
-     */
+    /** Returns the probe, once, if it is for the first serving candidate; otherwise closes it. */
     Optional<ModelInterpreter> takeProbe() {
         if (probe.isPresent() && !probe.get().delegates(choice.lightest())) {
             probe.get().close();

@@ -28,7 +28,7 @@ final class HeapGrowth {
     }
 
     /**
-     * @param heapBytes the present size of the heap
+     * @param heapBytes returns the current size of the heap
      */
     @VisibleForTesting
     static HeapGrowth of(Supplier<OptionalLong> heapBytes) {

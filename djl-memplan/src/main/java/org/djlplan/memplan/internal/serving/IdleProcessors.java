@@ -8,8 +8,8 @@ import org.djlplan.memplan.internal.machine.ProcessorTimes;
 
 /**
  * Estimates how many processors other programs leave idle, from samples of the processor time of
- * all programs and of this one. The number falls at once, and rises only after a while without load
- * by others. Not thread-safe: the lock of {@link Processors} guards it.
+ * all programs and of this one. The estimate falls at once, and rises only after a while without
+ * load by other programs. Not thread-safe: the lock of {@link Processors} guards it.
  */
 final class IdleProcessors {
 
@@ -28,13 +28,13 @@ final class IdleProcessors {
     /** The estimate, as a number of threads. */
     private int threads = 1;
 
-    /** Ends when other programs have not used the processors for a while. */
+    /** Its time is over when other programs have not used the processors for a while. */
     private final Processors.Patience loads;
 
     private long nextSample;
     private Optional<Sample> last = Optional.empty();
 
-    /** Whether a pass had several threads since the last sample, which may still wait actively. */
+    /** Whether a pass had several threads since the last sample; these may still wait actively. */
     private boolean wideSinceSample;
 
     private record Sample(long atNanos, ProcessorTimes.Reading reading) {}
@@ -53,7 +53,7 @@ final class IdleProcessors {
         loads = new Processors.Patience(nextSample);
     }
 
-    /** Returns how many threads can run on them, from 1 to the number of processors. */
+    /** Returns how many threads can run on idle processors, from 1 to the number of processors. */
     int threads() {
         return threads;
     }
@@ -63,7 +63,7 @@ final class IdleProcessors {
         wideSinceSample = true;
     }
 
-    /** Samples the load, unless that was done just now. No pass runs. */
+    /** Samples the load, unless the last sample is recent. No pass may run. */
     void look(long now) {
         if (now - nextSample < 0) {
             return;

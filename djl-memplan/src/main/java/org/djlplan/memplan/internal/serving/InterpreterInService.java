@@ -18,8 +18,8 @@ import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
 final class InterpreterInService {
 
     /**
-     * After a load it takes this long until what ran for the first time is compiled; after a change
-     * of the budget, another change may follow.
+     * How long the budget must be stable. After a load Java's compilers need this long for new
+     * code; after a change of the budget, another change may follow.
      */
     static final Duration SETTLED = Duration.ofSeconds(2);
 
@@ -46,9 +46,9 @@ final class InterpreterInService {
     /**
      * Plans the model, in CPU kernels, for the shapes in its file.
      *
-     * @throws BudgetTooSmallException if it cannot run in the budget, and has to
+     * @throws BudgetTooSmallException if it exceeds the budget, and must not
      * @throws IOException if the model cannot be read, or the copy cannot be written
-     * @throws UnplannableException if the engine cannot run it so
+     * @throws UnplannableException if the engine cannot run it this way
      */
     void open(long wantedBytes) throws IOException, UnplannableException, BudgetTooSmallException {
         serving = interpreters.planned(wantedBytes, List.of());
@@ -66,7 +66,7 @@ final class InterpreterInService {
         return serving;
     }
 
-    /** Returns the shapes of the inputs that the interpreter is for. */
+    /** Returns the interpreter's input shapes. */
     List<List<Integer>> shapes() {
         return shapes;
     }
@@ -85,8 +85,8 @@ final class InterpreterInService {
     }
 
     /**
-     * Returns the part of the budget for the arena and a delegate, or more if the budget cannot be
-     * kept.
+     * Returns the part of the budget for the arena and a delegate, or more if the model exceeds the
+     * budget.
      */
     long arenaBytes() {
         return Math.max(interpreters.arenaBytes(budgetBytes), serving.leastArenaBytes());
@@ -95,7 +95,7 @@ final class InterpreterInService {
     /**
      * Plans the interpreter for another budget.
      *
-     * @throws BudgetTooSmallException if that needs another copy of the model, or none suffices
+     * @throws BudgetTooSmallException if that needs another copy of the model, or no copy suffices
      */
     void plan(long wantedBytes) throws BudgetTooSmallException, UnplannableException {
         serving.plan(interpreters.arenaBytes(wantedBytes));
@@ -109,7 +109,7 @@ final class InterpreterInService {
      */
     void serve(long wantedBytes, List<List<Integer>> wantedShapes)
             throws IOException, UnplannableException, BudgetTooSmallException {
-        // A copy may have to be made, in an arena of the same size.
+        // Making a copy, if necessary, takes an arena of the same size.
         serving.release();
         replace(
                 interpreters.planned(
@@ -125,7 +125,7 @@ final class InterpreterInService {
         return interpreters.planned(budgetBytes, List.of());
     }
 
-    /** Replaces the interpreter by one for the same budget, which is closed on errors. */
+    /** Replaces the interpreter by one for the same budget; on errors the new one is closed. */
     void replace(BudgetedInterpreter next) throws UnplannableException, BudgetTooSmallException {
         replace(next, budgetBytes);
     }
@@ -144,8 +144,8 @@ final class InterpreterInService {
     }
 
     /**
-     * Makes room for the next interpreter, because the current one's delegate stays in memory until
-     * then.
+     * Shrinks the next interpreter's arena, because the current one's delegate is still in memory
+     * while the next one is measured.
      */
     private static void makeRoom(BudgetedInterpreter next, long takenBytes)
             throws BudgetTooSmallException, UnplannableException {

@@ -23,8 +23,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The choice of the operators of one streamed model that a delegate runs. They are selected by
- * measured times of CPU kernels, then tried; they are used only if outputs agree, the delegate's
+ * Chooses which operators of one streamed model a delegate runs. It selects operators by measured
+ * times of CPU kernels, then tries them. They are used only if outputs agree, the delegate's
  * measured memory leaves room for the rest, and predictions are faster. The measurements are
  * stored.
  */
@@ -32,7 +32,7 @@ final class KernelChoice implements AutoCloseable {
 
     private static final Logger logger = LoggerFactory.getLogger(KernelChoice.class);
 
-    /** The second time it is known how far the prediction of its memory was off. */
+    /** The second attempt knows the error of the first one's memory prediction. */
     private static final int ATTEMPTS = 2;
 
     private final BudgetedInterpreter cpu;
@@ -44,7 +44,7 @@ final class KernelChoice implements AutoCloseable {
     /**
      * @param cpu in CPU kernels
      * @throws IOException if the model cannot be read, or was changed since the copy was found
-     * @throws UnplannableException if the delegate cannot look at it
+     * @throws UnplannableException if the delegate cannot examine it
      */
     KernelChoice(BudgetedInterpreter cpu, BudgetedKernels kernels, Setting setting)
             throws IOException, UnplannableException {
@@ -70,8 +70,8 @@ final class KernelChoice implements AutoCloseable {
     }
 
     /**
-     * A source of a choice, empty if it has none; they are asked in their order. No source reads a
-     * pinned choice: a job with one runs the CPU kernels if it has a budget.
+     * A source of a choice, empty if it has none; sources are tried in order. No source reads a
+     * pinned choice: a job that has one runs the CPU kernels if it has a budget.
      */
     @FunctionalInterface
     private interface Source {
@@ -90,12 +90,12 @@ final class KernelChoice implements AutoCloseable {
     }
 
     /**
-     * Returns an interpreter that is faster than the CPU kernels: with the best stored set for at
-     * least as many bytes; otherwise with the best set of new trials; otherwise with the best
-     * stored set for fewer bytes.
+     * Returns an interpreter that is faster than the CPU kernels: with the best set stored for at
+     * least the setting's bytes, else the best set of new trials, else the best set stored for
+     * fewer bytes.
      */
     Optional<Chosen> best() throws IOException, UnplannableException, BudgetTooSmallException {
-        // What was measured before leads to the same selection as before.
+        // Stored measurements lead to the same selection as before.
         KernelTrials before = kept.load().orElse(new KernelTrials(cpu.costs()));
         Optional<Faster> best = best(before);
         List<Source> sources =
@@ -113,8 +113,8 @@ final class KernelChoice implements AutoCloseable {
     }
 
     /**
-     * Returns the fastest trial within the setting's bytes. If none was measured with so many, it
-     * is the one that is predicted to be fastest.
+     * Returns the fastest trial that was measured with at most the setting's bytes; if there is
+     * none, the trial that is predicted to be fastest.
      */
     private Optional<Faster> best(KernelTrials of) throws BudgetTooSmallException {
         Optional<Faster> fastest =
@@ -139,7 +139,7 @@ final class KernelChoice implements AutoCloseable {
         return planner.measured(trial.steps(), trial.entry().memoryBytes());
     }
 
-    /** Opens a set that was tried before. */
+    /** Opens the set of an earlier trial. */
     private Optional<Chosen> kept(Optional<Faster> trial) throws IOException, UnplannableException {
         if (trial.isEmpty()) {
             return Optional.empty();

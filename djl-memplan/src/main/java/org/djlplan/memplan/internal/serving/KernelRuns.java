@@ -41,10 +41,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tries operators of one streamed model in a delegate, by the same comparison of outputs as
- * delegation outside of budgets. Each step of a trial is a turn, so the model may predict in CPU
- * kernels meanwhile. Only one of the two interpreters has an arena at a time, and the delegate's
- * memory is subtracted from the arena of the CPU kernels.
+ * Tries operators of one streamed model in a delegate. It compares outputs as for delegation
+ * without a budget. Each step of a trial is a turn, so the model may predict in CPU kernels
+ * meanwhile. Only one of the two interpreters has an arena at a time, and the delegate's memory is
+ * subtracted from the arena of the CPU kernels.
  */
 final class KernelRuns implements AutoCloseable {
 
@@ -53,7 +53,10 @@ final class KernelRuns implements AutoCloseable {
     private static final long SHORT_NANOS = 50_000_000;
     private static final double MEGA = 1e6;
 
-    /** A machine that is slower for a while is no reason to leave the delegate for good. */
+    /**
+     * Further rounds, because a machine that is slow for a while must not rule out the delegate
+     * permanently.
+     */
     private static final int MORE_ROUNDS = 8;
 
     /** Bound for accepting the delegate before all rounds, in standard deviations. */
@@ -101,7 +104,7 @@ final class KernelRuns implements AutoCloseable {
         }
     }
 
-    /** Returns the steps that the delegate supports and whose operands are all there. */
+    /** Returns the steps that the delegate supports and whose operands are all available. */
     Set<Integer> delegable() throws UnplannableException {
         Set<Integer> supported = new HashSet<>();
         cpu.model().partitions(kernels.delegates()).forEach(supported::addAll);
@@ -150,19 +153,19 @@ final class KernelRuns implements AutoCloseable {
     /** The result of a trial. */
     sealed interface Result {
 
-        /** It may serve. */
+        /** The set may serve. */
         record Served(BudgetedInterpreter interpreter, Faster trial) implements Result {}
 
         /** Its outputs are outside the tolerance. */
         record Refused(Entry.Wrong entry) implements Result {}
 
-        /** It was right, but slower than the CPU kernels. */
+        /** Its outputs agreed, but it was slower than the CPU kernels. */
         record Slower() implements Result {}
 
         /**
-         * The delegate took more memory than there is.
+         * The delegate took more memory than available.
          *
-         * @param moreBytes beyond the available room
+         * @param moreBytes bytes beyond the available room
          */
         record TooLarge(long moreBytes) implements Result {}
     }
@@ -319,7 +322,7 @@ final class KernelRuns implements AutoCloseable {
         return Math.max(1, Quantiles.median().compute(nanos));
     }
 
-    /** Returns the logarithm of how many times as long predictions took in CPU kernels. */
+    /** Returns the logarithm of the time in CPU kernels divided by the time with the delegate. */
     private static double log(List<Long> cpu, List<Long> delegated) {
         return Math.log(median(cpu) / median(delegated));
     }
@@ -330,8 +333,8 @@ final class KernelRuns implements AutoCloseable {
     }
 
     /**
-     * Times both in turns, until the delegate is certainly the faster one: in the first round
-     * neither was timed while the other was.
+     * Times both in turns until the delegate is certainly faster, because the first round timed
+     * them one after the other.
      */
     private void timeAgain(BudgetedInterpreter interpreter, List<Long> nanos, List<Double> logs)
             throws UnplannableException {
@@ -348,7 +351,7 @@ final class KernelRuns implements AutoCloseable {
         }
     }
 
-    /** Runs one of the two, which begins and ends without an arena. */
+    /** Runs one of the two interpreters, which begins and ends without an arena. */
     private List<OutputTensor> timed(
             BudgetedInterpreter which, List<ByteBuffer> values, List<Long> nanos)
             throws UnplannableException {
@@ -358,7 +361,8 @@ final class KernelRuns implements AutoCloseable {
                     List<OutputTensor> outputs = run(which, values, nanos);
                     int last = nanos.size() - 1;
                     if (nanos.get(last) < SHORT_NANOS) {
-                        // The first one of a turn found no arena, which counts here.
+                        // A turn's first prediction allocates the arena, which matters if it is
+                        // short.
                         nanos.remove(last);
                         List<OutputTensor> unused = run(which, values, nanos);
                     }
@@ -375,7 +379,7 @@ final class KernelRuns implements AutoCloseable {
         return outputs;
     }
 
-    /** Measurements that only some decisions about a trial need. */
+    /** Takes measurements that only some decisions about a trial need. */
     private final class Comparison implements CpuOutputs.Measurements {
 
         private final BudgetedInterpreter interpreter;

@@ -20,8 +20,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How much memory a model needs: whole, or at least if its weights are streamed. Both take a while
- * to find out, so each is found when it is first asked for, and kept. Thread-safe.
+ * Computes the memory that a model needs if it is served whole, and the least that it needs if its
+ * weights are streamed. Both take a while, so each is computed at its first use, and kept.
+ * Thread-safe.
  */
 final class MemoryNeeds {
 
@@ -42,7 +43,7 @@ final class MemoryNeeds {
     private Optional<Boolean> keepsState = Optional.empty();
 
     /**
-     * @param cacheFolder for what cannot be kept beside the model
+     * @param cacheFolder for files that cannot be stored beside the model
      * @throws IOException if the model's file cannot be read
      */
     MemoryNeeds(Path model, PlanOptions options, Path cacheFolder) throws IOException {
@@ -57,14 +58,14 @@ final class MemoryNeeds {
         return fileBytes;
     }
 
-    /** Returns the stock engine's memory for the model, or 0 if nobody needed to know it yet. */
+    /** Returns the stock engine's memory for the model, or 0 if it was not computed yet. */
     long knownStockBytes() {
         return stockBytes.orElse(0);
     }
 
     /**
-     * Returns the stock engine's memory for the model: weights, the engine's arena, and what its
-     * kernels keep. The engine opens the model for that.
+     * Returns the stock engine's memory for the model: weights, the engine's arena, and data that
+     * its kernels keep. The engine opens the model for this.
      *
      * @throws IOException if the model cannot be read
      * @throws UnplannableException if the engine cannot run it
@@ -83,16 +84,16 @@ final class MemoryNeeds {
     }
 
     /**
-     * Returns whether a budget has room for all of the model, as the stock engine has it.
+     * Returns whether a budget has room for all of the stock engine's memory for the model.
      *
-     * @param packedBytes that a delegate would take for packed weights at most
+     * @param packedBytes the most that a delegate would take for packed weights
      * @throws IOException if the model cannot be read
      * @throws UnplannableException if the engine cannot run it
      */
     boolean hasRoomForAll(long budgetBytes, long packedBytes)
             throws IOException, UnplannableException {
         long besideBytes = bytesBesideArena() + packedBytes;
-        // The file alone mostly tells.
+        // The size of the file mostly decides.
         return budgetBytes >= fileBytes + besideBytes && budgetBytes >= stockBytes() + besideBytes;
     }
 

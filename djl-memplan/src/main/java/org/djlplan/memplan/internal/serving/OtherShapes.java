@@ -17,9 +17,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Selects the candidate for predictions with other input shapes than those in the model's file: the
- * CPU kernels, or a choice that was verified at shapes that enclose them. Counts shapes and their
- * changes, and requests a choice after enough predictions, and again if later predictions differ
- * from those before.
+ * CPU kernels, or a choice that was verified at shapes that enclose the prediction's. Counts shapes
+ * and their changes. Requests a choice after enough predictions, and another one if later
+ * predictions have different shapes.
  */
 final class OtherShapes {
 
@@ -34,7 +34,10 @@ final class OtherShapes {
     private static final int MOST_SEEN = 256;
     private static final int MOST_REFUSED = 256;
 
-    /** The share of changes is rounded up to one of these, so that chance has no effect. */
+    /**
+     * The share of changes is rounded up to one of these, so that random differences have no
+     * effect.
+     */
     private static final double[] CHANGES = {1.0 / 16, 1.0 / 4, 1};
 
     private final String model;
@@ -129,7 +132,10 @@ final class OtherShapes {
         }
     }
 
-    /** Counts a prediction; present if the latest ones differ from those of the last request. */
+    /**
+     * Counts a prediction; returns the chooser if the latest predictions differ from those of the
+     * last request.
+     */
     private synchronized Optional<ShapeChooser> count(List<List<Integer>> shapes) {
         if (chooser.isEmpty() || requests == MOST_REQUESTS) {
             return Optional.empty();
@@ -173,7 +179,7 @@ final class OtherShapes {
         idle.request(mix);
     }
 
-    /** Returns the shapes with the numbers of dimensions that most predictions had. */
+    /** Returns the shapes whose inputs have the most frequent numbers of dimensions. */
     private static Map<List<List<Integer>>, Integer> ofOneRank(
             Map<List<List<Integer>>, Integer> counts) {
         Map<List<Integer>, Integer> byRanks = new HashMap<>();
@@ -190,7 +196,7 @@ final class OtherShapes {
     }
 
     /**
-     * Returns the smallest shapes, the largest ones, and of the others those with which these two
+     * Returns the smallest shapes, the largest ones, and the third ones with which these two
      * enclose the most predictions.
      */
     private static List<List<List<Integer>>> enclosing(Map<List<List<Integer>>, Integer> counts) {
@@ -221,15 +227,17 @@ final class OtherShapes {
     }
 
     /**
-     * Returns the largest shapes at which the present choice was verified and no delegate failed so
-     * far; empty if none have more elements than the given ones.
+     * Returns the largest shapes at which the current choice was verified and no delegate has
+     * failed; empty if they do not have more elements than the given ones.
      */
     Optional<List<List<Integer>>> largerThan(List<List<Integer>> shapes) {
         return verified.flatMap(v -> largest(v.mix()))
                 .filter(largest -> elements(largest) > elements(shapes));
     }
 
-    /** Returns the shapes of a mix with most elements at which no delegate failed so far. */
+    /**
+     * Returns the largest shapes of a mix at which no delegate has failed, by number of elements.
+     */
     Optional<List<List<Integer>>> largest(ShapeMix mix) {
         return mix.shapes().stream()
                 .filter(shapes -> !refused.contains(shapes))

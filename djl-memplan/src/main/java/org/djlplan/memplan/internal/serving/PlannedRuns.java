@@ -15,9 +15,9 @@ import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.spi.Candidate;
 
 /**
- * Runs the interpreters of a served model: each in an arena that it leases from the pool, or in the
- * engine's own memory. Counts predictions, and those outside of the pool's arenas. Thread-safe, but
- * each interpreter is one thread's.
+ * Runs the interpreters of a served model, each in an arena that it leases from the pool, or in the
+ * engine's own memory. Counts predictions, and runs outside of the pool's arenas. Thread-safe, but
+ * only one thread at a time may use an interpreter.
  */
 final class PlannedRuns {
 
@@ -27,8 +27,7 @@ final class PlannedRuns {
     private final AtomicLong unplanned = new AtomicLong();
 
     /**
-     * @param factory of the interpreters; leaves them to the engine if there is no memory for an
-     *     arena
+     * @param factory of the interpreters; builds stock ones once there is no memory for an arena
      * @param atOnce how many predictions may lease an arena at the same time
      */
     PlannedRuns(InterpreterFactory factory, int atOnce) {
@@ -61,8 +60,8 @@ final class PlannedRuns {
     }
 
     /**
-     * Returns an interpreter that ran once, on zeros, so that no prediction waits for what the
-     * first run takes.
+     * Returns an interpreter that ran once, on zeros, so that no prediction has the cost of a first
+     * run.
      *
      * @throws UnplannableException if it cannot be built, or its plan does not fit
      */
@@ -89,7 +88,7 @@ final class PlannedRuns {
     }
 
     /**
-     * @param counts whether this is somebody's prediction
+     * @param counts whether this run is a prediction
      */
     private Optional<List<OutputTensor>> run(
             ModelInterpreter interpreter, List<ByteBuffer> values, boolean counts) {
@@ -125,7 +124,7 @@ final class PlannedRuns {
         }
     }
 
-    /** Returns what a prediction throws whose thread is interrupted while it waits. */
+    /** Returns the exception of a prediction whose thread is interrupted while it waits. */
     static IllegalStateException interrupted(InterruptedException e) {
         Thread.currentThread().interrupt();
         return new IllegalStateException("interrupted while waiting to predict", e);

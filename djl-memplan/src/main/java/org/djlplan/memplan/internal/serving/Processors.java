@@ -22,12 +22,14 @@ import org.djlplan.thirdparty.guava.annotations.VisibleForTesting;
  */
 final class Processors {
 
-    /** How long a pass must have been alone, initially, before passes get several threads. */
+    /** How long passes must not have overlapped, initially, before they get several threads. */
     static final Duration QUIET = Duration.ofSeconds(1);
 
     private static final long LONGEST_PATIENCE_NANOS = Duration.ofSeconds(30).toNanos();
 
-    /** How long a pass of one thread waits for those of several; those of several wait longer. */
+    /**
+     * How long a single-threaded pass waits for multi-threaded ones, which themselves wait longer.
+     */
     private static final Duration SHORT_WAIT = Duration.ofMillis(50);
 
     private static final long LONG_WAIT_NANOS = Duration.ofSeconds(10).toNanos();
@@ -39,19 +41,22 @@ final class Processors {
     final ReentrantLock lock = new ReentrantLock();
     private final Condition left = lock.newCondition();
 
-    /** Passes under way, of all models, those that wait here included. */
+    /** Number of passes under way, of all models, including those that wait here. */
     private int running;
 
-    /** When so many passes were under way last; the last entry counts for more, too. */
+    /**
+     * By number of passes: the last time when so many were under way; the last entry also stands
+     * for more.
+     */
     private final long[] lastAt;
 
-    /** Ends when passes have not overlapped for a while. */
+    /** Its time is over when passes have not overlapped for a while. */
     private final Patience overlaps;
 
-    /** Threads of passes that are kept from outnumbering the processors. */
+    /** Number of threads of the passes that have entered. */
     private int threadsInUse;
 
-    /** How many of these passes have several threads. */
+    /** How many of these passes are multi-threaded. */
     private int wide;
 
     private final ArrayDeque<Object> waiting = new ArrayDeque<>();
@@ -69,7 +74,8 @@ final class Processors {
     }
 
     /**
-     * The time for which a failed step is not tried again: longer each time if it fails again soon.
+     * The time in which a failed step is not retried; it grows each time that the step soon fails
+     * again.
      */
     static final class Patience {
 
@@ -103,8 +109,8 @@ final class Processors {
     /**
      * @param cores how many this process may keep busy
      * @param clock nanoseconds since some moment
-     * @param times tells how busy they are; empty where nobody knows
-     * @param shortWait how long a pass of one thread waits for those of several
+     * @param times reads how busy they are; empty if that is unknown
+     * @param shortWait how long a single-threaded pass waits for multi-threaded ones
      */
     @VisibleForTesting
     Processors(
@@ -131,8 +137,8 @@ final class Processors {
     }
 
     /**
-     * Looks how busy the processors are, unless that was done just now or passes run. The caller
-     * holds the lock, here and below.
+     * Samples how busy the processors are, unless passes run or the last sample is recent. The
+     * caller holds the lock, here and below.
      */
     void look(long now) {
         if (running == 0) {
@@ -149,7 +155,7 @@ final class Processors {
         }
     }
 
-    /** Returns how many threads each of the passes can have that are to be expected at once. */
+    /** Returns how many threads each pass can have, given how many passes are expected at once. */
     int threadsForEach(long now) {
         int passes = Math.max(1, Math.min(running, cores));
         for (int more = cores; more > passes; more--) {
@@ -161,10 +167,10 @@ final class Processors {
     }
 
     /**
-     * Waits, a limited time, until a pass does not outnumber the processors together with others of
-     * several threads, and lets it begin.
+     * Waits, for a limited time, until a pass and other multi-threaded passes together have no more
+     * threads than processors, then lets the pass begin.
      *
-     * @param threads how many it has
+     * @param threads number of the pass's threads
      */
     void enter(int threads) throws InterruptedException {
         if (!waiting.isEmpty() || !fits(threads)) {

@@ -2,7 +2,9 @@ package org.djlplan.memplan.internal.serving;
 
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
 
-/** The delegate failed at some shapes of inputs, which run in the CPU kernels from now on. */
+/**
+ * Signals that the delegate failed at some input shapes, which run in the CPU kernels from now on.
+ */
 final class RefusedShapesException extends UnplannableException {
 
     private static final long serialVersionUID = 1L;

@@ -32,9 +32,9 @@ final class ServedCandidates implements InterpreterPool.Supply {
     /**
      * @param graph the model
      * @param factory builds interpreters of any candidate
-     * @param choice what serves to begin with; of a model that keeps state only the lightest
-     *     candidate, as its state cannot move to another's interpreter
-     * @param otherShapes decides about shapes that are not those in the file
+     * @param choice the first choice; of a model that keeps state only the lightest candidate
+     *     serves, because state cannot move to another candidate's interpreter
+     * @param otherShapes decides about other shapes than those in the file
      */
     ServedCandidates(
             Graph graph,
@@ -65,17 +65,17 @@ final class ServedCandidates implements InterpreterPool.Supply {
         return stateful;
     }
 
-    /** Returns what decides which of the candidates a prediction runs with. */
+    /** Returns the governor, which decides with which candidate a prediction runs. */
     ThreadGovernor governor() {
         return governor.get();
     }
 
-    /** Returns what serves now, and why. */
+    /** Returns the choice that serves now. */
     DelegationChoice choice() {
         return governor().choice();
     }
 
-    /** Goes over to another choice. */
+    /** Switches to another choice. */
     void choose(DelegationChoice better) {
         governor.set(new ThreadGovernor(better));
     }
@@ -86,8 +86,9 @@ final class ServedCandidates implements InterpreterPool.Supply {
     }
 
     /**
-     * Returns a candidate if it is one of the present choice, else the one of fewest threads; for
-     * shapes that are not those in the file, what runs them with as many threads.
+     * Returns the wanted candidate if it belongs to the current choice, else the one with the
+     * fewest threads. For other shapes than those in the file it returns their candidate with as
+     * many threads.
      */
     @Override
     public Candidate serving(List<List<Integer>> shapes, Candidate wanted) {
@@ -112,9 +113,9 @@ final class ServedCandidates implements InterpreterPool.Supply {
     }
 
     /**
-     * Returns an interpreter for a candidate that serves, or did just now. If the delegate refuses,
-     * another candidate of the choice is taken; if it is the one of the fewest threads, nothing is
-     * delegated from now on. One warning says so.
+     * Returns an interpreter for a candidate that serves, or served just now. If the delegate
+     * refuses, another candidate of the choice is used. If the refused one has the fewest threads,
+     * nothing is delegated from now on. One warning says so.
      */
     @Override
     public ModelInterpreter build(List<List<Integer>> shapes, Candidate wanted)
@@ -137,7 +138,7 @@ final class ServedCandidates implements InterpreterPool.Supply {
                 }
                 String why = UnplannableException.reason(e);
                 ThreadGovernor instead = new ThreadGovernor(without(now.choice(), candidate, why));
-                // Not if another choice was made meanwhile, which is tried instead.
+                // If another choice was made meanwhile, that one is tried instead.
                 if (governor.compareAndSet(now, instead)) {
                     logger.warn(
                             "{}: {} delegated with {} threads: {}",
@@ -174,8 +175,8 @@ final class ServedCandidates implements InterpreterPool.Supply {
     }
 
     /**
-     * Builds an interpreter whose delegate has had the largest of the shapes that it will have, so
-     * that none of these makes it replace its workspace later.
+     * Builds an interpreter that is first allocated for the largest shapes, so that its delegate
+     * never has to replace its workspace for larger ones.
      */
     private ModelInterpreter buildFor(
             List<List<Integer>> largest, List<List<Integer>> shapes, Candidate candidate)
@@ -198,7 +199,7 @@ final class ServedCandidates implements InterpreterPool.Supply {
         try {
             built = factory.build(first, candidate, false);
         } catch (UnplannableException | RuntimeException e) {
-            // It would fail again for each of the shapes that are smaller.
+            // Without this, building for each smaller shape would first fail at these again.
             otherShapes.refuse(first, UnplannableException.reason(e));
             throw e;
         }

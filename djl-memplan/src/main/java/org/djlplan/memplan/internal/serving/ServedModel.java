@@ -44,7 +44,7 @@ public final class ServedModel implements TfLiteModel {
 
     private final OpenModel model;
 
-    /** Whether nothing can be allocated before there is a prediction. */
+    /** Whether nothing can be allocated before the first prediction. */
     private final boolean waits;
 
     private final InterpreterFactory factory;
@@ -55,7 +55,10 @@ public final class ServedModel implements TfLiteModel {
     private final Optional<ServedDelegation> delegation;
     private final PlannedRuns runs;
 
-    /** Describes an interpreter for the shapes in the file, or the first one if the model waits. */
+    /**
+     * The description of an interpreter for the shapes in the file, or of the first one if the
+     * model waits.
+     */
     private volatile ModelInterpreter.Description described;
 
     /**
@@ -64,13 +67,16 @@ public final class ServedModel implements TfLiteModel {
      */
     private volatile boolean defers;
 
-    /** A verified choice serves, so that readying a better one makes nothing unready. */
+    /**
+     * Whether the model was settled once. Preparing a better choice does not make it unsettled
+     * again.
+     */
     private volatile boolean wasSettled;
 
     /**
      * Opens a model, plans it for the shapes in its file and builds its first interpreter.
      *
-     * @param file the model's
+     * @param file the model's file
      * @param planner plans it
      * @param delegation closed with the model; empty to run everything in CPU kernels
      * @throws IOException if the file cannot be read or is damaged
@@ -142,7 +148,8 @@ public final class ServedModel implements TfLiteModel {
     }
 
     /**
-     * State is in an interpreter, so it cannot move to another if an arena is not to be had again.
+     * A model that keeps state gets its own arenas, because its state cannot move to another
+     * interpreter if a shared arena is unavailable.
      */
     private static InterpreterFactory factory(
             OpenModel model, PlanFinder planner, Optional<ServedDelegation> delegation) {
@@ -159,8 +166,8 @@ public final class ServedModel implements TfLiteModel {
     }
 
     /**
-     * @param passesAtOnce how many predictions may run at the same time; of a model that keeps
-     *     state only one, because a second interpreter would have its own
+     * @param passesAtOnce how many predictions may run at the same time; if the model keeps state,
+     *     only one, because a second interpreter would have separate state
      */
     private ServedModel(
             OpenModel model,
@@ -217,10 +224,10 @@ public final class ServedModel implements TfLiteModel {
     }
 
     /**
-     * Delegates something else from the next prediction on. Unless there is one, or only other
-     * shapes than those in the file are expected, the first interpreter of the new choice is built
-     * and run once before that, so that no prediction waits for it. If that fails, all stays as it
-     * is, with a warning; so it does for stateful models and closed ones.
+     * Uses another choice from the next prediction on. Before that, the first interpreter of the
+     * new choice is built and run once, so that no prediction waits for it; unless one exists, or
+     * only other shapes than those in the file are expected. If that fails, the model keeps its
+     * choice, with a warning. Stateful models and closed ones keep theirs, too.
      */
     public void switchTo(DelegationChoice choice) {
         if (candidates.isStateful()) {
@@ -264,10 +271,10 @@ public final class ServedModel implements TfLiteModel {
     }
 
     /**
-     * Uses a choice for all shapes that a mix encloses, from the next predictions on. An
-     * interpreter that delegates is built and run once before that, at the largest of the shapes:
-     * XNNPACK keeps memory for the largest that it had, and replaces all of it for a larger one. If
-     * that fails, the next prediction tries it.
+     * Uses a choice for all shapes that a mix encloses, from the next predictions on. If it
+     * delegates, an interpreter is built and run once before that, at the largest of the shapes,
+     * because XNNPACK keeps memory for the largest shapes so far, and replaces all of it for larger
+     * ones. If that fails, the next prediction tries it again.
      */
     public void useAt(ShapeMix mix, DelegationChoice choice) {
         try {
@@ -301,7 +308,9 @@ public final class ServedModel implements TfLiteModel {
         }
     }
 
-    /** Records what is delegated. Delegates keep weights packed in memory of their own. */
+    /**
+     * Records the delegation, and releases the file's pages if a delegate has packed its weights.
+     */
     private void noteDelegation() {
         if (described.partitions() > 0) {
             model.releasePages();
@@ -316,7 +325,7 @@ public final class ServedModel implements TfLiteModel {
         return delegation.isPresent() && !candidates.isStateful();
     }
 
-    /** Returns the graph as the model's file has it. */
+    /** Returns the graph in the model's file. */
     public Graph graph() {
         return model.graph();
     }
@@ -400,7 +409,7 @@ public final class ServedModel implements TfLiteModel {
         }
     }
 
-    /** Predicts with a delegate at other shapes than those in the file, at which it may fail. */
+    /** Predicts with a delegate at other shapes than those in the file, where it may fail. */
     private Optional<List<OutputTensor>> attemptAt(
             List<List<Integer>> shapes, ModelInterpreter interpreter, List<ByteBuffer> values)
             throws RefusedShapesException {

@@ -21,7 +21,7 @@ final class ServedReport {
      * Returns the report.
      *
      * @param serving describes the interpreter that serves
-     * @param interpreters all that there are
+     * @param interpreters all of the model's interpreters
      * @param leftToEngine why nothing is planned any more; empty if plans are made
      */
     static PlanReport of(
@@ -56,10 +56,10 @@ final class ServedReport {
     /**
      * Returns what is delegated.
      *
-     * @param operators how many the model has
+     * @param operators number of operators of the model
      * @param serving describes the interpreter that serves
-     * @param deferred whether its delegate was not asked yet, so that it only will run operators
-     * @param candidates what serves, and why
+     * @param deferred whether its delegate will run operators only later
+     * @param candidates the choice that serves
      * @param otherShapes a text about inputs of other shapes; empty if there is nothing to say
      */
     static DelegationReport delegation(
@@ -85,7 +85,7 @@ final class ServedReport {
                 otherShapes.orElse(""));
     }
 
-    /** Records in JDK Flight Recorder what is delegated. */
+    /** Records the delegation in JDK Flight Recorder. */
     static void record(String model, PlanReport report) {
         report.delegation()
                 .ifPresent(

@@ -29,7 +29,7 @@ final class StreamingModel implements TfLiteModel {
     private final InterpreterInService service;
     private final BackgroundSelection selection;
 
-    /** A prediction takes one, and so does a change of the budget. */
+    /** Each prediction takes a turn, and so does a change of the budget. */
     private final Turns turns;
 
     /** The inputs in the file. */
@@ -59,12 +59,12 @@ final class StreamingModel implements TfLiteModel {
     }
 
     /**
-     * Opens a model; makes a copy of it to load weights from where there is none, and measures it
-     * in one inference on zeros. The engine must be loaded.
+     * Opens a model, and measures it in one inference on zeros. If there is no copy of it to load
+     * weights from, makes one. The engine must be loaded.
      *
-     * @param cacheFolder for what cannot be kept beside the model
-     * @param kernels which of its operators a delegate runs; empty for none
-     * @throws BudgetTooSmallException if it cannot run inside its budget, and has to
+     * @param cacheFolder for files that cannot be stored beside the model
+     * @param kernels selects the operators that a delegate runs; empty for none
+     * @throws BudgetTooSmallException if it exceeds its budget, and must not
      * @throws IOException if the model cannot be read, or the copy cannot be written
      * @throws UnplannableException if the engine cannot run it so
      */
@@ -93,10 +93,9 @@ final class StreamingModel implements TfLiteModel {
     }
 
     /**
-     * Gives the model another budget, from the next prediction on. On any error all stays as it
-     * was.
+     * Replaces the model's budget, from the next prediction on. On any error nothing changes.
      *
-     * @throws BudgetTooSmallException if it cannot run in it, and has to
+     * @throws BudgetTooSmallException if the model exceeds it, and must not
      * @throws IOException if a copy cannot be made
      * @throws UnplannableException if the engine cannot run it so
      */

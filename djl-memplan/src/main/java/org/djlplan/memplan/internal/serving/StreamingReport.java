@@ -21,8 +21,9 @@ final class StreamingReport {
      * Returns the report.
      *
      * @param serving the model's interpreter
-     * @param shapes of the inputs that it is for
-     * @param lastStallNanos for which the last prediction waited for loads; empty before the first
+     * @param shapes the interpreter's input shapes
+     * @param lastStallNanos how long the last prediction waited for loads; empty before the first
+     *     one
      */
     static PlanReport of(
             BudgetedInterpreter serving,

@@ -26,25 +26,27 @@ public interface TfLiteModel extends AutoCloseable {
     /**
      * Predicts once.
      *
-     * @param values one buffer per input, in native byte order; what remains of it is the value
-     * @param shapes the shapes of the inputs. As in the stock engine they do not matter when every
-     *     value has as many bytes as the file's shape asks for
-     * @return one value per output, in memory of its own
+     * @param values one buffer per input, in native byte order; its remaining bytes are the value
+     * @param shapes the shapes of the inputs. As in the stock engine they do not matter if every
+     *     value has as many bytes as the file's shape requires
+     * @return one value per output, in separate memory
      * @throws IllegalArgumentException if a value cannot be that of its input
-     * @throws IllegalStateException if the model is closed, a file of it was changed in place, or
-     *     the engine fails
+     * @throws IllegalStateException if the model is closed, one of its files was changed in place,
+     *     or the engine fails
      */
     List<OutputTensor> run(List<ByteBuffer> values, List<List<Integer>> shapes);
 
     /** Returns the report so far. */
     PlanReport report();
 
-    /** Returns which weights are in memory when, as predicted; empty if all are all the time. */
+    /**
+     * Returns which weights are predicted to be in memory at which time; empty if all always are.
+     */
     default Optional<ResidentWeights> residentWeights() {
         return Optional.empty();
     }
 
-    /** Returns whether nothing is chosen, measured or verified for it any more. */
+    /** Returns whether choosing, measuring and verifying for it have ended. */
     default boolean isSettled() {
         return true;
     }
@@ -55,12 +57,12 @@ public interface TfLiteModel extends AutoCloseable {
     }
 
     /**
-     * Gives a model that has a budget another one, from the next prediction on. On any error all
-     * stays as it was.
+     * Replaces the budget of a model that has one, from the next prediction on. On any error
+     * nothing changes.
      *
-     * @throws BudgetTooSmallException if it cannot run in it, and has to
+     * @throws BudgetTooSmallException if the model exceeds it, and must not
      * @throws java.io.UncheckedIOException if a copy cannot be made
-     * @throws IllegalStateException if the model is closed, or the engine cannot run it so
+     * @throws IllegalStateException if the model is closed, or the engine cannot run it this way
      */
     default void setBudget(Budget budget) throws BudgetTooSmallException {
         throw new IllegalStateException("loaded without a budget");

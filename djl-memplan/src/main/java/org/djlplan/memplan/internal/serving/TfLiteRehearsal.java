@@ -10,9 +10,7 @@ import org.djlplan.memplan.internal.runtime.tflite.InputShapes;
 import org.djlplan.memplan.internal.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.internal.source.tflite.TfLiteReader;
 
-/**
- * Plans a tiny model, so that the classes that the first TensorFlow Lite model needs are loaded.
- */
+/** Plans a tiny model, to load the classes that the first TensorFlow Lite model needs. */
 public final class TfLiteRehearsal {
 
     private static final String MODEL = "warm_up.tflite";

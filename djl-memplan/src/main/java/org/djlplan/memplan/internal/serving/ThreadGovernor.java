@@ -12,12 +12,12 @@ import org.djlplan.thirdparty.guava.collect.Lists;
  * Decides at the beginning of each prediction with which candidate of a choice it runs: the one
  * with the fewest threads, unless more threads are faster under the current load.
  *
- * <p>It begins with the fewest. A candidate with more threads serves after a quiet period, in which
- * all passes at once, of any model, could have had that many threads each on processors that other
- * programs left idle. It stops serving as soon as passes overlap or other programs use the
- * processors, or when predictions take longer than with the fewest threads, which a cumulative sum
- * detects (Page 1954, Continuous inspection schemes). The time until it is tried again grows with
- * each repeated failure.
+ * <p>It begins with the fewest. A candidate with more threads serves after a quiet period. In this
+ * period, every pass of any model could have had that many threads on processors that other
+ * programs left idle, counting all passes that ran at once. The candidate stops serving as soon as
+ * passes overlap or other programs use the processors. It also stops if predictions take longer
+ * than with the fewest threads, which a cumulative sum detects (Page 1954, Continuous inspection
+ * schemes). The time until it is tried again grows with each repeated failure.
  */
 final class ThreadGovernor {
 
@@ -27,14 +27,14 @@ final class ThreadGovernor {
     /** The number of predictions after which their usual time is known. */
     private static final int LEARNT = 3;
 
-    /** The first predictions take longer than later ones. */
+    /** The number of first predictions, which take longer than later ones. */
     private static final int FIRST = 8;
 
     private static final double STEP = 1.05;
 
     /**
-     * The smallest total loss of time after which fewer threads are used, however short predictions
-     * are.
+     * Fewer threads are used only after at least this total loss of time, even if predictions are
+     * short.
      */
     private static final double LEAST_LOSS_NANOS = 20e6;
 
@@ -42,7 +42,7 @@ final class ThreadGovernor {
     private final Processors processors;
     private final ImmutableList<Gear> gears;
 
-    /** Whether passes wait for others, so that there are not more threads than processors. */
+    /** Whether passes wait for others, so that there are no more threads than processors. */
     private final boolean guarded;
 
     private final Processors.Patience slow;
@@ -72,7 +72,10 @@ final class ThreadGovernor {
             return candidate;
         }
 
-        /** The least of the first, from then on a step towards each: a median. */
+        /**
+         * Learns the usual time: first the minimum of the first predictions, then a step towards
+         * each later time, which estimates the median.
+         */
         private void learn(long nanos) {
             if (count == 0 || (count < FIRST && nanos < usualNanos)) {
                 usualNanos = nanos;
@@ -103,8 +106,8 @@ final class ThreadGovernor {
     }
 
     /**
-     * Looks at the processors for the first time, so that no prediction has to load what that
-     * needs.
+     * Samples the processors for the first time, so that no prediction has to load the necessary
+     * classes.
      */
     static void warmUp() throws InterruptedException {
         ThreadGovernor governor =
@@ -131,7 +134,7 @@ final class ThreadGovernor {
     /**
      * Begins a prediction, which may wait briefly for multi-threaded ones.
      *
-     * @return what it runs with, for {@link #end}
+     * @return the candidate that it runs with, for {@link #end}
      */
     Gear begin() throws InterruptedException {
         processors.lock.lock();
@@ -178,7 +181,8 @@ final class ThreadGovernor {
      * Ends a prediction.
      *
      * @param nanos how long the engine ran; 0 if it did not
-     * @param usual whether it was as others: successful, and with the shapes in the file
+     * @param usual whether it is comparable with others: successful, and with the shapes in the
+     *     file
      */
     void end(Gear gear, long nanos, boolean usual) {
         processors.lock.lock();

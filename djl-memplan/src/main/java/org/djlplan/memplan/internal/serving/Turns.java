@@ -6,9 +6,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.djlplan.memplan.internal.thread.DaemonThreads;
 
 /**
- * Serializes the work on a model: predictions, in order of arrival; changes; and background work,
- * which takes a turn for each of its steps, so that no prediction waits for more than one of them.
- * A change cancels the background work before it begins.
+ * Serializes the work on a model: predictions, in order of arrival; changes; and background work.
+ * Background work takes a turn for each of its steps, so that a prediction waits for one step at
+ * most. A change first cancels the background work.
  */
 final class Turns {
 
@@ -30,9 +30,9 @@ final class Turns {
     }
 
     /**
-     * Waits for a turn for a step of the work.
+     * Waits for a turn for a step of the background work.
      *
-     * @throws CancellationException if the work is to end; then there is no turn
+     * @throws CancellationException if the work was cancelled; then there is no turn
      */
     void lockForWork() {
         lock.lock();
@@ -43,8 +43,8 @@ final class Turns {
     }
 
     /**
-     * Has work done by a daemon thread, in a turn of the caller's. Does nothing while other work
-     * goes on, or when no thread is to be had.
+     * Starts background work on a daemon thread. The caller must have a turn. Does nothing while
+     * other work runs, or if no thread can be started.
      */
     void begin(String threadName, Runnable work) {
         if (working) {
@@ -79,8 +79,8 @@ final class Turns {
     }
 
     /**
-     * Ends the work, in a turn of the caller's, which is interrupted until then: others may have
-     * theirs meanwhile.
+     * Cancels the background work and waits for its end. The caller must have a turn, which is
+     * suspended meanwhile, so that others may take theirs.
      */
     void endWork() {
         while (working) {
