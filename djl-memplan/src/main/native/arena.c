@@ -91,8 +91,8 @@ static bool reserve(struct djlplan_arena *arena, size_t needed, size_t wanted) {
 }
 
 /*
- * Makes a range readable and writable. A growing arena may do so only if the system would give
- * LEFT_TO_OTHERS more.
+ * Makes a range readable and writable. A growing arena may do so only if LEFT_TO_OTHERS more bytes
+ * could be mapped.
  */
 static bool allow(struct djlplan_arena *arena, size_t from, size_t to) {
     size_t behind = from == 0 ? 0 : arena->reserved_bytes - to;
@@ -225,8 +225,8 @@ bool djlplan_arena_leave(struct djlplan_arena *arena) {
 }
 
 /*
- * Occupies the highest free range of whole pages between two offsets, at most a slice of it, as a
- * block of its own. The caller holds the lock.
+ * Occupies the highest free range of whole pages between two offsets, at most one slice, as a
+ * block. The caller holds the lock.
  */
 static bool claim_slice(struct djlplan_arena *arena, int64_t from, int64_t to,
                         struct djlplan_block *slice) {
@@ -247,20 +247,20 @@ static bool claim_slice(struct djlplan_arena *arena, int64_t from, int64_t to,
 }
 
 /*
- * Returns the highest slice of pages without blocks between two offsets to the system. Returns its
- * offset, -1 if there is none. The caller holds the lock, which is released meanwhile.
+ * Gives the highest slice of pages without blocks between two offsets back to the system. Returns
+ * the slice's offset, -1 if there is none. The caller holds the lock, which is released meanwhile.
  */
 static int64_t give_back(struct djlplan_arena *arena, int64_t keep, int64_t below) {
     struct djlplan_block slice, last;
     int64_t end = (int64_t)round_up(arena->touched_bytes, page_bytes());
     if (end > (int64_t)arena->bytes) end = (int64_t)arena->bytes;
-    /* Blocks above the last slice stay, or came meanwhile. */
+    /* False if a block is above the last slice. */
     bool all = end <= below;
     if (!all) end = below;
     bool any = claim_slice(arena, keep, end, &slice);
     size_t touched = arena->touched_bytes;
     if (any) {
-        /* Pages of a block above stay, although it may be freed meanwhile. */
+        /* A block above keeps its pages, even if it is freed meanwhile. */
         djlplan_blocks_before(&arena->blocks, INT64_MAX, &last);
         all = all && last.offset == slice.offset;
         pthread_mutex_unlock(&arena->lock);
@@ -268,7 +268,7 @@ static int64_t give_back(struct djlplan_arena *arena, int64_t keep, int64_t belo
         pthread_mutex_lock(&arena->lock);
         djlplan_blocks_remove(&arena->blocks, slice.offset, &slice);
     }
-    /* Unless a block came and went above it meanwhile. */
+    /* Not if a block was placed above and freed meanwhile. */
     if (all && any && arena->touched_bytes == touched) {
         bool blocks = djlplan_blocks_before(&arena->blocks, INT64_MAX, &last);
         int64_t reached = blocks && last.end > slice.offset ? last.end : slice.offset;

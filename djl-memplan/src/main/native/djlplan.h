@@ -31,7 +31,7 @@
 
 #define DJLPLAN_API __attribute__((visibility("default")))
 
-/* Checks at compile time a number or an offset that Java also has. */
+/* Checks at compile time a number or an offset that is also in Java's sources. */
 #define DJLPLAN_AS_IN_JAVA(condition, where) _Static_assert(condition, "not as in Java's " where)
 
 /*
@@ -68,23 +68,23 @@ DJLPLAN_API void *djlplan_arena_create(int64_t bytes, int64_t most);
 /* Grows the arena to this size if possible. Returns its size. */
 DJLPLAN_API int64_t djlplan_arena_grow(void *arena, int64_t bytes);
 /*
- * Has the first bytes of an arena that can grow in memory at once, for a caller that is about to
- * write all of them, outside runs. Runs do not need this: a tensor of a run may be a large buffer
- * of which an operator writes little, and its other pages then take no memory.
+ * Maps the first bytes of a growable arena at once, for a caller that is about to write all of
+ * them, outside runs. Runs do without it, because an operator may write only a part of a large
+ * tensor, whose other pages then take no memory.
  */
 DJLPLAN_API void djlplan_arena_map(void *arena, int64_t bytes);
 /* Returns whether the arena holds a block of any run, ended or current. */
 DJLPLAN_API int djlplan_arena_in_use(void *arena);
 /*
- * Returns the highest slice of pages without blocks, at most 1 MiB, between the offsets `keep` and
- * `below` to the system. Returns the offset of the slice, from which the next call may continue
- * down; -1 if there is none. Must not run while the arena is freed.
+ * Gives the highest slice of pages without blocks, at most 1 MiB, between the offsets `keep` and
+ * `below` back to the system. Returns the offset of the slice, from which the next call may
+ * continue down; -1 if there is none. Must not run while the arena is freed.
  */
 DJLPLAN_API int64_t djlplan_arena_trim(void *arena, int64_t keep, int64_t below);
 /* Frees the arena, or marks it to be freed with its last block. No run may be using it. */
 DJLPLAN_API void djlplan_arena_free(void *arena);
 
-/* Returns all free memory that the C library keeps to the system, where possible. */
+/* Gives all free memory that the C library keeps back to the system, where possible. */
 DJLPLAN_API void djlplan_trim(void);
 /*
  * Writes how many bytes the C library has taken from the system, and how many of them are in use.
@@ -451,10 +451,11 @@ DJLPLAN_API struct djlplan_escapes *djlplan_escapes_create(void *arena);
 DJLPLAN_API void djlplan_escapes_delete(struct djlplan_escapes *escapes);
 
 /*
- * A run is one prediction, which the functions of its engine begin and pause. While it is current
- * on a thread, that thread's allocations get places in its arena: planned places as long as sizes
- * match the plan, and otherwise the lowest free places. The engine's allocator serves allocations
- * that find no room. Frees of the run's blocks are seen on every thread.
+ * A run is one prediction. The functions of its engine (djlplan_torch_*, djlplan_ort_*) begin and
+ * pause it. While it is current on a thread, that thread's allocations get places in its arena:
+ * planned places as long as sizes match the plan, and otherwise the lowest free places. The
+ * engine's allocator serves allocations that find no room. Frees of the run's blocks are seen on
+ * every thread.
  */
 struct djlplan_run;
 /*
@@ -557,17 +558,17 @@ DJLPLAN_API int djlplan_torch_passes(void);
 DJLPLAN_API int djlplan_torch_guard_exit(void);
 
 /*
- * Starts to observe operators and to record which operator makes each allocation of any run, and
- * forgets earlier records. If it fails, `message` has the reason. Works only for versions of
- * libtorch whose layout torch_abi.h describes.
+ * Drops earlier records, observes operators from now on, and records which operator makes each
+ * allocation of any run. If it fails, `message` has the reason. Works only for versions of libtorch
+ * whose layout torch_abi.h describes.
  */
 DJLPLAN_API int djlplan_torch_names_begin(char *message, int64_t message_bytes);
 DJLPLAN_API void djlplan_torch_names_end(void);
 /*
  * Returns the length in bytes of the records, and writes them if they fit; −1 if there was no
- * memory for them. They have a line "BYTES SHAPE NAME" for each allocation; the name is empty if no
- * operator ran. SHAPE is the shape of the tensor for which the operator made the allocation, such
- * as 1,3,224,224, or ? if there is none.
+ * memory for them. Each allocation has a line "BYTES SHAPE NAME"; the name is empty if no operator
+ * ran. SHAPE is the shape of the tensor for which the operator made the allocation, such as
+ * 1,3,224,224, or ? if there is none.
  */
 DJLPLAN_API int64_t djlplan_torch_names(char *out, int64_t capacity);
 
@@ -591,7 +592,7 @@ DJLPLAN_API void djlplan_weights_close(struct djlplan_weights *weights);
  * Between these two calls, large allocations of this thread are weights, which leave memory soon
  * after they are written. Any thread may make the second call. Both return 0 or errno. The second
  * returns the error of a file that could not grow; then the engine allocates the blocks that did
- * not fit. Once loading has ended, the second only returns the same again; it must not run on two
+ * not fit. If it is called again after that, it only returns the same value. It must not run on two
  * threads at once.
  */
 DJLPLAN_API int djlplan_weights_load(struct djlplan_weights *weights);

@@ -3,8 +3,8 @@
  * them, in a table that is read without a lock. It has room for the outputs of many structures. If
  * it is full, further outputs stay in arenas, which is correct but takes memory.
  *
- * Large ones get an arena of their own. The C library would return the pages of such a block to the
- * system when it is freed, because no block of a prediction lies behind it.
+ * Large escaping allocations get a separate arena. The C library would return the pages of such a
+ * block to the system when it is freed, because no block of a prediction lies behind it.
  */
 #include "run.h"
 
@@ -51,7 +51,7 @@ void djlplan_escapes_hold(struct djlplan_escapes *escapes) {
     atomic_fetch_add(&escapes->holders, 1);
 }
 
-/* Returns the structure's index, or the free one where it would be. */
+/* Returns the index of a structure, or of the free entry where it would be stored. */
 static int find(const struct djlplan_escapes *escapes, uint32_t structure) {
     int index = (int)(structure % ENTRIES);
     for (;;) {

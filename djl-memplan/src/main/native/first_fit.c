@@ -3,8 +3,8 @@
  *
  * Blocks in use form a treap (Seidel and Aragon 1996) by offset. Free ranges are not stored: they
  * are the gaps between neighbours, so no ranges have to be merged when a block is freed. Each node
- * stores for its subtree where the first block begins, where the last one ends, and the largest
- * gap.
+ * stores three values of its subtree: where the first block begins, where the last block ends, and
+ * the largest gap.
  */
 #include "first_fit.h"
 
@@ -130,7 +130,7 @@ static uint32_t next_random(struct djlplan_blocks *blocks) {
     return blocks->random = x;
 }
 
-/* Splits a tree into the blocks before an offset and those from there on. */
+/* Splits a tree into the blocks before an offset and the blocks from the offset on. */
 static void split(struct djlplan_blocks *blocks, int32_t top, int64_t offset, int32_t *before,
                   int32_t *after) {
     if (top == NONE) {

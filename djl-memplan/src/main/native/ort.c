@@ -1,8 +1,8 @@
 /*
  * An allocator for ONNX Runtime. Sessions use it if they ask for their environment's allocators.
  *
- * Allocations of a run get places in its arena, like libtorch's (run.h). All others come from
- * the engine's default allocator: weights, outputs, and allocations of the application's other
+ * Allocations of a run get places in its arena, as for libtorch (run.h). The engine's default
+ * allocator makes all others: weights, outputs, and allocations of the application's other
  * sessions. A header in front of these blocks has their size, for the figures.
  */
 #define _GNU_SOURCE

@@ -1,6 +1,6 @@
 /*
- * The used part of ONNX Runtime's C interface. Its table of functions is append-only: these entries
- * have the same index in the headers of 1.14 and of 1.18 to 1.29.
+ * The part of ONNX Runtime's C interface that djl-plan uses. Its table of functions is append-only:
+ * these entries have the same index in the headers of 1.14 and of 1.18 to 1.29.
  */
 #ifndef DJLPLAN_ORT_ABI_H
 #define DJLPLAN_ORT_ABI_H

@@ -14,11 +14,10 @@
 #define DJLPLAN_HUGE_PAGE ((uintptr_t)2 << 20)
 
 /*
- * Has the system map a range at once, where possible with huge pages, as both the faults and, in
- * virtual machines, the first access to each page take long. Only huge pages that lie within the
- * range are asked for, so that it takes no more memory, but for one huge page at most where a part
- * of the range was returned and is used again. Before Linux 5.14 pages are mapped when they are
- * written.
+ * Makes the system map a range at once, with huge pages where possible, because page faults and, in
+ * virtual machines, the first access to each page take long. It requests only huge pages within the
+ * range, so that it takes no more memory; the exception is at most one huge page, if a part of the
+ * range was returned and is used again. Before Linux 5.14, pages are mapped when they are written.
  */
 static inline void djlplan_pages_map(void *address, size_t bytes) {
     uintptr_t before = (uintptr_t)address % DJLPLAN_HUGE_PAGE;

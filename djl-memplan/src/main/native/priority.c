@@ -12,9 +12,9 @@
 #define LEAST_PRIORITY 19
 
 /*
- * Not SCHED_IDLE: beside one busy thread on the same core it gets 0.5 % of the time, and a
- * measurement might never end; with nice 19 it gets 2 %. SCHED_BATCH never preempts another thread
- * when it wakes up.
+ * Uses nice 19 with SCHED_BATCH, not SCHED_IDLE. Beside one busy thread on the same core,
+ * SCHED_IDLE gets 0.5 % of the time, so that a measurement might never end; nice 19 gets 2 %. A
+ * thread with SCHED_BATCH never preempts another one when it wakes up.
  */
 static bool give_way(int thread) {
     struct sched_param none = {.sched_priority = 0};

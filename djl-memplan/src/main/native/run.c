@@ -36,7 +36,8 @@ static void free_run(struct djlplan_run *run) {
     free(run);
 }
 
-/* Runs without plans may share an arena; one with a plan needs its places, and is alone. */
+/* Runs without plans may share an arena; a run with a plan needs its places, so it must be alone.
+ */
 static bool may_enter(const struct djlplan_run *run) {
     const struct djlplan_arena *arena = run->arena;
     if (arena->weights != NULL) return false;
@@ -119,8 +120,8 @@ static void raise_to(int64_t *most, int64_t value) {
 }
 
 /*
- * Returns whether an allocation is known to outlive predictions, by its plan or by the structure
- * before it.
+ * Returns whether an allocation is known to outlive predictions: from the plan, or from the
+ * structure before it.
  */
 static bool escapes(const struct djlplan_run *run, const struct djlplan_block *block,
                     bool planned) {

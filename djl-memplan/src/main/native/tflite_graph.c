@@ -1,7 +1,7 @@
 /* Writes the live graph of a TensorFlow Lite session as numbers. */
 #include "tflite_session.h"
 
-/* Counts every element and stores those that fit. */
+/* Counts all elements, and stores as many as fit. */
 struct sink {
     int32_t *out;
     int64_t capacity;

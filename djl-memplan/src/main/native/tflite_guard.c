@@ -1,8 +1,8 @@
 /*
- * Checks that the engine's kernels omit. Before a kernel prepares, it checks the sizes of inputs;
- * afterwards, the sizes of outputs. It checks operands that are sizes, positions or indices, if
- * kernels use them unchecked: before the kernel prepares, or before it runs if the operands are
- * computed.
+ * Makes the checks that the engine's kernels omit. Before a kernel prepares, this file checks the
+ * sizes of inputs; afterwards, the sizes of outputs. It also checks operands that are sizes,
+ * positions or indices, if kernels use them unchecked: before the kernel prepares, or before it
+ * runs if the operands are computed.
  */
 #include "tflite_session.h"
 
@@ -180,7 +180,7 @@ static bool slides(int32_t code) {
     }
 }
 
-/* Kernels that divide by the sizes of inputs, or read a first element without checking. */
+/* Returns whether a kernel divides by input sizes, or reads a first element without checking. */
 static bool needs_elements(int32_t code) {
     switch (code) {
         case ARG_MAX:
@@ -237,7 +237,7 @@ static bool reduces_nothing(const struct look *look, const TfLiteTensor *result)
     }
 }
 
-/* Kernels that read the first element along the last dimension without checking. */
+/* For kernels that read the first element along the last dimension without checking. */
 static bool has_depth(const struct look *look, const TfLiteTensor *tensor) {
     bool starts = look->code == SOFTMAX || look->code == LOG_SOFTMAX;
     return !starts || rank(tensor) == 0 || dimension(tensor, rank(tensor) - 1) > 0 ||

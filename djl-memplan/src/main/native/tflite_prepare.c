@@ -1,6 +1,6 @@
 /*
  * The wrapping delegate. It lets another delegate take the chosen operators, takes over the memory
- * of tensors from the engine, and replaces functions of nodes where a session needs it.
+ * of tensors from the engine, and replaces functions of nodes if a session needs that.
  */
 #define _GNU_SOURCE
 #include "tflite_session.h"

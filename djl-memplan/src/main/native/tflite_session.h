@@ -1,7 +1,4 @@
-/*
- * A session with TensorFlow Lite, shared by tflite_engine.c (the library), tflite_session.c,
- * tflite_prepare.c (the wrapping delegate) and tflite_graph.c.
- */
+/* Sessions with TensorFlow Lite: the declarations that tflite_*.c and xnnpack_*.c share. */
 #ifndef DJLPLAN_TFLITE_SESSION_H
 #define DJLPLAN_TFLITE_SESSION_H
 

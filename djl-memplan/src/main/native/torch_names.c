@@ -1,6 +1,7 @@
 /*
- * Records which operator makes each allocation of a run, and its tensor's shape, from libtorch's
- * observers of operators. For reports; operators are observed only on request.
+ * Records which operator makes each allocation of a run, and the shape of the allocation's tensor,
+ * through libtorch's observers of operators. For reports only; operators are observed only on
+ * request.
  */
 #define _GNU_SOURCE
 #include "torch_names.h"
@@ -29,7 +30,8 @@ static int count, capacity;
 static bool incomplete;
 
 /*
- * Operators call one another; the outermost one is the model's, and names all allocations below it.
+ * Operators call one another. The outermost operator is the one that the model calls; it names all
+ * allocations that it and its callees make.
  */
 static _Thread_local struct {
     int depth;
@@ -46,7 +48,7 @@ static const char *(*name_of)(const void *);
 static void (*remove_observer)(uint64_t);
 static uint64_t observer; /* 0: none */
 
-/* Not static, as it is called from assembly. */
+/* Not static, because it is called from assembly. */
 void djlplan_operator_begins(const void *function);
 void djlplan_operator_begins(const void *function) {
     if (running.depth++ > 0) return;
@@ -57,9 +59,9 @@ void djlplan_operator_begins(const void *function) {
 }
 
 /*
- * libtorch's observers return a unique_ptr; ours is empty. C++ expects it at an address that the
- * caller passes: on x86-64 in a hidden first argument, on 64-bit ARM in a register that C cannot
- * name.
+ * libtorch's observers return a unique_ptr; ours returns an empty one. C++ expects it at an address
+ * that the caller passes: on x86-64 in a hidden first argument, on 64-bit ARM in a register that C
+ * cannot name.
  */
 #ifdef __x86_64__
 static void **djlplan_observer_begins(void **context, const void *function) {

@@ -1,4 +1,4 @@
-/* Schedules: which pieces of weights are loaded or dropped at which step. They are immutable. */
+/* Schedules, which are immutable: at which step each piece of the weights is loaded or dropped. */
 #include "torch_weights.h"
 
 #include <stdlib.h>

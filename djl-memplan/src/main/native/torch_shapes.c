@@ -1,7 +1,7 @@
 /*
  * Reads the shapes of tensors that operators return, for reports. libtorch exports a function for a
- * tensor's sizes, but neither an operator's outputs nor a tensor's address. These are read at the
- * offsets of torch_abi.h, and only after a tensor made here has confirmed them.
+ * tensor's sizes, but none for an operator's outputs or a tensor's address. This file reads these
+ * at the offsets of torch_abi.h, and only after a tensor made here has confirmed the offsets.
  */
 #define _GNU_SOURCE
 #include "torch_names.h"

@@ -1,8 +1,8 @@
 /*
  * Keeps a few pieces of the weights in memory during a prediction. An allocation of the predicting
  * thread begins a step. A loader thread executes the schedule's actions in order, each when enough
- * steps have finished; a step waits until its actions are done. A prediction without a schedule
- * drops all pieces at each allocation. So does the rest of a prediction after an allocation that
+ * steps have finished. A step waits until its actions are done. A prediction without a schedule
+ * drops all pieces at each allocation. So does a prediction from its first allocation on that
  * deviates from the schedule.
  */
 #define _GNU_SOURCE

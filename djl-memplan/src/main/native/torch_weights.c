@@ -45,7 +45,7 @@ static int open_direct(int file) {
     return open(path, O_RDONLY | O_DIRECT | O_CLOEXEC);
 }
 
-/* Maps the file over addresses of an arena, by which a free finds the weights. */
+/* Maps the file over addresses of an arena, so that a free finds the weights by the address. */
 static int map_file(struct djlplan_weights *weights) {
     if (ftruncate(weights->file, weights->capacity) != 0) return errno;
     void *base = djlplan_arena_create(weights->capacity, 0);

@@ -1,9 +1,9 @@
 /*
- * Weights that XNNPACK packs once for all delegates of the same operators of a model.
+ * Lets XNNPACK pack weights once for all delegates of the same operators of a model.
  *
  * A delegate packs each weight and then looks it up in the cache. XNNPACK ignores the result of the
- * lookup: a kernel whose weights are missing in a finished cache reads arbitrary memory. So this
- * code replaces the lookup function, and reports whether all weights were found.
+ * lookup, so a kernel whose weights are missing in a finished cache reads arbitrary memory.
+ * Therefore this code replaces the lookup function, and reports whether all weights were found.
  */
 #define _GNU_SOURCE
 #include "tflite_session.h"

@@ -44,7 +44,9 @@ final class ChildClasses {
     private static final String OWN = "org/djlplan/memplan/";
     private static final String THIRD_PARTY = "org/djlplan/thirdparty/";
 
-    /** By class that this package uses of a jar: the jar's other required content. */
+    /**
+     * By the name of one class of each jar: prefixes of the names of the jar's required entries.
+     */
     private static final ImmutableMap<String, ImmutableList<String>> NEEDED =
             ImmutableMap.<String, ImmutableList<String>>builder()
                     .put(

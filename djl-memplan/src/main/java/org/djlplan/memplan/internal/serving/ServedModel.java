@@ -68,8 +68,8 @@ public final class ServedModel implements TfLiteModel {
     private volatile boolean defers;
 
     /**
-     * Whether the model was settled once. Preparing a better choice does not make it unsettled
-     * again.
+     * Whether the model was settled once. From then on, preparing an interpreter for a better
+     * choice does not make it unsettled.
      */
     private volatile boolean wasSettled;
 
