@@ -247,8 +247,9 @@ static bool claim_slice(struct djlplan_arena *arena, int64_t from, int64_t to,
 }
 
 /*
- * Gives the highest slice of pages without blocks between two offsets back to the system. Returns
- * the slice's offset, -1 if there is none. The caller holds the lock, which is released meanwhile.
+ * Returns to the system the highest slice of pages without blocks between two offsets. The result
+ * is the slice's offset, -1 if there is none. The caller holds the lock, which is released
+ * meanwhile.
  */
 static int64_t give_back(struct djlplan_arena *arena, int64_t keep, int64_t below) {
     struct djlplan_block slice, last;

@@ -76,15 +76,15 @@ DJLPLAN_API void djlplan_arena_map(void *arena, int64_t bytes);
 /* Returns whether the arena holds a block of any run, ended or current. */
 DJLPLAN_API int djlplan_arena_in_use(void *arena);
 /*
- * Gives the highest slice of pages without blocks, at most 1 MiB, between the offsets `keep` and
- * `below` back to the system. Returns the offset of the slice, from which the next call may
+ * Returns to the system the highest slice of pages without blocks, at most 1 MiB, between the
+ * offsets `keep` and `below`. The result is the offset of the slice, from which the next call may
  * continue down; -1 if there is none. Must not run while the arena is freed.
  */
 DJLPLAN_API int64_t djlplan_arena_trim(void *arena, int64_t keep, int64_t below);
 /* Frees the arena, or marks it to be freed with its last block. No run may be using it. */
 DJLPLAN_API void djlplan_arena_free(void *arena);
 
-/* Gives all free memory that the C library keeps back to the system, where possible. */
+/* Returns to the system all free memory that the C library keeps, where possible. */
 DJLPLAN_API void djlplan_trim(void);
 /*
  * Writes how many bytes the C library has taken from the system, and how many of them are in use.

@@ -45,7 +45,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
  * <p>Two models are derived from the candidate's model. In the first every tensor is an output,
  * which shows all values that the delegate computes. In the second the operators are independent,
  * and the CPU kernels compute each from the values that the delegate had for it. A candidate's
- * outputs are correct if they equal those of the first model, and each operator of the first model
+ * outputs are correct if they equal the first model's outputs, and each operator of the first model
  * is correct. If there is little memory, both are divided into parts of consecutive operators,
  * which run one after the other.
  *

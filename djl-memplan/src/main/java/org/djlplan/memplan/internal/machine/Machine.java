@@ -18,8 +18,8 @@ import java.util.stream.Stream;
 /**
  * The memory and processors that this process may use: the machine's, a container's (Linux control
  * groups, version 1 and 2, each group up to the root) and the process's own limits. Nothing is
- * cached except {@link #cores()}: each call reads again, so that changed limits take effect.
- * Predictions must not call the other methods, which read several files.
+ * cached except {@link #cores()}: each call reads again, so that changed limits take effect. The
+ * other methods read several files, which is too slow for each prediction.
  *
  * <p>A limit that cannot be read counts as none.
  */

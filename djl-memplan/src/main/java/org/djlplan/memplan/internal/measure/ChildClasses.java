@@ -36,8 +36,8 @@ import org.djlplan.thirdparty.guava.io.ByteStreams;
  * Builds the class path of a measuring process. It has only the classes that the process needs, so
  * that nothing of the application affects it, such as a logging configuration. The classes come
  * from the jars and folders from which this JVM loaded them. A jar or folder that contains nothing
- * else is used directly. Otherwise, for example if the application is one jar, and from nested
- * jars, the required classes are copied.
+ * else is used directly. From other jars, such as an application in one jar, and from nested jars,
+ * the required classes are copied.
  */
 final class ChildClasses {
 

@@ -157,7 +157,7 @@ final class MeasuringChild implements AutoCloseable {
      * @param start until it runs Java code
      * @param prepare to open the model, to compute partitions, or to prepare a candidate
      * @param leastTiming minimum limit of timing or profiling, for fast candidates
-     * @param multiple how many times its slowest inference a candidate may take
+     * @param multiple how many times the duration of its slowest inference a candidate may take
      * @param restarts how many processes may replace the first one
      */
     record Limits(

@@ -33,7 +33,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
  * @param cacheFolder for files that cannot be stored next to the model
  * @param options of the model
  * @param library the engine's native library
- * @param mix the shapes that it is measured at; empty for those in the file
+ * @param mix the shapes at which it is measured; empty for those in the file
  */
 public record TfLiteDelegableModel(
         Path file,
@@ -57,7 +57,8 @@ public record TfLiteDelegableModel(
     }
 
     /**
-     * Returns whether the delegate may and can be measured at other shapes than those in the file.
+     * Returns whether the delegate can be measured at other shapes than those in the file, and the
+     * options allow it.
      */
     public boolean takesOtherShapes() {
         return options.delegatesEveryShape() && trusted() && library.offersTransientBuffers();

@@ -18,8 +18,8 @@ import org.djlplan.memplan.internal.events.Waits;
 import org.djlplan.thirdparty.guava.collect.Iterables;
 
 /**
- * Arenas for inferences that run at the same time, of any models: models that take turns share one
- * arena of the largest model's size instead of one each.
+ * Arenas for simultaneous inferences of any models. Models that take turns share one arena of the
+ * largest model's size instead of one each.
  *
  * <p>An arena that is too small for the next model is replaced, or grows. Idle arenas larger than
  * any model needs are freed, and all idle arenas when the last model is closed.

@@ -31,18 +31,18 @@ public final class Later {
     }
 
     /**
-     * Has work done after a while.
+     * Runs work after a while.
      *
-     * @return whether it will be; not if no thread is to be had
+     * @return whether it will be done; false if no thread can be started
      */
     public static boolean run(Duration after, Runnable work) {
         return schedule(after, work).isPresent();
     }
 
     /**
-     * Has work done after a while, unless it is cancelled before.
+     * Runs work after a while, unless it is cancelled before.
      *
-     * @return empty if no thread is to be had
+     * @return empty if no thread can be started
      */
     public static Optional<Future<?>> schedule(Duration after, Runnable work) {
         try {

@@ -98,7 +98,7 @@ public final class ProcessMemory {
     }
 
     /**
-     * Returns memory that this process freed but the C library keeps to the system, so that two
+     * Returns to the system the memory that this process freed but the C library keeps, so that two
      * figures of its memory can be compared.
      */
     public static void trim() {

@@ -6,7 +6,7 @@ import java.util.concurrent.Future;
 import org.djlplan.thirdparty.guava.annotations.VisibleForTesting;
 
 /**
- * Returns memory that loading a model leaves behind to the system: file pages that are not read
+ * Returns to the system the memory that loading a model leaves behind: file pages that are not read
  * again, such as weights that the engine converted, and freed memory that the C library keeps. It
  * does so a few times in the first half minute, at doubling intervals, because Java's compiler,
  * too, allocates and frees most in that time. It runs in the background; pages that are needed

@@ -159,7 +159,7 @@ public final class Workers {
         return ALL.computeIfAbsent(count, number -> new Workers(number, IDLE, PATIENCE));
     }
 
-    /** Returns figures of all workers of this process, as of now. */
+    /** Returns the current figures of all workers of this process. */
     public static WorkersMetric metric() {
         int busy = 0;
         int waiting = 0;

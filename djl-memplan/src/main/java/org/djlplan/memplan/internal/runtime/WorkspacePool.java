@@ -281,7 +281,7 @@ public final class WorkspacePool {
     /**
      * Moves a resident to pages, new ones if none are given.
      *
-     * @return false if it stays where it was, for lack of memory, or has its own pages
+     * @return false if it stays on its previous pages for lack of memory, or has its own pages
      */
     private boolean settle(Resident resident, Optional<Pages> given) {
         Optional<Pages> found = given.or(this::create);

@@ -239,7 +239,7 @@ final class BackgroundSelection {
         StreamingPlan least = serving.planned(serving.leastArenaBytes());
         turns.lockForWork();
         try {
-            // A copy may have to be made meanwhile.
+            // Leaves memory for making a copy, which may be necessary.
             serving.take(least);
         } finally {
             turns.unlock();

@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
  * @param waits whether nothing can be allocated before the first prediction
  * @param defers whether nothing is delegated at the shapes in the file before a prediction has
  *     them, because a delegate may take many times as much memory for large shapes in the file as
- *     for those of predictions
+ *     for a prediction's
  * @param probe the interpreter with which the model's properties were determined, for the shapes in
  *     the file; the caller closes it or lets it serve
  */

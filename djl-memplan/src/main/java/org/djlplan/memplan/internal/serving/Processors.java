@@ -14,8 +14,9 @@ import org.djlplan.memplan.internal.machine.ProcessorTimes;
 import org.djlplan.thirdparty.guava.annotations.VisibleForTesting;
 
 /**
- * The processors that passes of all models of this JVM share: the number of running passes, and the
- * processors that other programs leave idle. Its lock also guards all {@link ThreadGovernor}s.
+ * Tracks how passes of all models of this JVM share the processors: the number of running passes,
+ * and the processors that other programs leave idle. Its lock also guards all {@link
+ * ThreadGovernor}s.
  *
  * <p>A delegate's threads wait actively for each other. With more such threads than processors,
  * passes take 20 to 100 times as long, so passes that do not fit together run one after another.

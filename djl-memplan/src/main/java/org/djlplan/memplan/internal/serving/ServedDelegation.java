@@ -25,8 +25,8 @@ public interface ServedDelegation extends AutoCloseable {
     }
 
     /**
-     * Returns whether predictions with other shapes than those in the file are delegated and to be
-     * expected. Called after {@link #first}.
+     * Returns whether predictions with other shapes than those in the file are expected and
+     * delegated. Called after {@link #first}.
      */
     default boolean expectsOtherShapes() {
         return false;

@@ -69,7 +69,7 @@ final class IdleInterpreters {
         all.addFirst(new Idle(interpreter, System.nanoTime()));
     }
 
-    /** Adds a new interpreter, which is closed before those that were used. */
+    /** Adds a new interpreter, which is closed before the used ones. */
     void addUnused(ModelInterpreter interpreter) {
         all.addLast(new Idle(interpreter, System.nanoTime()));
     }
@@ -87,9 +87,9 @@ final class IdleInterpreters {
     }
 
     /**
-     * Takes an interpreter that will be reallocated for these shapes: the one that was unused for
-     * longest. If one more may be built, none is taken for recent shapes, which get a new one, and
-     * none that is allocated for the shapes in the file.
+     * Takes the interpreter that was unused for longest, to be reallocated for these shapes. If one
+     * more may be built, it takes none for recent shapes, which get a new interpreter, and none
+     * that is allocated for the shapes in the file.
      *
      * @param room whether one more may be built
      */
@@ -124,8 +124,8 @@ final class IdleInterpreters {
     }
 
     /**
-     * Takes the interpreters for other shapes than the file's that exceed the memory for them,
-     * counted from the last used one, which stays.
+     * Takes the interpreters for other shapes than the file's that exceed the memory limit for such
+     * interpreters, counted from the last used one, which stays.
      */
     List<ModelInterpreter> takeLarge() {
         List<ModelInterpreter> large = new ArrayList<>();

@@ -48,7 +48,7 @@ public final class InterpreterFactory {
      * @param delegates make a delegate for each interpreter that needs one
      * @param arenas where planned interpreters lease their arenas
      * @param shares whether delegates share workspaces with other models, and packed weights with
-     *     one another, where the engine allows it
+     *     one another, if the engine allows it
      */
     public InterpreterFactory(
             EngineSession.Source sessions,
@@ -72,9 +72,7 @@ public final class InterpreterFactory {
         shapesInFile = Collections.unmodifiableList(shapes);
     }
 
-    /**
-     * Makes the next shapes planned, whatever they are, because those in the file are placeholders.
-     */
+    /** Makes a plan for the next shapes, because those in the file are placeholders. */
     public void planNext() {
         placements.planNext();
     }
@@ -335,7 +333,7 @@ public final class InterpreterFactory {
         }
     }
 
-    /** Returns arena memory that only closed interpreters needed to the system. */
+    /** Returns to the system the arena memory that only closed interpreters needed. */
     public void trimArenas() {
         arenas.trimAll();
     }

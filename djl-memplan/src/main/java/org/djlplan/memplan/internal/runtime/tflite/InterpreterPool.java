@@ -17,8 +17,8 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * The interpreters of one model, for all candidates that serve. One thread at a time uses an
- * interpreter, and at most {@code limit} are in use at once. Besides these, one more may exist for
- * each candidate beyond the first, and one while the pool switches to other candidates. Idle
+ * interpreter, and at most {@code limit} are in use at once. At most {@code limit} exist, plus one
+ * for each candidate beyond the first, and one while the pool switches to other candidates. Idle
  * interpreters are closed after some time, except the model's last one. Idle interpreters for other
  * shapes than the file's are closed earlier if they hold much memory.
  */

@@ -29,10 +29,10 @@ public final class ModelInterpreter implements AutoCloseable {
     private final Candidate candidate;
     private final boolean shares;
 
-    /** The delegate's workspace, where it is shared with others. */
+    /** The delegate's workspace, if it shares pages with others. */
     private Optional<WorkspacePool.Resident> workspace = Optional.empty();
 
-    /** Changed by the thread that uses this, and read by those that report. */
+    /** Changed by the thread that uses this, and read by threads that report. */
     private volatile Allocated allocated;
 
     private Optional<ArenaPool.Lease> kept = Optional.empty();

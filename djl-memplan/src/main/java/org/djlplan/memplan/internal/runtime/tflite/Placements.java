@@ -91,9 +91,7 @@ final class Placements {
         this.planner = planner;
     }
 
-    /**
-     * Makes the next shapes planned, whatever they are, because those in the file are placeholders.
-     */
+    /** Makes a plan for the next shapes, because those in the file are placeholders. */
     void planNext() {
         planNext.set(true);
     }

@@ -105,7 +105,10 @@ public final class StreamedInterpreter implements AutoCloseable {
         throw new IllegalStateException("output " + output + " is not in the engine's memory");
     }
 
-    /** Takes the session, but not the delegate if it fails. */
+    /**
+     * Builds an interpreter that owns the session. If that fails, the session is closed, and the
+     * delegate remains the caller's.
+     */
     private static StreamedInterpreter open(
             OpenModel model,
             StreamedSession session,
@@ -231,9 +234,10 @@ public final class StreamedInterpreter implements AutoCloseable {
     }
 
     /**
-     * Takes a schedule.
+     * Sets the schedule.
      *
-     * @throws UnplannableException if it does not fit the engine's tensors, or there is no memory
+     * @throws UnplannableException if the schedule does not fit the engine's tensors, or there is
+     *     no memory
      */
     public void schedule(Schedule wanted) throws UnplannableException {
         schedule = Optional.empty();

@@ -219,7 +219,7 @@ final class AllocationSequence implements AutoCloseable {
         background.recurred();
     }
 
-    /** Returns whether the next prediction is to be recorded. */
+    /** Returns whether to record the next prediction; if so, recording has begun. */
     private synchronized boolean beginRecording() {
         if (closed || unplannable || recording || installed.isPresent()) {
             return false;

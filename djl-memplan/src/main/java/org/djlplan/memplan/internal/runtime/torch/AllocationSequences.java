@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class AllocationSequences implements AutoCloseable {
 
-    /** A model that sees more kinds of inputs than this forgets those it has not seen longest. */
+    /** If a model sees more kinds of inputs, it forgets the least recently used ones. */
     static final int MOST = 64;
 
     private final String model;

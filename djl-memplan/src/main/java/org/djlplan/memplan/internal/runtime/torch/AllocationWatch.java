@@ -27,7 +27,7 @@ interface AllocationWatch extends AutoCloseable {
     void close();
 
     /**
-     * Takes a plan over.
+     * Takes over a plan.
      *
      * @throws IllegalArgumentException if it refuses the plan
      */

@@ -80,7 +80,7 @@ final class StreamedKind {
         return schedule;
     }
 
-    /** Returns whether the next prediction is to be recorded. */
+    /** Returns whether to record the next prediction. */
     boolean isRecordedNext() {
         return schedule.isEmpty() && !unwatchable;
     }

@@ -17,7 +17,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
  */
 final class StreamedKinds implements AutoCloseable {
 
-    /** A model that sees more kinds of inputs forgets those that it has not seen longest. */
+    /** If a model sees more kinds of inputs, it forgets the least recently used ones. */
     static final int MOST = 64;
 
     private final List<WeightTrace.Piece> pieces;

@@ -166,7 +166,7 @@ final class TorchArenas implements AutoCloseable {
         return planned.tryLease(most, wait);
     }
 
-    /** Returns memory of idle arenas that no plan needs to the system. */
+    /** Returns to the system the memory of idle arenas that no plan needs. */
     void trimIdle() {
         pool.trimIdle();
     }

@@ -166,7 +166,7 @@ public final class WeightFile implements AutoCloseable {
         return (bytes + WeightUse.PAGE_BYTES - 1) / WeightUse.PAGE_BYTES * WeightUse.PAGE_BYTES;
     }
 
-    /** Returns where each weight lies, in the order in which the engine allocated them. */
+    /** Returns the position of each weight in the file, in the engine's order of allocation. */
     synchronized List<Block> blocks() {
         if (closed) {
             return List.of();

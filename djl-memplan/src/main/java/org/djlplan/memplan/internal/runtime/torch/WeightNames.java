@@ -13,7 +13,7 @@ import org.djlplan.memplan.internal.budget.WeightUse;
  * the file each weight is, so weights are recognized by their size.
  *
  * @param bytes the bytes of each weight, by name; called only when a budget is too small
- * @param blocks where each weight is in the file
+ * @param blocks the position of each weight in the file
  */
 record WeightNames(Supplier<Map<String, Long>> bytes, Supplier<List<WeightFile.Block>> blocks) {
 
