@@ -12,9 +12,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Selects the operators of a streamed model that a delegate runs, in the background once the budget
- * has settled, and returns to CPU kernels if the delegate is slow. Its fields are guarded by the
- * model's turns.
+ * Selects which operators of a streamed model a delegate runs, in the background once the budget
+ * has settled, and returns to CPU kernels if the delegate is slow. The model's turns guard its
+ * fields.
  */
 final class BackgroundSelection {
 

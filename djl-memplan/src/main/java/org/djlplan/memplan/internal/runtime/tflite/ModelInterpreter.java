@@ -16,7 +16,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * An interpreter of the engine with its delegate, allocated for certain input shapes and, unless it
- * is a stock one, with a plan of its tensors; it can be reallocated for other shapes. Not
+ * is a stock one, with a plan for its tensors. It can be reallocated for other shapes. Not
  * thread-safe.
  */
 public final class ModelInterpreter implements AutoCloseable {

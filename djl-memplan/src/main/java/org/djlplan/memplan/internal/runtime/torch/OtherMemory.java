@@ -47,8 +47,8 @@ final class OtherMemory {
     /**
      * The memory of the process before a model was loaded.
      *
-     * @param ownBytes the result of {@link #ownBytes()}
-     * @param libraryBytes the result of {@link #libraryBytes()}
+     * @param ownBytes the result of {@link OtherMemory#ownBytes()}
+     * @param libraryBytes the result of {@link OtherMemory#libraryBytes()}
      */
     record Before(long ownBytes, long libraryBytes) {
 

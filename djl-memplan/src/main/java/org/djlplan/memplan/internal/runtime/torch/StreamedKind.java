@@ -9,7 +9,8 @@ import org.djlplan.memplan.internal.budget.WeightTrace;
 /**
  * The predictions of one kind of a model whose weights are streamed: which pieces of the weights
  * each step uses, and the plan of a window over these pieces. Guarded by the model's turn, except
- * for {@link #plan()}, {@link #windowBytes()} and {@link #leastWindowBytes()}, which reports read.
+ * for {@link #plan()}, {@link #windowBytes()} and {@link #leastWindowBytes()}, because reports read
+ * these.
  */
 final class StreamedKind {
 
