@@ -112,7 +112,6 @@ class MissingPartsTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "TFLite plan/portfolio/MemoryPlanner",
                 "TFLite runtime/tflite/InputShapes",
                 "PyTorch djl/BlockProxy"
             })
@@ -127,6 +126,7 @@ class MissingPartsTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
+                "TFLite plan/portfolio/MemoryPlanner",
                 "TFLite source/tflite/TfLiteReader",
                 "TFLite djl/StockTfLiteAdapter",
                 "TFLite serving/ServedModel",

@@ -114,6 +114,7 @@ class OrtCommandsTest {
     }
 
     @Test
+    @Tag("long")
     void report_onnxFile_hasTheMapOfAPrediction() throws Exception {
         Path data = folder.resolve("data.json");
         Result result =

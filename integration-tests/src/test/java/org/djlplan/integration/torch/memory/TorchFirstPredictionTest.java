@@ -95,10 +95,8 @@ class TorchFirstPredictionTest {
 
     @Test
     void predict_usersCompositeAndOtherShapes_needAShareOfStock() throws Exception {
-        String[] each = {FirstPrediction.COMPOSITE, "2x64", "4x64", "3x96"};
-        String[] twice = {
-            FirstPrediction.COMPOSITE, "2x64", "2x64", "4x64", "4x64", "3x96", "3x96"
-        };
+        String[] each = {FirstPrediction.COMPOSITE, "2x64", "3x96"};
+        String[] twice = {FirstPrediction.COMPOSITE, "2x64", "2x64", "3x96", "3x96"};
         List<FirstPrediction.Figures> stock = figures(predict(List.of(), "stock", each));
         List<FirstPrediction.Figures> planned = figures(predict(List.of(), "planned", twice));
         assertAnswersAsStock(stock, planned);
