@@ -12,13 +12,14 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * What a call of a C function costs by JNA's direct mapping, as djl-plan calls its library, and by
- * the Foreign Function and Memory API of JDK 22 and later: the processor time until the first call
- * has returned, the classes that are loaded until then, and the time of a later call. The function
- * has the parameters of the one call per prediction, and does nothing. Before, the other API may
- * make handles of as many functions as have different parameters in djl-plan's library.
+ * Measures calls of a C function through JNA's direct mapping, which djl-plan uses, or through the
+ * Foreign Function and Memory API of JDK 22 and later: the processor time until the first call has
+ * returned, the classes that are loaded until then, and the time of a later call. The function has
+ * the parameters of the call that djl-plan makes per prediction, and does nothing. SIGNATURES is
+ * the number of functions with different parameters for which the second API makes handles before
+ * that.
  *
- * <p>usage: {@code NativeCalls jna} or {@code NativeCalls ffm SIGNATURES}
+ * <p>Usage: {@code NativeCalls jna} or {@code NativeCalls ffm SIGNATURES}
  *
  * <p>docs/results/foreign.txt has the commands.
  */
@@ -30,7 +31,7 @@ public final class NativeCalls {
 
     private NativeCalls() {}
 
-    /** JNA's side, so that the other one does not load it. */
+    /** Calls through JNA, in a class of its own so that {@code ffm} does not load JNA. */
     private static final class Jna {
         static {
             Native.register(Jna.class, NativeLibrary.getInstance("c"));
@@ -48,7 +49,7 @@ public final class NativeCalls {
         }
     }
 
-    /** The other side. */
+    /** Calls through the Foreign Function and Memory API. */
     private static final class Foreign {
         private static final MethodHandle COMPARE = foreign();
 

@@ -25,7 +25,7 @@ import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.spi.Option;
 import org.junit.jupiter.api.Test;
 
-/** Compares the typed builder with the options. */
+/** Checks that the typed builder has a method for each option. */
 class PlannedTranslatorFactoryBuilderTest {
 
     /** A value of each parameter type that is no enum. */

@@ -10,7 +10,10 @@ import java.nio.file.Path;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.report.PlanReport;
 
-/** Predicts with the model of the file that its argument names, and tells whether it is planned. */
+/**
+ * Predicts with the model in the file that its argument names, and prints whether the model is
+ * planned.
+ */
 public final class Main {
 
     private Main() {}

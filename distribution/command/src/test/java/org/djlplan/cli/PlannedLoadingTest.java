@@ -8,7 +8,7 @@ import java.util.Map;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 import org.junit.jupiter.api.Test;
 
-/** Options on the command line have the rights of the application. */
+/** Tests that the command line may set every option that an application may set. */
 class PlannedLoadingTest {
 
     @Test

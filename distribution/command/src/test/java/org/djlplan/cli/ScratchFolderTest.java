@@ -20,7 +20,7 @@ class ScratchFolderTest {
 
     @TempDir Path temporary;
 
-    /** Makes a folder with a file, and ends when its standard input closes or a signal arrives. */
+    /** Makes a folder with a file. It ends when its standard input closes or a signal arrives. */
     static final class Program {
 
         private Program() {}

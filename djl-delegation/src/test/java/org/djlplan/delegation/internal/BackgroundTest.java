@@ -50,8 +50,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests that a model starts on the CPU kernels, is measured in the background and then switches;
- * and that it waits for another JVM's measurement.
+ * Tests that a model starts on the CPU kernels, is measured in the background and then switches to
+ * the measured choice; and that it waits for another JVM's measurement.
  */
 @Timeout(60)
 class BackgroundTest extends ProviderFixture {

@@ -11,7 +11,7 @@ import org.djlplan.delegation.internal.store.SampleTables;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.NoRoomException;
 
-/** A JVM that ends while a model in a folder is measured, or just before. */
+/** A JVM that ends while a model in a folder is measured, or just before that. */
 public final class EndingProgram {
 
     /** Shutdown begins first. */

@@ -25,7 +25,7 @@ import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 
-/** A model in a folder: a chain of operators, and runners that only count calls. */
+/** A model in a folder: its graph is a chain of operators, and its runners only count calls. */
 public final class FakeModel implements DelegableModel {
 
     public static final int OPERATORS = 10;

@@ -25,7 +25,9 @@ import org.djlplan.memplan.internal.store.StoreKey;
 import org.djlplan.memplan.spi.DelegationProvider.Choosing;
 import org.djlplan.memplan.spi.Tolerance;
 
-/** Loads models of jobs with {@code delegation.profileFrom}, and tables that other jobs stored. */
+/**
+ * Loads models as jobs do, with {@code delegation.profileFrom} and tables that other jobs stored.
+ */
 abstract class PinnedFixture extends ProviderFixture {
 
     private static final Goal GOAL = new Goal(Objective.LATENCY, OptionalLong.empty());

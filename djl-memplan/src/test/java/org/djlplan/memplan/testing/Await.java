@@ -9,8 +9,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
 /**
- * Waits for a state without an event: of another thread, a file or another process. If there is an
- * event, await that instead.
+ * Waits for a state of another thread, a file or another process that no event announces. If there
+ * is an event, await the event instead.
  */
 public final class Await {
 

@@ -7,15 +7,15 @@ import org.djlplan.memplan.internal.usage.UsageRecord;
 
 /**
  * Planning problems with a known optimum. A rectangle of operators × bytes is cut into pieces,
- * which become tensors whose offsets are forgotten. At one operator all pieces are kept, so the
- * rectangle's height is the lower bound, and the cut itself is a plan that reaches it.
+ * which become tensors without offsets. One operator is chosen at which all pieces are kept, so the
+ * rectangle's height is the lower bound, and the cut itself is a plan that reaches this bound.
  *
  * @param operators width of the rectangle
- * @param bytes its height
- * @param pieces into how many it is cut
- * @param sizeStep what sizes are multiples of: the larger, the more tensors are of equal size
- * @param dropped which share of the pieces is left out where that operator is not
- * @param longLived how many strips as wide as the rectangle are cut off first
+ * @param bytes height of the rectangle
+ * @param pieces number of pieces that the rectangle is cut into
+ * @param sizeStep divisor of all sizes; the larger it is, the more tensors have equal sizes
+ * @param dropped share that is left out of the pieces that do not contain the chosen operator
+ * @param longLived number of strips of the full width that are cut off first, at the bottom
  */
 public record CutRectangle(
         int operators, int bytes, int pieces, int sizeStep, double dropped, int longLived) {

@@ -17,7 +17,10 @@ class HouseRulesTest {
 
     @TempDir private Path sources;
 
-    /** Neither the constant nor what the compiler adds for the outer instance counts. */
+    /**
+     * A class with twelve fields: the constant does not count, nor does the field that the compiler
+     * adds for the outer instance.
+     */
     @SuppressWarnings("ClassCanBeStatic")
     class TwelveFields {
         static final int CONSTANT = 1;

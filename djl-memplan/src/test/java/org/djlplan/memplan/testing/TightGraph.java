@@ -8,7 +8,8 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * A graph for which the greedy strategies do not find the smallest plan. Its large tensors are the
- * pieces of a randomly cut rectangle, whose width is operators and whose height is bytes.
+ * pieces of a randomly cut rectangle: its width is a number of operators, its height a number of
+ * bytes.
  */
 public final class TightGraph {
 
@@ -43,8 +44,9 @@ public final class TightGraph {
     /**
      * One of the large tensors.
      *
-     * @param from time at which it is made
-     * @param until time at which it is read for the last time, after which others are made
+     * @param from time at which the tensor is written
+     * @param until time at which the tensor is read for the last time, after which others are
+     *     written
      * @param elements how many floats it has
      */
     public record Piece(int from, int until, int elements) {

@@ -9,8 +9,9 @@ import java.nio.file.Path;
 import org.tensorflow.lite.Interpreter;
 
 /**
- * What an expert could do without djl-plan: put an interpreter with other options into the stock
- * engine's block. The block's constructor is package-private, so this class is in its package.
+ * Does what an expert could do without djl-plan: puts an interpreter with other options into the
+ * stock engine's block. The block's constructor is package-private, so this class is in the same
+ * package.
  */
 public final class InterpreterByHand {
 

@@ -16,8 +16,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Counts the classes that a JVM's first planned row loads, because loading them is most of its
- * extra time ({@code FirstRowBench} measures that time).
+ * Counts the classes that a JVM's first planned row loads. Loading them is most of the row's extra
+ * time, which {@code FirstRowBench} measures.
  */
 @Tag("djl-current")
 class FirstRowClassesTest {

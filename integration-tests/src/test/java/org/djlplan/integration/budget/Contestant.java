@@ -22,7 +22,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
  *
  * @param name in tables
  * @param threads of the engine, per operator
- * @param options DJL arguments, without effect unless it is planned
+ * @param options DJL arguments, without effect unless the contestant is planned
  */
 public record Contestant(String name, Way way, int threads, Map<String, String> options) {
 

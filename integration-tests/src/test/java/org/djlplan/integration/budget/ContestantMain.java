@@ -34,7 +34,7 @@ import org.djlplan.thirdparty.guava.base.Throwables;
 
 /**
  * Runs a model for {@link ContestantProcess}, which requests each step by a line of JSON. It runs
- * small models first, so that memory that any model needs is already in use.
+ * small models first, so that the memory that every model needs is already in use.
  *
  * <p>Arguments: those of the {@link Contestant}, {@code --}, then small models.
  */

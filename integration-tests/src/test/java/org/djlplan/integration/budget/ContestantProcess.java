@@ -32,8 +32,8 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
  * Runs a model in a JVM whose resident memory is measured from outside. Linux keeps the exact peak,
  * including pages of files.
  *
- * <p>All contestants have the same JVM: a small heap that is touched when it starts, and one thread
- * that compiles, so that hardly anything but the model shows.
+ * <p>All contestants have the same JVM: a small heap, all of it in memory from the start, and one
+ * compiler thread. So hardly anything but the model adds memory.
  */
 public final class ContestantProcess implements AutoCloseable {
 
@@ -59,7 +59,7 @@ public final class ContestantProcess implements AutoCloseable {
     private final ChildProcess process;
     private final long idleBytes;
 
-    /** The system killed the process, because it ran out of memory. */
+    /** The system killed the process because memory ran out. */
     public static final class KilledException extends IOException {
 
         private static final long serialVersionUID = 1;

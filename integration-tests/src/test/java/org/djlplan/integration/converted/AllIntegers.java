@@ -17,9 +17,10 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
 /**
- * Converts models of floats to 8-bit integers, as converters do, from the ranges of values for a
- * few inputs (Jacob et al. 2018, <a href="https://arxiv.org/abs/1712.05877">Quantization and
- * Training of Neural Networks</a>). Operators without integer kernels stay in floats.
+ * Converts models of floats to 8-bit integers, as converters do. The scales follow from the ranges
+ * of values for a few inputs (Jacob et al. 2018, <a
+ * href="https://arxiv.org/abs/1712.05877">Quantization and Training of Neural Networks</a>).
+ * Operators without integer kernels stay in floats.
  */
 final class AllIntegers {
 

@@ -15,22 +15,27 @@ import org.djlplan.thirdparty.guava.primitives.Floats;
  *
  * @param steps the weights
  * @param scales one, or one for each channel
- * @param dimension that channels are counted along
+ * @param dimension index of the output channels' dimension in the weights' shape
  */
 record Weights(int[] steps, float[] scales, int dimension) {
 
     private static final float LEAST = 1e-12f;
 
-    /** Operators with weights, and along which dimension of these output channels are counted. */
+    /**
+     * Operators with weights, and the index of the output channels' dimension in the weights'
+     * shape.
+     */
     private static final ImmutableMap<String, Integer> CHANNELS =
             ImmutableMap.of("CONV_2D", 0, "DEPTHWISE_CONV_2D", 3, "FULLY_CONNECTED", 0);
 
-    /** Where such operators have them. */
+    /** Index of the weights among such operators' inputs. */
     static final int POSITION = 1;
 
     static final int BIAS_POSITION = 2;
 
-    /** Returns along which dimension an operator's weights have channels; empty if it has none. */
+    /**
+     * Returns the dimension of the channels of an operator's weights; empty if it has no weights.
+     */
     static Optional<Integer> dimension(String operator) {
         return Optional.ofNullable(CHANNELS.get(operator));
     }
@@ -38,7 +43,7 @@ record Weights(int[] steps, float[] scales, int dimension) {
     /**
      * Rounds weights.
      *
-     * @param leastScales that each channel's scale must not be below; empty for any
+     * @param leastScales a lower limit for each channel's scale; empty for no limit
      */
     static Weights byChannel(
             float[] values, List<Integer> shape, int dimension, int bits, float[] leastScales) {
@@ -72,7 +77,7 @@ record Weights(int[] steps, float[] scales, int dimension) {
         return scales[channel % scales.length];
     }
 
-    /** Returns bytes that hold the steps, with a number in the place of 0. */
+    /** Returns bytes that hold the steps, each increased by {@code zero}. */
     ByteBuffer bytes(int zero) {
         ByteBuffer bytes = ModelEdit.littleEndian(steps.length);
         for (int step : steps) {
@@ -91,7 +96,7 @@ record Weights(int[] steps, float[] scales, int dimension) {
         return bytes.rewind();
     }
 
-    /** Returns what a tensor says of them. */
+    /** Returns the quantization of a tensor with these weights. */
     Quantization quantization(int zero) {
         return new Quantization(
                 List.of(),

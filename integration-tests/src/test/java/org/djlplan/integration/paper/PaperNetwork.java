@@ -1,6 +1,6 @@
 package org.djlplan.integration.paper;
 
-/** The six networks, in the order of the paper's tables. */
+/** The six networks of Pisarchyk and Lee 2020, in the order of its tables. */
 public enum PaperNetwork {
     MOBILENET_V1("MobileNet v1", 32),
     MOBILENET_V2("MobileNet v2", 32),

@@ -10,7 +10,7 @@ import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.thirdparty.guava.primitives.ImmutableIntArray;
 import org.junit.jupiter.api.Test;
 
-/** Tests a large and a small object, and one large unit before three small ones. */
+/** Tests a large and a small shared object, into which one large and then three small units go. */
 class FreeObjectsTest {
 
     private static final int LARGE = 0;

@@ -19,8 +19,8 @@ import org.djlplan.thirdparty.guava.collect.Sets;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests latencies on a graph with the pieces {1} and {3, 4}, of which operators 0, 2 and 5 always
- * run on the CPU; and memory on graphs whose pieces are one operator each.
+ * Tests latencies on a graph with the pieces {1} and {3, 4}, whose operators 0, 2 and 5 always run
+ * on the CPU. Tests memory on graphs whose pieces are one operator each.
  */
 class CostModelTest {
 

@@ -16,9 +16,10 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
  * The true times of an invented model: a chain of partitions, separated by operators that the
  * delegate does not support.
  *
- * <p>An operator has a cost on both sides, and every delegate kernel one of its own. Additivity is
- * broken between neighbouring partitions: where they are on different sides, the second one takes
- * more or less, as its input is in the wrong cache (or in no cache that is needed otherwise).
+ * <p>An operator has one cost on the CPU and one in the delegate, and each delegate kernel has a
+ * cost of its own. Times do not add up exactly: if one of two neighbouring partitions runs on the
+ * CPU and the other in the delegate, the second one takes more or less time, because its input is
+ * in the wrong cache (or does not fill a cache that other data needs).
  */
 final class ChainTruth implements Truth {
 

@@ -43,8 +43,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests that tables are rejected that no measurement for the request could have produced, although
- * they are complete and their checksum is right.
+ * Tests that a table is rejected if no measurement for the request could have produced it, although
+ * it is complete and its checksum is right.
  */
 class ForgedTableTest {
 

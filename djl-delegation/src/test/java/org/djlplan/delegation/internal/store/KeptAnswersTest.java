@@ -35,8 +35,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Tests that an interrupted measurement continues where it stopped, also after its answers were
- * stored in a file.
+ * Tests that an interrupted measurement continues where it stopped, even if its answers were stored
+ * in a file in between.
  */
 class KeptAnswersTest {
 

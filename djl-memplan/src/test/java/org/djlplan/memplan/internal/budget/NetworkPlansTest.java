@@ -50,7 +50,7 @@ class NetworkPlansTest {
     private static final IdentityHashMap<StreamingProblem, Map<Integer, Planned>> PLANNED =
             new IdentityHashMap<>();
 
-    /** A plan, and what making it allocated on the heap. */
+    /** A plan, and the bytes that planning allocated on the heap. */
     private record Planned(StreamingPlan plan, long allocatedBytes) {}
 
     static Stream<Named<StreamingProblem>> networks() {

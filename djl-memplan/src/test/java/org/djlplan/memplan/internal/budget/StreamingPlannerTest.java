@@ -206,8 +206,9 @@ class StreamingPlannerTest {
     }
 
     /**
-     * Executes a plan twice in a row, with loads and steps in any order that the plan admits. At
-     * each step it checks that the arena holds the step's data, by an owner for each 64 bytes.
+     * Executes a plan twice in a row, with loads and steps in any order that the plan admits. It
+     * records an owner for each 64 bytes of the arena, and so checks at each step that the arena
+     * holds the step's data.
      */
     private static final class Run {
 

@@ -22,7 +22,9 @@ import org.djlplan.memplan.testing.GraphSketch;
 import org.djlplan.memplan.testing.LogCapture;
 import org.junit.jupiter.api.Test;
 
-/** Tests that a model runs on the CPU kernels if the engine of a delegation is not loaded. */
+/**
+ * Tests that a model runs on the CPU kernels if the engine that its delegation needs is not loaded.
+ */
 class ModelDelegationTest {
 
     private static final Path FILE = Path.of("folder", "net.tflite");
@@ -31,7 +33,7 @@ class ModelDelegationTest {
             PlanOptions.parse(
                     GivenOptions.of(Map.of("memplan.threads", 3), Map.of(), Map.of(), List.of()));
 
-    /** A provider whose choice is the CPU kernels, at once. */
+    /** A provider that chooses the CPU kernels at once. */
     private static final class Unasked implements DelegationProvider {
         @Override
         public List<Option> options() {

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The step of the build that gives each lambda a class in a file. */
+/** Tests the build step that gives each lambda a class in a file. */
 class LambdaClassesTest {
 
     private static final Path TOOL = Path.of("src/build/LambdaClasses.java");

@@ -7,7 +7,8 @@ import java.util.concurrent.CountDownLatch;
 import org.djlplan.memplan.internal.child.ParentConnection;
 
 /**
- * A measuring process that serves a {@link FakeRunner}, or fails at its start as its argument says.
+ * A measuring process that serves a {@link FakeRunner}, or fails at its start in the way that its
+ * argument names.
  */
 final class FakeMeasuringProcess {
 

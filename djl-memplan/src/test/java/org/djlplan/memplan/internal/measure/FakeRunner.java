@@ -27,14 +27,14 @@ import org.djlplan.memplan.spi.OutputError.ByOperator;
 import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 
 /**
- * A runner that fails as the candidate's first operator demands. Its figures identify the process
- * that it runs in.
+ * A runner that fails in the way that the candidate's first operator selects. Its figures identify
+ * the process that it runs in.
  */
 final class FakeRunner implements CandidateRunner {
 
     /**
-     * What happens when a candidate is prepared or timed; a candidate's first operator is the
-     * index.
+     * What happens when a candidate is prepared or timed. A candidate's first operator is the index
+     * of its behaviour.
      */
     enum Behaviour {
         GOOD,

@@ -81,7 +81,7 @@ class MeasuringJvmTest {
         assertEquals(List.of("JNA is there"), printed.lines().toList());
     }
 
-    /** The program. */
+    /** A program that uses JNA. */
     static final class UsesJna {
 
         private UsesJna() {}

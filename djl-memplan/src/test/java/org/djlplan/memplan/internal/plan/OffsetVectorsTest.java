@@ -26,15 +26,16 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
 
 /**
- * Tests strategies on published offsets and totals, and on expectations of other projects' tests.
+ * Compares strategies with published offsets and totals, and with results that other projects'
+ * tests expect.
  */
 class OffsetVectorsTest {
 
     /**
      * A case of OpenVINO's memory_solver_test.cpp.
      *
-     * @param name its name there
-     * @param records boxes; a finish of -1 there stands for the end
+     * @param name its name in that file
+     * @param records the boxes; in that file a finish of -1 stands for the end
      * @param total the expected total
      * @param depth largest sum of sizes at one time ({@code max_depth})
      * @param boxes largest number of boxes at one time ({@code max_top_depth})

@@ -22,7 +22,7 @@ class ReportSourcesTest {
         return Optional.of(report)::orElseThrow;
     }
 
-    /** All are equal, and change. */
+    /** A block that equals every other one, and whose hash code changes. */
     private static final class OddBlock extends SequentialBlock {
 
         private int hash;

@@ -32,7 +32,7 @@ class WorkspacePoolTest {
     private final FakePages memory = new FakePages();
     private final WorkspacePool pool = new WorkspacePool(memory);
 
-    /** Files as mere sizes, with a limit for their sum. */
+    /** Files that have only a size, with a limit for the sum of the sizes. */
     private static final class FakePages implements WorkspacePool.Source {
         private final Map<Integer, Long> sizes = new TreeMap<>();
         private long limitBytes = Long.MAX_VALUE;

@@ -32,7 +32,7 @@ class FirstChoiceTest {
         return new FakeEngine.FakeDelegate(() -> {}, delegates);
     }
 
-    /** A delegation whose choice is given. */
+    /** A delegation with a given choice. */
     private record Delegation(
             Supplier<DelegationChoice> choice,
             boolean expectsOtherShapes,

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests what follows from a model's file alone, without an engine. */
+/** Tests the memory needs that can be computed from a model's file alone, without an engine. */
 class MemoryNeedsTest {
 
     private static final int FILE_BYTES = 1000;

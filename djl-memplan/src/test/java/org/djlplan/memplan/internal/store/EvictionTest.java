@@ -20,7 +20,7 @@ import java.util.List;
 import org.djlplan.thirdparty.guava.io.ByteSource;
 import org.junit.jupiter.api.Test;
 
-/** Tests how many files are kept, and which ones are deleted. */
+/** Tests how many files a folder keeps, and which ones are deleted. */
 class EvictionTest extends PlanStoreFixture {
 
     private static final int MOST = KeptFolders.MOST_FILES;

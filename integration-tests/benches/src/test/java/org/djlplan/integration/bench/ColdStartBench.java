@@ -19,11 +19,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What a first load adds to a process that has loaded the engine: stock, planned, delegated with a
- * choice that was measured before, and the engine's C interface with XNNPACK. Every run is in a JVM
- * of its own; JVMs take turns. Prints a table; asserts nothing, because machines are noisy.
+ * Measures what a first load adds to a process that has loaded the engine: stock, planned,
+ * delegated with a choice that was measured before, and the engine's C interface with XNNPACK.
+ * Every run is in a JVM of its own; JVMs take turns. Prints a table; asserts nothing, because
+ * machines are noisy.
  *
- * <p>{@code -Ddjlplan.bench.fresh=N}: so many JVMs of each.
+ * <p>{@code -Ddjlplan.bench.fresh=N} starts N JVMs of each.
  */
 @Tag("bench")
 @Tag("djl-current")

@@ -15,9 +15,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Measures the memory above the loaded model that an imperative network's first prediction needs,
- * stock and planned without a stored plan, and that later predictions and other shapes need. Prints
- * tables; asserts nothing, because machines are noisy.
+ * Measures how much memory an imperative network's first prediction needs beyond the loaded model,
+ * stock and planned without a stored plan; and how much later predictions and other shapes need.
+ * Prints tables; asserts nothing, because machines are noisy.
  */
 @Tag("bench")
 class FirstPredictionBench {

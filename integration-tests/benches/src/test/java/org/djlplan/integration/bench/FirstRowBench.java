@@ -23,8 +23,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Measures the time from an application's first statement to the first output of a new JVM: stock,
- * planned, and with a delegation that was measured before, each without and with an archive of the
+ * Measures the time from an application's first statement to its first output in a new JVM: stock,
+ * planned, and with a delegation that was measured before; each without and with an archive of the
  * application's classes. JVMs take turns. Prints a table; asserts nothing, because machines are
  * noisy.
  */

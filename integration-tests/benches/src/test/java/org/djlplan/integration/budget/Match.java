@@ -16,14 +16,14 @@ import org.djlplan.thirdparty.guava.io.Closer;
 
 /**
  * Runs contestants of one model in turns, each in its own process, with all files in the page
- * cache. The first one is the reference for latencies and outputs.
+ * cache. The first contestant is the reference for latencies and outputs.
  */
 final class Match {
 
     /**
      * A line of the table: one contestant's needs in bytes above the idle runtime.
      *
-     * @param firstBytes peak over load and predictions in a process without stored results
+     * @param firstBytes peak of the load and the predictions in a process without stored results
      */
     record Figures(
             String name,
@@ -64,7 +64,7 @@ final class Match {
                     outputs);
         }
 
-        /** Returns the peak over load and predictions. */
+        /** Returns the peak of the load and the predictions. */
         long mostBytes() {
             return Math.max(loadBytes, peakBytes);
         }

@@ -29,8 +29,8 @@ import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.thirdparty.guava.primitives.Longs;
 
 /**
- * Runs TensorFlow Lite models in one way for {@link CurrentLatencyBench}, which requests each step
- * by a line of JSON. Loaded models stay loaded.
+ * Runs TensorFlow Lite models in one runtime for {@link CurrentLatencyBench}, which requests each
+ * step by a line of JSON. Loaded models stay loaded.
  */
 final class LatencyProgram {
 

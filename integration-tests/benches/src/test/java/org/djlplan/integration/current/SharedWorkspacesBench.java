@@ -28,9 +28,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Compares delegated models, served in turn, whose workspaces share pages with models that each
- * have their own workspace. Prints memory, and medians of rounds that alternate; asserts that
- * outputs are equal.
+ * Serves delegated models in turn, and compares models whose workspaces share pages with models
+ * that each have their own workspace. Prints memory, and medians of rounds that alternate; asserts
+ * that outputs are equal.
  */
 @Tag("bench")
 @Tag("djl-current")

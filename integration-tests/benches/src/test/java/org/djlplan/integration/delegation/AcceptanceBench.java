@@ -31,9 +31,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Measures what the rule for a delegate's outputs accepts, on several sets of inputs: correct
- * XNNPACK kernels for all operators; and a fault in one operator, with XNNPACK for the others,
- * whose rounding adds to the fault. Prints tables; {@code AcceptanceTest} asserts.
+ * Measures what the acceptance rule for a delegate's outputs accepts, on several sets of inputs:
+ * correct XNNPACK kernels for all operators; and a fault in one operator while XNNPACK runs the
+ * others, whose rounding adds to the fault. Prints tables; {@code AcceptanceTest} asserts.
  */
 @Tag("bench")
 class AcceptanceBench {

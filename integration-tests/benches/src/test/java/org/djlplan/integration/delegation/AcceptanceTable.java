@@ -29,7 +29,7 @@ import org.djlplan.thirdparty.guava.collect.Sets;
 
 /**
  * Prints what the acceptance rule accepts for an 8-bit model: correct XNNPACK kernels for all
- * operators; and a fault in one operator, with XNNPACK for the others.
+ * operators; and a fault in one operator while XNNPACK runs the others.
  */
 final class AcceptanceTable {
 

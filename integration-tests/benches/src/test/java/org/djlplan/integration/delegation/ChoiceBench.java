@@ -38,8 +38,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Compares the choice, which takes few runs, with the best of an exhaustive search over all unions
- * of partitions. Both are then timed against each other in turns. Prints a table; asserts nothing,
+ * Compares djl-plan's choice, which takes few runs, with the best result of an exhaustive search
+ * over all unions of partitions. Both are then timed in turns. Prints a table; asserts nothing,
  * because machines are noisy.
  */
 @Tag("bench")

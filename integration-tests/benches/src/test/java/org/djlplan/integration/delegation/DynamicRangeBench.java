@@ -17,9 +17,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Compares CPU kernels, XNNPACK and floats for models with 8-bit weights and floats between the
- * layers. CPU kernels and XNNPACK both quantize the inputs of convolutions at run time. Prints a
- * table.
+ * Compares CPU kernels, XNNPACK and the same weights as floats, for models with 8-bit weights and
+ * floats between the layers. CPU kernels and XNNPACK both quantize the inputs of convolutions at
+ * run time. Prints a table.
  */
 @Tag("bench")
 @Tag("djl-current")

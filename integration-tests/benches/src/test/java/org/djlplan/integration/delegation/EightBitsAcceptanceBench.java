@@ -10,7 +10,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Measures what the acceptance rule for 8-bit models accepts: correct XNNPACK kernels for all
- * operators; and a fault in one operator, with XNNPACK for the others. Prints tables.
+ * operators; and a fault in one operator while XNNPACK runs the others. Prints tables.
  */
 @Tag("bench")
 @Tag("djl-current")

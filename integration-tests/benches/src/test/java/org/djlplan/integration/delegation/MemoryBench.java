@@ -14,9 +14,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Measures the resident set of models in a fresh JVM under several limits. djl-plan chooses
- * operators for a limit by measurements in advance; the table shows whether the limit holds
- * afterwards. Prints a table; asserts nothing.
+ * Measures the resident set of models in a fresh JVM under several limits. djl-plan measures in
+ * advance to choose operators for a limit; the table shows whether the model then keeps the limit.
+ * Prints a table; asserts nothing.
  */
 @Tag("bench")
 class MemoryBench {

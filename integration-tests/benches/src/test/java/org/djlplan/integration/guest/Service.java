@@ -30,7 +30,7 @@ import org.djlplan.memplan.spi.CandidateRunner;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.Tolerance;
 
-/** A service of one busy thread, during the measurement of another model. */
+/** A service of one busy thread that runs while another model is measured. */
 final class Service {
 
     private static final Path BUSY_WITH = TestModels.built("mobilenet_v2");

@@ -14,8 +14,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Compares memory and time of ONNX models, planned and with several settings of the stock engine,
- * each in its own JVM, in turns. Prints a line for each; asserts that the outputs are the same.
+ * Compares memory and time of ONNX models, planned and with several settings of the stock engine.
+ * JVMs take turns, one for each setting. Prints a line for each; asserts that the outputs are the
+ * same.
  */
 @Tag("onnxruntime")
 @Tag("bench")

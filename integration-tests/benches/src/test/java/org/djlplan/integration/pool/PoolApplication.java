@@ -61,7 +61,8 @@ public final class PoolApplication {
      * The parameters of a run.
      *
      * @param model file of a TorchScript, ONNX or TFLite model that takes an image; a path that
-     *     ends with {@code resnet50} is a folder for DJL's own network, with parameters of a seed
+     *     ends with {@code resnet50} is a folder for DJL's own network, with seeded random
+     *     parameters
      * @param mode {@code stock}; {@code semaphore}: stock, with at most as many predictions at once
      *     as there are cores; {@code planned}; or {@code gate}: planned, with at most as many
      *     predictions at once as there are cores

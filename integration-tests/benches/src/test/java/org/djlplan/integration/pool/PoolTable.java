@@ -18,7 +18,7 @@ import org.djlplan.integration.pool.PoolApplication.Run;
 
 /**
  * Runs a model stock, planned, and planned with a semaphore on 1, 2, 8 and 64 threads, each in its
- * own JVM, in turns. Prints medians, and medians of the ratios of each round.
+ * own JVM, in turns. Prints medians, and the medians of each round's ratios.
  *
  * @param folder for copies of models, plans and output
  */

@@ -28,8 +28,8 @@ import org.junit.jupiter.api.io.TempDir;
  * each in its own JVM. Asserts nothing, because machines are noisy.
  *
  * <p>{@code -Ddjlplan.bench.case=minilm/zipf} runs only the cases whose names begin like that,
- * {@code -Ddjlplan.bench.requests=N} with so many requests, {@code -Ddjlplan.bench.fresh=N} so many
- * times. {@code integration-tests/torchscript_models.py NAME} makes a model.
+ * {@code -Ddjlplan.bench.requests=N} sends N requests, and {@code -Ddjlplan.bench.fresh=N} runs
+ * each case N times. {@code integration-tests/torchscript_models.py NAME} makes a model.
  */
 @Tag("bench")
 @TestInstance(Lifecycle.PER_CLASS)

@@ -36,9 +36,9 @@ import org.djlplan.memplan.PlanHandle;
 import org.djlplan.memplan.report.PlanReport;
 
 /**
- * Serves requests of many shapes with one model of TensorFlow Lite, and prints figures as JSON. All
- * ways predict the same shapes before that: so many that what is measured in the background is
- * known, and as many again.
+ * Serves requests of many shapes with one model of TensorFlow Lite, and prints figures as JSON.
+ * Before that, it predicts enough shapes for the background measurements to end, and then as many
+ * again. These shapes are the same for all first arguments.
  *
  * <p>Usage: {@code plain|planned|delegated|hand KIND DISTRIBUTION MODEL THREADS REQUESTS}
  */
@@ -60,7 +60,8 @@ public final class TfLiteShapesApplication {
         FRAMES;
 
         /**
-         * Returns the shape in the file of the models of results; of sound that is a placeholder.
+         * Returns the shape in the files of the models in docs/results. For sound it is a
+         * placeholder.
          */
         private int[] fixed() {
             return switch (this) {
@@ -73,7 +74,8 @@ public final class TfLiteShapesApplication {
         private int[] shape(Random random) {
             return switch (this) {
                 case PYRAMID -> {
-                    // As the detector makes them: each image is .709 of the one before.
+                    // As in the detector's pyramid: each image has 0.709 times the sides of the one
+                    // before.
                     double scale = Math.pow(0.709, random.nextInt(6));
                     int height = 120 + 8 * random.nextInt(46);
                     int width = 120 + 8 * random.nextInt(46);
@@ -243,7 +245,7 @@ public final class TfLiteShapesApplication {
         }
     }
 
-    /** Waits until nothing is measured any more, also not whether fewer operators are better. */
+    /** Waits until all measurements have ended, including those of fewer operators. */
     private static void awaitReady(ZooModel<NDList, NDList> model) throws Exception {
         for (int i = 0; i < 600 && isMeasured(model); i++) {
             Thread.sleep(100);
@@ -259,7 +261,7 @@ public final class TfLiteShapesApplication {
                         .orElse(false);
     }
 
-    /** Returns values in a buffer of the thread's, so that garbage does not count as memory. */
+    /** Returns values in a buffer of this thread, so that garbage does not count as memory. */
     private ByteBuffer input(int[] shape, int request) {
         int elements = elements(shape);
         ByteBuffer input = buffers.get().clear().limit(4 * elements).slice();
@@ -336,7 +338,7 @@ public final class TfLiteShapesApplication {
                 .getProcessCpuTime();
     }
 
-    /** Returns the memory of this process, of which pages that are mapped twice count once. */
+    /** Returns the memory of this process; pages that are mapped twice count once. */
     private static long pagesBytes() throws Exception {
         return kibibytes("smaps_rollup", "Pss:");
     }

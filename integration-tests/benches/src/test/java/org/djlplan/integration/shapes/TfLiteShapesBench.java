@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
  * and XNNPACK by hand, in turns, each in its own JVMs. Asserts nothing, because machines are noisy.
  *
  * <p>{@code -Ddjlplan.bench.case=pnet/zipf} runs only the cases whose names begin like that, {@code
- * -Ddjlplan.bench.fresh=N} so many JVMs of each.
+ * -Ddjlplan.bench.fresh=N} starts N JVMs of each.
  */
 @Tag("bench")
 @Tag("djl-current")
@@ -130,7 +130,7 @@ class TfLiteShapesBench {
                 new ProcessBuilder(
                                 JAVA.toString(),
                                 "-Xmx256m",
-                                // Garbage of the application is not to count as memory.
+                                // The application's garbage should not count as memory.
                                 "-Xmn8m",
                                 "-XX:+UseSerialGC",
                                 "-Dai.djl.offline=true",

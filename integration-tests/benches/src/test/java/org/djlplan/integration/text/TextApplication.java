@@ -26,9 +26,9 @@ import org.djlplan.memplan.report.PlanReport;
 /**
  * Embeds or generates text with one model, stock or planned, and prints figures as JSON.
  *
- * <p>Usage: {@code stock|planned MODEL burst|serve|SEARCH AT_ONCE ROUNDS}. {@code burst} embeds so
- * many texts at once, {@code serve} is a web server for so many connections, and any other word is
- * a search, which generates so many sequences at once.
+ * <p>Usage: {@code stock|planned MODEL burst|serve|SEARCH AT_ONCE ROUNDS}. {@code burst} embeds
+ * AT_ONCE texts at once, {@code serve} is a web server for AT_ONCE connections, and any other word
+ * is a search, which generates AT_ONCE sequences at once.
  */
 public final class TextApplication {
 

@@ -27,9 +27,9 @@ import org.junit.jupiter.api.io.TempDir;
  * Compares text services, stock and planned in turns, each in its own JVM. Asserts nothing, because
  * machines are noisy.
  *
- * <p>{@code -Ddjlplan.bench.fresh=N} runs each so many times, {@code -Ddjlplan.bench.requests=N}
- * sends so many requests. {@code integration-tests/torchscript_models.py sentences generator} makes
- * the models.
+ * <p>{@code -Ddjlplan.bench.fresh=N} runs each service N times, {@code -Ddjlplan.bench.requests=N}
+ * sends N requests. {@code integration-tests/torchscript_models.py sentences generator} makes the
+ * models.
  */
 @Tag("bench")
 class TextBench {

@@ -29,8 +29,8 @@ import org.openqa.selenium.logging.LoggingPreferences;
 import org.openqa.selenium.support.ui.WebDriverWait;
 
 /**
- * A headless Chromium that opens report pages from files. All tests of a class share one, and none
- * may leave errors in its console.
+ * A headless Chromium that opens report pages from files. All tests of a class share one browser,
+ * and no test may leave errors in its console.
  */
 final class Browser implements BeforeAllCallback, AfterEachCallback, AfterAllCallback {
 

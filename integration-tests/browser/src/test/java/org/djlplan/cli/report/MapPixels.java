@@ -8,9 +8,9 @@ import org.openqa.selenium.WebElement;
 import org.openqa.selenium.interactions.WheelInput;
 
 /**
- * Computes where the memory map must draw a tensor, from the data alone. Unzoomed, the map shows
- * all steps across, and up it shows the bytes of every plan that is at most 15 % larger than the
- * best.
+ * Computes where the memory map must draw a tensor, from the data alone. Before any zoom, the map's
+ * horizontal axis shows all steps; its vertical axis has room for every plan that is at most 15 %
+ * larger than the best.
  */
 final class MapPixels {
 

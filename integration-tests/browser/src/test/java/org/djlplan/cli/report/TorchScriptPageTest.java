@@ -26,7 +26,8 @@ import org.openqa.selenium.Keys;
 
 /**
  * Compares pages of {@code djlplan report} for TorchScript models, whose allocations are recorded,
- * with other commands' output. One model is a test resource; a real one is tested if it is present.
+ * with other commands' output. One model is a test resource; a real model is tested if it is
+ * present.
  */
 @Tag("browser")
 class TorchScriptPageTest {

@@ -192,7 +192,7 @@ abstract class RouteTests {
         }
     }
 
-    /** The resources that a route may leave behind, once per start. */
+    /** The resources that a route leaves behind after a start. */
     private record Left(PoolReport.Arenas arenas, PoolReport.Workspaces workspaces, long bytes) {
 
         static Left now() throws IOException {

@@ -8,7 +8,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RestController;
 
-/** Embeds one text a request: by itself, or with those that wait beside it. */
+/** Embeds one text per request: alone, or in a batch with other waiting texts. */
 @RestController
 public class EmbeddingController {
 

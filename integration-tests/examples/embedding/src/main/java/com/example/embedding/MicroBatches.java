@@ -12,8 +12,8 @@ import org.springframework.beans.factory.DisposableBean;
 import org.springframework.stereotype.Component;
 
 /**
- * Embeds texts that wait at the same time in one batch. A batch does not wait until it is full:
- * while one is computed, the next one gathers.
+ * Embeds the texts that wait at the same time in one batch. A batch does not wait until it is full:
+ * while one batch is computed, the next one gathers texts.
  */
 @Component
 public class MicroBatches implements DisposableBean {

@@ -21,8 +21,8 @@ import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.report.PlanReport;
 
 /**
- * Classifies images with a MobileNet in a file, and prints what djl-plan did. {@code -Dtop=5}: of
- * each image the five most probable classes.
+ * Classifies images with a MobileNet in a file, and prints what djl-plan did. {@code -Dtop=5}
+ * prints the five most probable classes of each image.
  */
 public final class Classify {
 

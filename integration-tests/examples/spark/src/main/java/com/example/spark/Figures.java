@@ -10,7 +10,7 @@ import org.apache.spark.util.LongAccumulator;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.report.PlanReport.Predictions;
 
-/** Counts the work of tasks, in accumulators that the driver reads. */
+/** Counts rows and predictions of tasks in accumulators, which the driver reads. */
 public class Figures implements Serializable {
 
     private static final long serialVersionUID = 1;

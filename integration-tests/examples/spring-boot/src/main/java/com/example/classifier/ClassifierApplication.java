@@ -15,7 +15,7 @@ import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 
-/** An application with one model, which is loaded before it takes requests. */
+/** An application that loads one model before it takes requests. */
 @SpringBootApplication
 @EnableConfigurationProperties(DjlProperties.class)
 public class ClassifierApplication {

@@ -14,7 +14,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
-/** Classifies the image that a request brings: the most probable classes, and how probable. */
+/** Answers an image in a request with the most probable classes and their probabilities. */
 @RestController
 public class ClassifierController {
 

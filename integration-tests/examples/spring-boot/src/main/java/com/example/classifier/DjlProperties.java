@@ -5,10 +5,10 @@ import java.util.Map;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 
 /**
- * What an application's configuration says of its model.
+ * The part of an application's configuration that describes its model.
  *
- * @param model its file or folder
- * @param arguments such as djl.arguments.memplan.threads
+ * @param model the model's file or folder
+ * @param arguments DJL arguments by name, such as djl.arguments.memplan.threads
  */
 @ConfigurationProperties("djl")
 public record DjlProperties(Path model, Map<String, Object> arguments) {}

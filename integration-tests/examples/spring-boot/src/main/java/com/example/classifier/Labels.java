@@ -10,7 +10,10 @@ import ai.djl.translate.Pipeline;
 import ai.djl.translate.Translator;
 import java.util.stream.IntStream;
 
-/** From images of any size to 1001 classes; a MobileNet's outputs are their probabilities. */
+/**
+ * Translates images of any size for a MobileNet, whose outputs are the probabilities of 1001
+ * classes.
+ */
 final class Labels {
 
     private Labels() {}

@@ -8,7 +8,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 
 /**
- * What an application of Spring Boot tells of itself.
+ * Reads health and metrics of a Spring Boot application.
  *
  * @param address of the application
  */

@@ -25,7 +25,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Posts texts of many lengths at once: one by one, and in batches that collect while others run.
+ * Posts texts of many lengths at once, to a server that embeds them one by one, and to one that
+ * embeds those that wait in a batch.
  */
 @Tag("examples")
 @Tag("pytorch")

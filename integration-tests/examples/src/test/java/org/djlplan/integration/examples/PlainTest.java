@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests the example without a framework: stock, planned, and with a measured delegate. */
+/** Tests the example that uses no framework: stock, planned, and with a measured delegate. */
 @Tag("examples")
 class PlainTest {
 

@@ -29,8 +29,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Starts the example's single jar, which contains other jars. Its properties make the first start
- * measure the delegation.
+ * Starts the example's single jar, which contains other jars. The example's properties make the
+ * first start measure the delegation.
  */
 @Tag("examples")
 class SpringBootTest {

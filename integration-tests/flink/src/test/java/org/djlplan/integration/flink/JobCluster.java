@@ -13,8 +13,8 @@ import org.apache.flink.runtime.minicluster.MiniClusterConfiguration;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 
 /**
- * A Flink cluster with one task manager of two slots, to which jars are submitted. Classes are
- * loaded from the job's jar first, as is Flink's default; the cluster's class path is the test's.
+ * A Flink cluster with one task manager of two slots, to which jars are submitted. As Flink does by
+ * default, it loads classes from the job's jar first; its own class path is the test's.
  */
 final class JobCluster implements AutoCloseable {
 

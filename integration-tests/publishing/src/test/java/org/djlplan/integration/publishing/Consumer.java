@@ -13,7 +13,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.zip.ZipFile;
 
-/** The application of the folder {@code consumer}, built of what is published. */
+/** The application in the folder {@code consumer}, built from the published artifacts. */
 final class Consumer {
 
     private static final Path SOURCES = Path.of("consumer").toAbsolutePath();

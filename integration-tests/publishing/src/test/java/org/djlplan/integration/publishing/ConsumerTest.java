@@ -18,7 +18,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** An application is built of what is published, and runs in each way that documents describe. */
+/**
+ * Builds an application from the published artifacts, and runs it in each way that the documents
+ * describe.
+ */
 class ConsumerTest {
 
     private static final String PLANNED = "arena true, outputs 1\nmodule ";

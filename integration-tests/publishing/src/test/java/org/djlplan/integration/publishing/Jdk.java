@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 /**
  * A JDK of this machine.
  *
- * @param feature its version's first number
+ * @param feature the first number of its version
  */
 record Jdk(int feature, Path home) {
 

@@ -35,7 +35,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.w3c.dom.Element;
 import org.w3c.dom.Node;
 
-/** A release has what a public repository of releases asks for, and nothing else. */
+/** Tests that a release has all that a public repository of releases requires, and nothing else. */
 class StagedRepositoryTest {
 
     private static final Map<String, String> MODULES =

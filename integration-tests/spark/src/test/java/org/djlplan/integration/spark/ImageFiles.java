@@ -18,7 +18,7 @@ import java.util.stream.Stream;
 import javax.imageio.ImageIO;
 import org.djlplan.memplan.report.PlanReport;
 
-/** Files of images, and what DJL alone says of them. */
+/** Writes image files, and classifies them with DJL alone. */
 final class ImageFiles {
 
     private ImageFiles() {}

@@ -32,7 +32,7 @@ import org.djlplan.memplan.report.PlanReport;
  * executor's memory.
  *
  * @param engine of DJL
- * @param file of the model; for one of DJL's own networks the folder that {@link #save} made
+ * @param file of the model; for DJL's own networks, the folder that {@link #save} made
  * @param shape of an input
  * @param options of the planned load; null for stock
  */

@@ -19,9 +19,9 @@ import org.djlplan.memplan.report.PlanReport;
 /**
  * A TensorFlow Lite model, and the delegation that was measured for it on this machine.
  *
- * @param archive of the model's folder, which is {@code model}
+ * @param archive of the model's folder, named {@code model}
  * @param choiceId identifier of the measured delegation
- * @param tables that were stored beside the model, as {@link StoredTables} lists them
+ * @param tables the tables stored beside the model, as {@link StoredTables} lists them
  */
 record MeasuredModel(Path archive, String choiceId, Set<String> tables) {
 

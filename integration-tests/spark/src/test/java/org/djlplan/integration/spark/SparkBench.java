@@ -27,10 +27,10 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Compares rows per second and memory of executors, stock and planned, in turns. Each run has new
- * executors with one core; a prediction uses one thread, but with DJL 0.27.0 the engine's default.
- * The delegation is measured beforehand, as {@code djlplan tune} does. Asserts only that outputs
- * are equal where the kernels are the same. Needs the distribution, and DJL 0.27.0's class path,
- * which the integration tests write.
+ * executors with one core. A prediction uses one thread, except with DJL 0.27.0, where it uses the
+ * engine's default. The delegation is measured beforehand, as {@code djlplan tune} does. Asserts
+ * only that outputs are equal where the kernels are the same. Needs the distribution, and DJL
+ * 0.27.0's class path, which the integration tests write.
  */
 @Tag("bench")
 class SparkBench {

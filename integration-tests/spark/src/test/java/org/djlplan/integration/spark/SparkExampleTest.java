@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Submits the example's jar, with the jars that its build left beside it. */
+/** Submits the example's jar, together with the jars that the example's build left beside it. */
 @Tag("examples")
 class SparkExampleTest {
 

@@ -25,8 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Tests an executor in a memory cgroup, which leaves a model twice the memory that stock takes for
- * it.
+ * Tests an executor in a memory cgroup that leaves a model twice the memory that it takes as stock.
  */
 @Tag("pipelines")
 class SparkGroupTest {

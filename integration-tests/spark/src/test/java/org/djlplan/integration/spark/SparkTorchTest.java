@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * Tests a PyTorch network that an archive brings to two executor JVMs. djl-plan and the engine are
- * installed there, or the job brings them.
+ * installed on the executors, or the job brings them.
  */
 @Tag("pipelines")
 @Tag("pytorch")

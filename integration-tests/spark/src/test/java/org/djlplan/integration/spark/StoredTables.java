@@ -15,7 +15,7 @@ import org.djlplan.thirdparty.guava.io.MoreFiles;
 
 /**
  * Lists an executor's tables of measurements by file name and hash, and the marks and partial
- * results of measurements. A measurement in the executor would add one.
+ * results of measurements. A measurement in the executor would add an entry.
  */
 final class StoredTables implements FlatMapFunction<Iterator<Integer>, String> {
 

@@ -24,7 +24,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Runs the tasks of {@link SparkBench} without Spark and without delegation, in two stock and two
- * planned JVMs that take turns every few seconds. So a disturbance of half a minute affects both.
+ * planned JVMs that take turns every few seconds. A disturbance of half a minute therefore affects
+ * both kinds.
  */
 @Tag("bench")
 class TurnsBench {

@@ -19,7 +19,7 @@ import org.djlplan.integration.torch.TorchScriptModels;
  * A model of the catalogue, and the stock engine's outputs with one thread per operator.
  *
  * @param file in a folder of its own
- * @param questions inputs with the answers to a few seeds each
+ * @param questions inputs, each with the outputs for a few seeds
  */
 record TorchSoakCase(String name, Path file, List<Question> questions) {
 
@@ -28,7 +28,7 @@ record TorchSoakCase(String name, Path file, List<Question> questions) {
     /**
      * Inputs and outputs.
      *
-     * @param answers by seed
+     * @param answers the outputs by seed
      */
     record Question(ModelInputs inputs, List<List<Output>> answers) {}
 

@@ -298,7 +298,7 @@ class AllocationSequenceTest {
         assertTally(2, 1);
     }
 
-    /** Notes what is said of inputs that have no plan. */
+    /** Records the reported numbers of predictions without a plan. */
     private static final class Noting implements AllocationSequence.Background {
 
         private final List<Long> unplanned = new ArrayList<>();

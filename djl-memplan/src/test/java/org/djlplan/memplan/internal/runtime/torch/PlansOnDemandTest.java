@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 
 class PlansOnDemandTest {
 
-    /** Counts how often it is flushed; nothing else is asked of it. */
+    /** Counts how often it is flushed. Tests call nothing else. */
     private static final class Flushed implements AllocationPlans {
 
         private int times;

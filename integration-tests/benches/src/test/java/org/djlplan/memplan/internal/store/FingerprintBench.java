@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Measures how long the fingerprint of a file in the page cache takes: computed, and read from the
- * store. Each is measured in a new JVM, as its first and as its second fingerprint. Asserts
+ * store. Each case is measured in a new JVM, as the JVM's first and second fingerprint. Asserts
  * nothing, because machines are noisy.
  */
 @Tag("bench")
