@@ -41,7 +41,7 @@ final class ArrayRefusals {
                     "none");
 
     /**
-     * @param covers which calls may be refused, with which error
+     * @param covers whether a call may be rejected with an error
      */
     record Refusal(String why, BiPredicate<Call, Throwable> covers) {}
 

@@ -13,7 +13,8 @@ import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 
 /**
- * Generates arrays of all types, shapes and kinds of views, with the same elements in any engine.
+ * Generates arrays of all types, shapes and kinds of views. Their elements are the same in each
+ * engine.
  */
 final class ArraySamples {
 
@@ -82,10 +83,11 @@ final class ArraySamples {
     /**
      * How to make an array.
      *
-     * @param kind names shape and view
+     * @param kind name of the shape and the view
      * @param shape of the array
-     * @param baseShape of the array that it is a view of
-     * @param tame whether the elements are 1, 2, 5, 10 …; else they have NaN, infinities, extremes
+     * @param baseShape of the array that the sample is a view of
+     * @param tame whether the elements are 1, 2, 5, 10 …; otherwise NaN, infinities and extremes
+     *     occur
      */
     record Sample(
             String kind,
@@ -95,7 +97,10 @@ final class ArraySamples {
             boolean tame,
             UnaryOperator<NDArray> view) {
 
-        /** Makes it; in another engine with elements as wide if that does not have the type. */
+        /**
+         * Makes the array. If the other engine lacks the type, its array has a type of the same
+         * width.
+         */
         Made make(NDManager manager, boolean ours) {
             NDArray base = create(manager, ours ? type : shared(type), baseShape, tame);
             return new Made(base, view.apply(base));

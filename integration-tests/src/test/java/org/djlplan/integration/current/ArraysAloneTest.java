@@ -12,8 +12,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Tests that arrays support all that translators of images and raw arrays use, without another
- * engine.
+ * Tests that arrays without another engine support every operation of the translators of images and
+ * of raw arrays.
  */
 @Tag("djl-current")
 class ArraysAloneTest {

@@ -10,8 +10,8 @@ import java.util.List;
 
 /**
  * Translates batches with the methods that DJL calls since 0.35.1. They have no {@code @Override},
- * because DJL 0.27.0, against which this is compiled, does not have them; at run time they override
- * by name and types.
+ * because this class is compiled against DJL 0.27.0, which does not have them; at run time they
+ * override by name and types.
  */
 final class BatchingTranslator implements Translator<float[], float[]> {
 
@@ -22,14 +22,14 @@ final class BatchingTranslator implements Translator<float[], float[]> {
         return batches;
     }
 
-    /** Twice what a single input is, so that the two ways differ. */
+    /** Doubles the inputs, so that the outputs of batches differ from those of single inputs. */
     public NDList batchProcessInput(TranslatorContext context, List<float[]> inputs) {
         NDList rows = new NDList();
         inputs.forEach(input -> rows.add(context.getNDManager().create(input).mul(2)));
         return new NDList(NDArrays.stack(rows));
     }
 
-    /** The rows of the output. */
+    /** Returns the rows of the output. */
     public List<float[]> batchProcessOutput(TranslatorContext context, NDList outputs) {
         batches++;
         List<float[]> rows = new ArrayList<>();

@@ -43,7 +43,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests arrays of djl-plan's engine, whose results are the same with and without another engine.
+ * Tests arrays of djl-plan's engine: their results are the same with and without another engine.
  */
 @Tag("djl-current")
 class OwnArraysTest {

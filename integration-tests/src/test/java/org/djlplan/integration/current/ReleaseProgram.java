@@ -4,7 +4,10 @@ import java.nio.file.Path;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.memplan.internal.runtime.tflite.EngineLibrary;
 
-/** Compares outputs of planned models with the engine's own, for the library that is present. */
+/**
+ * Compares outputs of planned models with the engine's own, for the TensorFlow Lite library on the
+ * class path.
+ */
 final class ReleaseProgram {
 
     private ReleaseProgram() {}

@@ -12,8 +12,8 @@ import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.PlanReport;
 
 /**
- * A service with one float model that waits until the model is measured. Prints how many operators
- * are delegated, and whether the outputs are the CPU kernels'.
+ * A service with one model of floats, which waits until the model is measured. Prints how many
+ * operators are delegated, and whether the outputs equal the CPU kernels'.
  */
 final class SmallContainerProgram {
 

@@ -38,8 +38,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests models and inputs that would make the engine crash: planned, plain, in a budget and in
- * commands, djl-plan throws an exception, and the model still serves valid inputs.
+ * Tests models and inputs that would make the engine crash. Instead djl-plan throws an exception,
+ * and the model still serves valid inputs: planned, plain, in a budget and in commands.
  */
 @Tag("djl-current")
 class UnsoundModelsTest {

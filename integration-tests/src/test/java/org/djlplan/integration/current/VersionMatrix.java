@@ -17,7 +17,8 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * Runs both engines on each release of DJL, in a JVM for each combination. All jars except DJL's
- * are this JVM's. Its class path has {@link #CURRENT}; the build provides the other releases.
+ * come from this JVM's class path, which also has {@link #CURRENT}; the build provides the other
+ * releases.
  */
 final class VersionMatrix {
 

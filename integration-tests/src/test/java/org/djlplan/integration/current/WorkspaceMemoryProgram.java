@@ -11,9 +11,7 @@ import org.djlplan.memplan.internal.runtime.ProcessMemory;
 import org.djlplan.memplan.internal.runtime.WorkspacePool;
 import org.djlplan.memplan.internal.serving.ServedModel;
 
-/**
- * Serves models in turn, and prints how many bytes they take beyond those before the first model.
- */
+/** Serves models in turn, and prints by how many bytes they let the process grow. */
 final class WorkspaceMemoryProgram {
 
     private static final int RUNS = 3;

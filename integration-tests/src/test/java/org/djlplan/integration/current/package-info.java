@@ -1,5 +1,5 @@
 /**
- * What only a current DJL shows, which has no TFLite engine. Tests of the {@code torch} packages
- * run on both versions. The class path is that of Surefire's second execution.
+ * Tests that need current DJL, which has no TFLite engine. Tests of the {@code torch} packages run
+ * on both versions. The class path is that of Surefire's second execution.
  */
 package org.djlplan.integration.current;

@@ -47,10 +47,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/**
- * Tests delegates inside a budget that are wrong, slow or late, and the stored results of their
- * trials.
- */
+/** Tests wrong, slow and late delegates inside a budget, and the stored results of their trials. */
 @Timeout(120)
 class BudgetedDelegateTest {
 
@@ -322,7 +319,7 @@ class BudgetedDelegateTest {
         Freed.assertEverything();
     }
 
-    /** Waits, when a delegate is requested, until the test allows it. */
+    /** Blocks each request for a delegate until the test allows it. */
     private static final class Late implements DelegateFactory {
 
         private final CountDownLatch asked = new CountDownLatch(1);

@@ -24,9 +24,9 @@ import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
 /**
- * Measures the distance of a delegate's outputs from the CPU kernels', and how far the CPU kernels'
- * outputs move if the last bit of every input changes; for models of 32-bit floats. It uses the
- * stock engine's outputs and shares no code with the tested classes.
+ * For models of 32-bit floats, measures how far a delegate's outputs are from the CPU kernels', and
+ * how far the CPU kernels' outputs move if the last bit of every input changes. This class takes
+ * the CPU kernels' outputs from the stock engine, and shares no code with the tested classes.
  */
 final class Closeness {
 

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests that a delegate that fails when it runs or closes affects nothing else. */
+/** Tests that a delegate affects nothing else if it fails when it runs or closes. */
 @Timeout(120)
 class FailingDelegateTest {
 

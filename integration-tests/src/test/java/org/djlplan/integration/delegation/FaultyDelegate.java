@@ -11,8 +11,8 @@ import org.djlplan.thirdparty.guava.primitives.Ints;
 
 /**
  * A delegate that computes correctly, and then damages the output of one operator ({@code
- * faulty_delegate.c}). The fault is set between two inferences; one library serves one model at a
- * time.
+ * faulty_delegate.c}). Tests set the fault between two inferences. One library serves one model at
+ * a time.
  */
 final class FaultyDelegate {
 

@@ -19,7 +19,7 @@ import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 
-/** Runs models with everything delegated that a delegate reports, at any cost. */
+/** Runs models with all operators delegated that a delegate reports, however long they take. */
 final class FixedChoice {
 
     private FixedChoice() {}

@@ -29,13 +29,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Compares the table of XNNPACK's rules with the operators that XNNPACK takes, for 8-bit operators
- * and for those of later releases.
+ * Compares the table of XNNPACK's rules with the operators that XNNPACK takes: 8-bit operators, and
+ * operators that only later releases take.
  */
 @Tag("djl-current")
 class XnnpackEightBitsTest {
 
-    /** Those that XNNPACK takes of floats. */
+    /** Operators that XNNPACK takes only with floats. */
     private static final Set<String> FLOATS_ONLY =
             ImmutableSet.of(
                     "ABS",

@@ -52,8 +52,8 @@ class XnnpackRulesTest {
      *
      * @param name of the case
      * @param operator adds the operator and returns its output
-     * @param reason why it is not delegated by 2.6; empty if it is
-     * @param later why it is not delegated by later releases
+     * @param reason why release 2.6 does not delegate the operator; empty if it does
+     * @param later why later releases do not delegate the operator
      */
     private record Case(
             String name, ToIntFunction<ModelSketch> operator, String reason, String later) {
@@ -423,7 +423,7 @@ class XnnpackRulesTest {
         assertRule(folder, one.operator(), first ? one.reason() : one.later());
     }
 
-    /** What the rules say of a model of one operator is what the delegate does. */
+    /** Asserts that the rules predict what the delegate does with a model of one operator. */
     static void assertRule(Path folder, ToIntFunction<ModelSketch> operator, String reason)
             throws Exception {
         ModelSketch model = new ModelSketch();

@@ -15,9 +15,9 @@ import java.util.stream.Stream;
 /**
  * A Markdown document of this project, divided into code blocks and the text around them.
  *
- * @param file where it is
- * @param text everything outside of blocks of code, line by line
- * @param blocks the blocks of code between lines of three backticks
+ * @param file the document's file
+ * @param text all lines outside of code blocks
+ * @param blocks the code blocks, which stand between lines of three backticks
  */
 record Markdown(Path file, String text, List<Block> blocks) {
 

@@ -13,8 +13,8 @@ import org.djlplan.integration.documents.Markdown.Block;
 import org.junit.jupiter.api.Test;
 
 /**
- * Checks that code on the pages of frameworks is code of the tests and examples that run with
- * {@code -Ppipelines,examples}.
+ * Checks that all code on the pages of frameworks is taken from the tests and examples that run
+ * with {@code -Ppipelines,examples}.
  */
 class PipelinePagesTest {
 

@@ -38,8 +38,9 @@ import org.w3c.dom.NodeList;
  * Checks that code in documents works when it is pasted: Java compiles, and dependencies have the
  * tested versions.
  *
- * <p>A block of Java with a class is compiled as it is. Any other is a fragment: members of a class
- * where it begins with {@code static}, else statements of a method; it sees {@link #IMPORTS}.
+ * <p>A block of Java with a class is compiled as it is. Any other block is a fragment: members of a
+ * class if it begins with {@code static}, otherwise statements of a method. A fragment is compiled
+ * with {@link #IMPORTS}.
  */
 class SnippetsTest {
 

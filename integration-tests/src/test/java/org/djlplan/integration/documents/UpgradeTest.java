@@ -26,8 +26,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Tests files in {@code .djlplan/} and options of version 0.2.0. A file is used, or made again
- * without a warning; an option works, or a warning names its replacement.
+ * Tests files in {@code .djlplan/} and options of version 0.2.0. Each file is used, or made again
+ * without a warning. Each option works, or a warning names its replacement.
  */
 class UpgradeTest {
 

@@ -26,8 +26,8 @@ import org.slf4j.LoggerFactory;
  * A user's application: loads a model with delegation, logs into a file that its logging library
  * empties at each start, and prints results for the tests.
  *
- * <p>Arguments: the model's file, {@code delegation.profile}, and what happens as soon as a
- * measuring process runs.
+ * <p>Arguments: the model's file, the value of {@code delegation.profile}, and the event that
+ * happens as soon as a measuring process runs.
  */
 public final class Application {
 

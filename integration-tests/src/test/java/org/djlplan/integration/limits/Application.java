@@ -22,8 +22,8 @@ import java.util.Optional;
 import java.util.Random;
 
 /**
- * An application that predicts once and ends. It refers to djl-plan by names only, because djl-plan
- * may not link there, and needs only the JDK and DJL.
+ * An application that predicts and ends. It links only to the JDK and DJL. It refers to djl-plan by
+ * names, because classes of djl-plan may be missing.
  */
 public final class Application {
 

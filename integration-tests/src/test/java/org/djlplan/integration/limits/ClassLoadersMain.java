@@ -22,9 +22,9 @@ import java.util.Optional;
 import java.util.Random;
 
 /**
- * Runs in a JVM whose class path has DJL and the engine but not djl-plan; two class loaders each
- * load a copy of djl-plan. Arguments: an image model, the four numbers of its shape, then the URLs
- * of djl-plan.
+ * Runs in a JVM whose class path has DJL and the engine but not djl-plan; each of two class loaders
+ * loads a copy of djl-plan. Arguments: an image model, the four numbers of its input's shape, and
+ * the URLs of djl-plan.
  */
 final class ClassLoadersMain {
 

@@ -22,7 +22,7 @@ import org.djlplan.memplan.report.PlanReport;
 
 /**
  * Predicts in a separate JVM while its memory limit is lowered. Prints {@code OK} if every output
- * equalled the stock engine's, and the final report.
+ * equals the stock engine's, and then the report.
  */
 final class LimitedMemory {
 

@@ -18,8 +18,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Tests that a model runs in its engine's memory if there is no memory, or no address space, for an
- * arena.
+ * Tests that a model runs in its engine's memory if there is too little memory, or address space,
+ * for an arena.
  */
 class LittleMemoryTest {
 

@@ -16,8 +16,8 @@ import java.util.TreeSet;
 import java.util.regex.Pattern;
 
 /**
- * Runs an application repeatedly, each time in a new class loader, as a container that redeploys
- * it, and waits until the loader is collected. Needs only the JDK.
+ * Runs an application repeatedly, each time in a new class loader, like a container that redeploys
+ * it. Waits each time until the garbage collector has taken the loader. Links only to the JDK.
  *
  * <p>Arguments: how often; the seconds to wait; the application's class; its class path; its own
  * arguments. Prints what the application returns, and whether its loader was collected.

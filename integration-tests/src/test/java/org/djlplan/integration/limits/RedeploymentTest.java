@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * Tests redeployed applications, each with djl-plan in a new class loader. DJL and its engines are
  * in the container or in the application. (PyTorch's libraries stay with their first class loader,
- * also without djl-plan.)
+ * even without djl-plan.)
  */
 class RedeploymentTest {
 

@@ -7,10 +7,10 @@ import org.djlplan.cli.demo.Padding;
 import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 
 /**
- * BlazeFace, front camera: images of 128 × 128 × 3, 896 anchors, two outputs that are joined from
- * two branches each.
+ * BlazeFace, front camera: images of 128 × 128 × 3, 896 anchors, and two outputs, each of which
+ * joins two branches.
  *
- * <p>After Bazarevsky et al. 2019, <a href="https://arxiv.org/abs/1907.05047">BlazeFace</a>, in the
+ * <p>As in Bazarevsky et al. 2019, <a href="https://arxiv.org/abs/1907.05047">BlazeFace</a>, in the
  * form that MediaPipe ships: single blocks throughout, channels that grow by 4 to 8.
  */
 public final class BlazeFace {

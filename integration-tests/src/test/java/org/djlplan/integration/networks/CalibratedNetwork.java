@@ -19,8 +19,8 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
  *
  * <p>Each convolution is scaled and shifted so that its channels have mean 0 and a set deviation
  * over a sample, as a batch normalization folded into it would. Rectified values have a large mean,
- * which the next layer takes away: what is left of a rounding error grows from layer to layer (Yang
- * et al. 2019, <a href="https://arxiv.org/abs/1902.08129">A Mean Field Theory of Batch
+ * which the next layer subtracts. So rounding errors grow, relative to the values, from layer to
+ * layer (Yang et al. 2019, <a href="https://arxiv.org/abs/1902.08129">A Mean Field Theory of Batch
  * Normalization</a>). The same sample gives the scales of quantized tensors.
  */
 final class CalibratedNetwork {

@@ -6,9 +6,9 @@ import org.djlplan.cli.demo.NetworkBuilder;
 import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 
 /**
- * Chains of element-wise operators and views, which profit most from writing in place. A gated
- * branch runs beside a plain one; both are reshaped back and forth and scaled up at the end. Two
- * outputs.
+ * Chains of element-wise operators and views, which gain most if operators write in place. The
+ * network has a gated and a plain branch; both are reshaped back and forth and scaled up at the
+ * end. It has two outputs.
  */
 public final class ElementwiseChains {
 

@@ -9,10 +9,10 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
- * Networks like those that detect landmarks: depthwise and pointwise convolutions with residual
- * sums and rectifiers, and several outputs (landmarks, a score near 1, a mask, a heat map). If
- * inputs change by one unit in the last place, most outputs move by 1e-4 to 1e-3 of their largest
- * element, as in large trained networks.
+ * Networks similar to published detectors of landmarks: depthwise and pointwise convolutions with
+ * residual sums and rectifiers, and several outputs (landmarks, a score near 1, a mask, a heat
+ * map). If inputs change by one unit in the last place, most outputs move by 1e-4 to 1e-3 of their
+ * largest element, as in large trained networks.
  */
 public final class HardNetworks {
 

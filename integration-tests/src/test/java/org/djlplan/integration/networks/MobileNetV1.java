@@ -11,7 +11,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
  * MobileNet v1 for images of 224 × 224 × 3 and 1001 classes.
  *
  * <p>Layers as in Howard et al. 2017, <a href="https://arxiv.org/abs/1704.04861">MobileNets</a>,
- * table 1; the end as TFLite's own file has it.
+ * table 1; the last layers as in TFLite's own file.
  */
 public final class MobileNetV1 {
 

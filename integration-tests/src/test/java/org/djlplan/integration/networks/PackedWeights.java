@@ -15,8 +15,8 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteSubgraph;
 import org.djlplan.memplan.internal.source.tflite.TfLiteTensor;
 
 /**
- * A network of 32-bit floats with 16-bit constants, as a converter writes it: each constant is
- * unpacked by an operator, and these operators come first.
+ * A network of 32-bit floats with 16-bit constants, as a converter writes it: the first operators
+ * unpack one constant each.
  */
 public final class PackedWeights {
 

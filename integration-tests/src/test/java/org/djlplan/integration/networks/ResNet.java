@@ -21,7 +21,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
  * @param width channels of the first convolution
  * @param blocks bottlenecks of each stage; every stage but the first halves the image and doubles
  *     the channels
- * @param classes numbers of the output
+ * @param classes number of the output's elements
  */
 public record ResNet(int side, int width, List<Integer> blocks, int classes) {
 

@@ -12,16 +12,18 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * Plain networks of 3 × 3 convolutions that end in large fully connected layers. The first
- * convolutions have the largest activations, the first fully connected layer most of the weights.
+ * convolutions have the largest activations; the first fully connected layer has most of the
+ * weights.
  *
  * <p>Layers as in Simonyan and Zisserman 2014, <a href="https://arxiv.org/abs/1409.1556">Very Deep
  * Convolutional Networks</a>, table 1.
  *
  * @param side height and width of the image
  * @param width channels of the first stage; the next ones have twice as many, up to eight times
- * @param convolutions of each stage, which ends with a pooling that halves the image
- * @param units of the two hidden fully connected layers
- * @param classes numbers of the output
+ * @param convolutions number of convolutions in each stage, which ends with a pooling that halves
+ *     the image
+ * @param units outputs of each of the two hidden fully connected layers
+ * @param classes number of the output's elements
  */
 public record Vgg(int side, int width, List<Integer> convolutions, int units, int classes) {
 

@@ -22,7 +22,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Tests that published ONNX models give the same bytes planned and stock, at varying sizes. */
+/**
+ * Tests that published ONNX models give the same bytes planned and stock, for inputs of varying
+ * sizes.
+ */
 @Tag("onnxruntime")
 @Tag("real-models")
 class OrtRealModelsTest {

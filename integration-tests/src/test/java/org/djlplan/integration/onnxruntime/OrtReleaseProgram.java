@@ -15,8 +15,8 @@ import java.util.List;
 import org.djlplan.memplan.PlanHandle;
 
 /**
- * Predicts each model stock and planned. Prints whether the models are planned, or the reason why
- * not, and whether the outputs are the same.
+ * Predicts each model stock and planned. Prints whether the models are planned, or why not, and
+ * whether the outputs are the same.
  */
 final class OrtReleaseProgram {
 

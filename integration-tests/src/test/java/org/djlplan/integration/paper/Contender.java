@@ -27,7 +27,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
  * @param name the strategy's name
  * @param kind the layout
  * @param admits whether it can plan a problem
- * @param bytes what its plan needs; throws {@link IllegalStateException} if the plan is not valid
+ * @param bytes size of its plan; throws {@link IllegalStateException} if the plan is not valid
  */
 record Contender(
         String name,

@@ -9,10 +9,10 @@ import org.djlplan.cli.demo.Padding;
  *
  * <p>Chen et al. 2017, <a href="https://arxiv.org/abs/1706.05587">Rethinking Atrous Convolution for
  * Semantic Image Segmentation</a>, in the form of TFLite's hosted {@code
- * deeplabv3_257_mv_gpu.tflite}, whose 70 operators these are: the backbone is {@code
- * mobilenetv2_dm05} of tensorflow/models ({@code research/deeplab}), dilated kernels are operators
- * of their own kind and not space to batch, and the pyramid has two branches only, image pooling
- * and a 1 × 1 convolution ({@code model.py}, {@code _extract_features} without atrous rates).
+ * deeplabv3_257_mv_gpu.tflite}, whose 70 operators these are. The backbone is {@code
+ * mobilenetv2_dm05} of tensorflow/models ({@code research/deeplab}). Dilated convolutions are
+ * single operators, without space-to-batch. The pyramid has only two branches, image pooling and a
+ * 1 × 1 convolution ({@code model.py}, {@code _extract_features} without atrous rates).
  */
 final class DeepLabV3 {
 

@@ -8,9 +8,9 @@ import org.djlplan.cli.demo.Padding;
  * features of 8 × 8).
  *
  * <p>Szegedy et al. 2015, <a href="https://arxiv.org/abs/1512.00567">Rethinking the Inception
- * Architecture for Computer Vision</a>, layer by layer and in the order of {@code
+ * Architecture for Computer Vision</a>, layer by layer in the order of {@code
  * research/slim/nets/inception_v3.py} of tensorflow/models, without the auxiliary classifier, which
- * serves training only.
+ * only training uses.
  */
 final class InceptionV3 {
 

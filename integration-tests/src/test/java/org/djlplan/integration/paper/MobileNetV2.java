@@ -8,7 +8,7 @@ import org.djlplan.cli.demo.LayerOutput;
  *
  * <p>Layers as in Sandler et al. 2018, <a href="https://arxiv.org/abs/1801.04381">MobileNetV2</a>,
  * table 2, which is {@code V2_DEF} in {@code research/slim/nets/mobilenet/mobilenet_v2.py} of
- * tensorflow/models; the end as there.
+ * tensorflow/models; the last layers as in that file.
  */
 final class MobileNetV2 {
 

@@ -8,9 +8,9 @@ import org.djlplan.cli.demo.LayerOutput;
  * forward and backward.
  *
  * <p>Papandreou et al. 2018, <a href="https://arxiv.org/abs/1803.08225">PersonLab</a>, in the form
- * of TFLite's hosted {@code posenet_mobilenet_v1_100_257x257_multi_kpt_stripped.tflite}: shapes of
- * input and outputs as TensorFlow's Android example {@code Posenet.kt} states them ({@code
- * initOutputMap}); the layers as in its conversion to integers in terryky/tflite_gles_app: every
+ * of TFLite's hosted {@code posenet_mobilenet_v1_100_257x257_multi_kpt_stripped.tflite}: the shapes
+ * of input and outputs are those in TensorFlow's Android example {@code Posenet.kt} ({@code
+ * initOutputMap}). The layers are those of the integer version in terryky/tflite_gles_app: every
  * output is one 1 × 1 convolution of the last layer of MobileNet v1 before pooling.
  */
 final class PoseNet {

@@ -10,7 +10,7 @@ import org.djlplan.integration.paper.Contender.Kind;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
- * A statement of the paper about its networks, and the corresponding result here.
+ * A statement of Pisarchyk and Lee 2020 about their networks, and the corresponding result here.
  *
  * @param text the statement
  * @param holds whether it holds here

@@ -17,8 +17,8 @@ import org.djlplan.memplan.internal.runtime.tflite.EngineLibrary;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
 
 /**
- * Calls the engine's C interface as cheaply as Java can, as the cost of a program without DJL. It
- * is never freed.
+ * Calls the engine's C interface as cheaply as Java can, to measure the cost of a program without
+ * DJL. The interpreter is never freed.
  */
 public final class BareInterpreter {
 

@@ -17,11 +17,11 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 import org.djlplan.thirdparty.guava.base.Ascii;
 
 /**
- * Networks whose weights take most of their memory, for smaller budgets: in real sizes, and small
+ * Networks that weights make large, to be run in smaller budgets: networks of real size, and small
  * ones for tests, which run in a fraction of a second.
  *
- * <p>A file is written at its first use, and stays: in {@code target/budget-models}, or in the
- * folder of the system property {@code djlplan.budgetModels}.
+ * <p>A file is written at its first use, and remains in {@code target/budget-models} or in the
+ * folder that the system property {@code djlplan.budgetModels} names.
  */
 public enum BudgetModels {
     RESNET152(memory -> ResNet.RESNET_152.build(1, memory)),

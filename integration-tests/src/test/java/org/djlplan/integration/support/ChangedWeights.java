@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileTime;
 
-/** Replaces the weights of models, as training a head anew does. */
+/** Replaces some weights of models, as if a part of the model had been trained again. */
 public final class ChangedWeights {
 
     /** Fits between two samples of any model that is large enough for a budget. */
@@ -15,7 +15,7 @@ public final class ChangedWeights {
 
     private ChangedWeights() {}
 
-    /** How a file gets other weights. Its size and modification time do not change. */
+    /** How a file gets other weights. The file's size and modification time do not change. */
     public enum Way {
         /** Another file gets its name. */
         REPLACED,

@@ -17,11 +17,11 @@ import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 
 /**
- * A model with every operator delegated that XNNPACK takes.
+ * A model whose delegate runs all operators that it takes.
  *
  * @param file the model
- * @param delegate as in {@code delegation.delegate}
- * @param candidate all that the delegate takes
+ * @param delegate value of {@code delegation.delegate}
+ * @param candidate all operators that the delegate takes
  */
 public record Delegated(Path file, String delegate, Candidate candidate) {
 

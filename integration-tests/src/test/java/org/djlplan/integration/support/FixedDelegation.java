@@ -8,7 +8,7 @@ import org.djlplan.memplan.spi.DelegationChoice;
 /**
  * A delegation whose choice never changes.
  *
- * @param sharesWorkspaces whether workspaces lie on the same pages as those of other models
+ * @param sharesWorkspaces whether workspaces lie on the same pages as other models' workspaces
  * @param expectsOtherShapes whether predictions are expected to have other shapes than in the file
  */
 record FixedDelegation(

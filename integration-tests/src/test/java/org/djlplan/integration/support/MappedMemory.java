@@ -10,8 +10,8 @@ import java.nio.file.StandardOpenOption;
 import java.util.function.IntFunction;
 
 /**
- * Buffers in an unnamed mapped file, outside the heap, which the system may write to disk. They
- * stay usable after {@link #close}.
+ * Buffers in an unnamed mapped file, outside the heap. The system may write them to disk. They stay
+ * usable after {@link #close}.
  */
 final class MappedMemory implements IntFunction<ByteBuffer>, AutoCloseable {
 

@@ -28,7 +28,7 @@ import org.djlplan.thirdparty.guava.primitives.Ints;
  * Builds a small model of any element type, operator by operator. It can have parts that a builder
  * of plain networks does not make: variables, control flow, sizes known only at run time, and
  * custom operators. Tensors are named by the numbers that the methods return. A sketch is one graph
- * of a file; the first one that is begun is the main graph.
+ * of a file; the graph that is begun first is the main graph.
  */
 public final class ModelSketch {
 
@@ -95,8 +95,8 @@ public final class ModelSketch {
     /**
      * The type and quantization of a tensor.
      *
-     * @param scale and {@code zeroPoint}: how integers stand for real values; scale 0 for not at
-     *     all
+     * @param scale with {@code zeroPoint}, how integers stand for real values; 0 if the tensor is
+     *     not quantized
      */
     public record Form(ElementType type, List<Integer> shape, float scale, long zeroPoint) {
 

@@ -17,8 +17,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Marks a test that needs real models. If they are absent, the test is skipped with the reason,
- * before a parameterized test computes its arguments; or it fails if the environment requires the
- * models.
+ * before a parameterized test computes its arguments. If the environment requires the models, the
+ * test fails instead.
  */
 @Target({ElementType.TYPE, ElementType.METHOD})
 @Retention(RetentionPolicy.RUNTIME)

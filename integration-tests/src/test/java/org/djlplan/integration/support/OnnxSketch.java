@@ -93,7 +93,7 @@ public final class OnnxSketch {
         }
     }
 
-    /** An operator that is being described. */
+    /** The description of an operator. */
     public final class Node {
 
         private final Message message = new Message();

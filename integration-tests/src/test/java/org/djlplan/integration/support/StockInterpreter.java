@@ -18,8 +18,9 @@ import org.djlplan.memplan.internal.runtime.tflite.EngineLibrary;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
 
 /**
- * The reference: the engine library's own interpreter, called through its C interface, without a
- * delegate. The library is that of DJL's engine if DJL has one, otherwise bytedeco's.
+ * The reference for outputs: the TensorFlow Lite library's own interpreter, called through its C
+ * interface, without a delegate. The library comes from DJL's engine if DJL has one, otherwise from
+ * bytedeco.
  */
 public final class StockInterpreter implements AutoCloseable {
 

@@ -6,9 +6,9 @@ import org.djlplan.memplan.internal.serving.BudgetedModel;
 import org.djlplan.memplan.internal.serving.ServedDelegation;
 
 /**
- * The delegation of a model whose budget never has room for all of it.
+ * The delegation of a model whose budget never has room for the whole model.
  *
- * @param streamed which operators a delegate runs
+ * @param streamed the operators that a delegate runs
  */
 public record StreamedOnly(Optional<BudgetedKernels> streamed)
         implements BudgetedModel.Delegations {

@@ -10,7 +10,10 @@ import java.util.List;
 /** The documented tolerance for outputs of 32-bit floats. */
 public final class Tolerance {
 
-    /** Largest difference of two elements, divided by the largest element of the reference. */
+    /**
+     * The largest allowed difference of two elements, divided by the largest element of the
+     * reference.
+     */
     public static final double RELATIVE = 1e-4;
 
     private Tolerance() {}

@@ -15,7 +15,7 @@ import ai.djl.translate.TranslatorContext;
  * positions, a mask, and a list of keys and values; it returns scores, the extended keys and
  * values, and states.
  *
- * <p>Keys and values that the decoder has taken are closed with the call, since the search does not
+ * <p>The call closes the keys and values that the decoder was given, because the search does not
  * read them again.
  *
  * @param layers of the decoder

@@ -21,7 +21,7 @@ import org.djlplan.memplan.PlannedTranslatorFactory;
  * @param layers of the decoder
  * @param heads of each layer
  * @param size of a head's keys and values
- * @param words that it knows
+ * @param words number of words in the decoder's vocabulary
  */
 record Generation(int layers, int heads, int size, int words) {
 

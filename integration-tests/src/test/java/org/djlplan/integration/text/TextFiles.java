@@ -13,7 +13,7 @@ import java.util.stream.IntStream;
 import org.djlplan.integration.torch.Torch;
 
 /**
- * Creates folders of text models as they are published, with a TorchScript file, {@code
+ * Creates folders like those of published text models, with a TorchScript file, {@code
  * tokenizer.json} and {@code config.json}. The vocabulary has a few words, and letters for all
  * other words, so a text's length in tokens differs from its length in words.
  */

@@ -70,7 +70,7 @@ public final class FirstPrediction {
 
     /**
      * A user's block that chains convolutions with skip connections and keeps no arrays. Its
-     * children do not belong to a {@code SequentialBlock}.
+     * children are not in a {@code SequentialBlock}.
      */
     private static final class Composite extends AbstractBlock {
 

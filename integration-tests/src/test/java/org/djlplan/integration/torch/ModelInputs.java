@@ -13,7 +13,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
 /**
  * The inputs of one prediction.
  *
- * @param arrays one per input of the model
+ * @param arrays an array for each input of the model
  */
 public record ModelInputs(List<Array> arrays) {
 

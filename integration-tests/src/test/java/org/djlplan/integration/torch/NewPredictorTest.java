@@ -22,7 +22,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests that a predictor for each request, as Apache Camel makes one, costs as much as without
+ * Tests that a new predictor for each request, as in Apache Camel, costs no more than without
  * djl-plan.
  */
 class NewPredictorTest {

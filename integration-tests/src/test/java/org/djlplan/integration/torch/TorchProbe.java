@@ -15,7 +15,7 @@ import org.djlplan.memplan.internal.runtime.torch.TorchMemory;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.thirdparty.guava.hash.Hashing;
 
-/** Actions that tests run in a separate JVM. Prints numbers and words, separated by spaces. */
+/** Actions that tests run in a separate JVM. Each prints numbers and words, separated by spaces. */
 public final class TorchProbe {
 
     /** Its arena is about as large as three of its intermediates. */

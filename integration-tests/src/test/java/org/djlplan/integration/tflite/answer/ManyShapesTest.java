@@ -21,7 +21,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests a model with more input shapes than the number of plans that are kept. */
+/** Tests a model that gets more input shapes than the number of plans that are kept. */
 class ManyShapesTest {
 
     private static final int SHAPES = 150;

@@ -37,8 +37,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Tests models with one unusual property: they are planned if the plan is safe, and otherwise run
- * exactly as stock.
+ * Tests models with one unusual property: a model is planned if the plan is safe, and otherwise
+ * runs exactly as stock.
  */
 class OddModelTest {
 

@@ -42,8 +42,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Tests translators of users' own types: DJL's translators, with PyTorch for array operations, give
- * the same results as without djl-plan.
+ * Tests translators between users' types and arrays. DJL's translators, with PyTorch for array
+ * operations, give the same results as without djl-plan.
  */
 class TypedTranslatorTest {
 

@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Tests inputs of a wrong type, count or shape, some of which have the right number of bytes: an
- * error names the input, the expected and the given type or shape.
+ * error names the input, the expected type or shape, and the given one.
  */
 class WrongInputTest {
 

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Tests models inside a budget with the operators delegated to XNNPACK that it makes faster. */
+/** Tests models inside a budget that delegate the operators that XNNPACK makes faster. */
 class BudgetDelegationTest {
 
     private static final int INPUTS = 5;

@@ -36,8 +36,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests faults of files and threads while a model runs in a budget, in separate processes: an error
- * with the reason, never a wrong output or a crash.
+ * Tests faults of files and threads while a model runs in a budget, in separate processes. The
+ * result is an error with the reason, never a wrong output or a crash.
  */
 @Tag("long")
 class BudgetFaultsTest {

@@ -17,8 +17,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Measures a process's peak memory from outside, including pages of files, above the peak of a
- * process that has run small models in the same way.
+ * Tests that a process keeps its budget. Its peak memory is measured from outside, including pages
+ * of files, above the peak of a process that has run small models in the same way.
  */
 @Tag("long")
 public class BudgetHeldTest {

@@ -24,7 +24,7 @@ import org.djlplan.memplan.spi.DelegationChoice;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Whether a model with a budget is ready. */
+/** Tests when a model with a budget is ready. */
 class BudgetReadinessTest {
 
     @TempDir Path folder;

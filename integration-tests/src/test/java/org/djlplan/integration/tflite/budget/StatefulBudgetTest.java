@@ -27,7 +27,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests that a budget never costs a model its state, which is in its interpreter. */
+/** Tests that a model in a budget never loses its state, which is in its interpreter. */
 class StatefulBudgetTest {
 
     private static final int PREDICTIONS = 8;

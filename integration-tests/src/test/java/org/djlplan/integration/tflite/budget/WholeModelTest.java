@@ -42,7 +42,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests the delegation of a model that its budget has room for. */
+/** Tests the delegation of a model whose budget has room for the whole model. */
 class WholeModelTest {
 
     private static final long CONTAINER_BYTES = 10_000_000_000L;
@@ -100,7 +100,7 @@ class WholeModelTest {
         return model.report().budget().orElseThrow();
     }
 
-    /** As with {@code delegation.onMissing=fail}. */
+    /** Fails as {@code delegation.onMissing=fail} does. */
     private static final class Failing implements BudgetedModel.Delegations {
 
         @Override
@@ -133,7 +133,7 @@ class WholeModelTest {
         }
     }
 
-    /** Delegates nothing, and lists the limits for which it was to choose. */
+    /** Delegates nothing, and records the limits that it was given. */
     private record Listing(List<Long> limits) implements BudgetedModel.Delegations {
 
         @Override

@@ -16,8 +16,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Tests files of one operator with a number that breaks kernels, in the file or as an input. Each
- * is rejected with an exception, or gives the same output planned and plain; never a signal or a
- * read of unrelated memory.
+ * is rejected with an exception, or gives the same output planned and plain. No file causes a
+ * signal or a read of unrelated memory.
  */
 class CraftedFilesTest {
 

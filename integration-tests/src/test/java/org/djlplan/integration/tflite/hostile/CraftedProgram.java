@@ -24,8 +24,9 @@ import org.djlplan.memplan.internal.usage.InPlace;
 import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
 /**
- * Loads crafted files, planned and plain, and predicts with those that load. Prints a file's name
- * before, and the result afterwards, so that the output shows which file caused a signal.
+ * Loads crafted files, planned and plain, and predicts with those that load. Prints each file's
+ * name before it is used, and the result afterwards, so that the output shows which file caused a
+ * signal.
  */
 public final class CraftedProgram {
 

@@ -18,8 +18,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Tests inputs of any shape with models made for another one: an exception or the right output,
- * never a signal. Published models are included if they are present.
+ * Tests models with inputs of any shape but the one that they were made for: the result is an
+ * exception or the right output, never a signal. Published models are included if they are present.
  */
 class ResizedModelsTest {
 

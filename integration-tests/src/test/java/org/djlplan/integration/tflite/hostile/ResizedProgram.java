@@ -18,8 +18,9 @@ import org.djlplan.memplan.internal.serving.ServedModel;
 import org.djlplan.memplan.internal.usage.InPlace;
 
 /**
- * Predicts with inputs of shapes other than the file's, planned and plain. Prints a shape before,
- * and the result afterwards, so that the output shows which model and shape caused a signal.
+ * Predicts with inputs of shapes other than the file's, planned and plain. Prints each shape before
+ * its prediction, and the result afterwards, so that the output shows which model and shape caused
+ * a signal.
  */
 public final class ResizedProgram {
 

@@ -11,7 +11,10 @@ import org.djlplan.thirdparty.guava.collect.Range;
 import org.djlplan.thirdparty.guava.collect.RangeMap;
 import org.djlplan.thirdparty.guava.collect.TreeRangeMap;
 
-/** Computes which tensor's content is where in the engine's own arena, operator by operator. */
+/**
+ * Follows, operator by operator, which tensor's content is at which place of the engine's own
+ * arena.
+ */
 final class EnginePlan {
 
     private final EngineView view;

@@ -11,7 +11,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
  * @param model the model
  * @param inputs forms of the model's inputs
  * @param shared the tensors that share a place: the overwritten tensor and the result
- * @param copies whether the model only copies: every output then equals input 0
+ * @param copies whether the model only copies, so that every output equals input 0
  */
 record KernelCase(
         String name,

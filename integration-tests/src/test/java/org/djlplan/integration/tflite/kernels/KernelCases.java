@@ -16,9 +16,9 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
 /**
- * Builds the models that test the in-place rules. RESHAPE copies each input into an intermediate
- * tensor, because it takes every type, and its result from a model input shares no place. Then the
- * operator runs, and its result is copied into the model's output.
+ * Builds the models that test the in-place rules. First RESHAPE copies each input into an
+ * intermediate tensor: it takes every type, and its result never shares a place with a model's
+ * input. Then the operator runs, and its result is copied into the model's output.
  */
 final class KernelCases {
 

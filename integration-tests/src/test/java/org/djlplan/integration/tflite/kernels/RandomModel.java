@@ -16,7 +16,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 /**
  * A small random model of floats, by seed: element-wise operators, views, convolutions,
  * concatenations and softmax over recent values. Some operators read the model's inputs, some
- * outputs are also read by operators, and some values have no reader.
+ * operators read its outputs, and some values have no reader.
  */
 final class RandomModel {
 

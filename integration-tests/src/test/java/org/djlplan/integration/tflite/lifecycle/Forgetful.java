@@ -10,8 +10,8 @@ import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.internal.djl.SharedModels;
 
 /**
- * An application that closes neither its model nor its predictor, has its own translator, and whose
- * class loader is dropped.
+ * An application that closes neither its model nor its predictor, and has its own translator. The
+ * test drops its class loader.
  */
 public final class Forgetful {
 

@@ -22,7 +22,7 @@ import org.djlplan.memplan.report.PlanReport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests changes to a model's file while the model is loaded, and unusual locations of the file. */
+/** Tests changes to the file of a loaded model, and unusual locations of the file. */
 class ModelFileTest {
 
     private static final Path FILE = TestModels.built("blaze_face");

@@ -68,8 +68,10 @@ final class Soak {
      *
      * @param predictions number of outputs that were compared
      * @param loads how often a model was loaded
-     * @param closedMeanwhile how many failed because another thread had closed the model
-     * @param unplanned how many ran outside of the shared arenas, as options ask for
+     * @param closedMeanwhile number of predictions that failed because another thread had closed
+     *     the model
+     * @param unplanned number of predictions outside of the shared arenas, which some options
+     *     request
      * @param problems wrong outputs and unexpected failures
      * @param residentBytes of the process after each tenth of the predictions
      */

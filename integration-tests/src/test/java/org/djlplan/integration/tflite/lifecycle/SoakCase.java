@@ -19,9 +19,9 @@ import org.djlplan.thirdparty.guava.hash.Hashing;
 /**
  * Inputs of a model, and the stock engine's outputs.
  *
- * @param shapes one per input
- * @param inputs one list per question
- * @param hashes of the stock outputs of each question, all outputs together
+ * @param shapes the shape of each input
+ * @param inputs a list of inputs for each prediction
+ * @param hashes a hash of all stock outputs for each prediction
  */
 record SoakCase(List<List<Integer>> shapes, List<List<ByteBuffer>> inputs, List<String> hashes) {
 

@@ -31,8 +31,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Tests a model and its one predictor in static fields, as frameworks' functions hold them. They
- * are loaded when several threads use the class for the first time, and used by all threads.
+ * Tests a model and its one predictor in static fields, where functions for frameworks often have
+ * them. The model is loaded when several threads use the class for the first time, and all threads
+ * use it.
  */
 @Timeout(value = 5, unit = TimeUnit.MINUTES)
 class StaticFieldsTest {

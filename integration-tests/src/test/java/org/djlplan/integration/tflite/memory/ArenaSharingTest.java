@@ -25,7 +25,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests that models that take turns share one arena, of the largest model's size. */
+/**
+ * Tests that models that run in turn share one arena, which has the size that the largest one
+ * needs.
+ */
 class ArenaSharingTest {
 
     private static final long PAGES_BYTES = 2 * 4096;

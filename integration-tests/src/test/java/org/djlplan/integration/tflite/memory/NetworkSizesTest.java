@@ -16,7 +16,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Tests that the MobileNets have the intermediate tensors stated by Pisarchyk and Lee 2020. */
+/**
+ * Tests that the MobileNets' intermediate tensors have the total size and the lower bound that
+ * Pisarchyk and Lee 2020 state.
+ */
 class NetworkSizesTest {
 
     private static final int ALIGNMENT_BYTES = 64;

@@ -48,7 +48,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests that a model's folder from an untrusted source is only data, whatever files it has. */
+/**
+ * Tests that a model's folder from an untrusted source is treated as data only, whatever files it
+ * has.
+ */
 class FolderIsDataTest {
 
     private static final AtomicInteger INSTANCES = new AtomicInteger();

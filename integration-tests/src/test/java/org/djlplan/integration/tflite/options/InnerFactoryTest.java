@@ -32,8 +32,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests the name of the wrapped factory in a URL: a translator factory is used, anything else is an
- * error with the reason.
+ * Tests the name of the wrapped factory in a URL: a translator factory is used; any other name
+ * causes an error with the reason.
  */
 class InnerFactoryTest {
 

@@ -9,7 +9,10 @@ import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
 
-/** Writes a model in the form of rewritten ones, and runs it in the stock engine. */
+/**
+ * Writes a model in the same format as djl-plan's rewritten models, and runs it in the stock
+ * engine.
+ */
 final class RewrittenModel {
 
     private RewrittenModel() {}

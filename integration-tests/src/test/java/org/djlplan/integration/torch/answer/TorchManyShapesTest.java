@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests a model with more input shapes than the number of plans that are kept. */
+/** Tests a model that gets more input shapes than the number of plans that are kept. */
 class TorchManyShapesTest {
 
     private static final int SHAPES = 400;

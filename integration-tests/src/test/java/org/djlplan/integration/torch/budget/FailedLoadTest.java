@@ -27,7 +27,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests that a thread has no file for weights any more if the load that needs it fails. */
+/** Tests that a failed load leaves its thread without a file for weights. */
 class FailedLoadTest {
 
     private static final PlannedTranslatorFactory BUDGETED =

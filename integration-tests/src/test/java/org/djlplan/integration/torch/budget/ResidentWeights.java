@@ -14,7 +14,7 @@ import java.util.stream.Stream;
 
 /**
  * Samples how much of the weights files is in this process's memory: pages of the files, and copies
- * mapped between them.
+ * that are mapped among these pages.
  */
 final class ResidentWeights implements AutoCloseable {
 

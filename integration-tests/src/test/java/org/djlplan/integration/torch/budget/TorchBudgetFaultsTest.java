@@ -24,7 +24,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests a folder in which the weights file cannot be created. */
+/** Tests loads for which the file for weights cannot be created. */
 class TorchBudgetFaultsTest {
 
     private static final int UNITS = 512;

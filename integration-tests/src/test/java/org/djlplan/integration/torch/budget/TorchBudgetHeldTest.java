@@ -19,8 +19,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Measures a process's peak memory from outside, including pages of files: while a large model is
- * loaded, at its first prediction without stored data, and at later ones.
+ * Tests that a process keeps its budget while it loads a large model, at the first prediction
+ * without stored data, and at later predictions. Its peak memory is measured from outside,
+ * including pages of files.
  */
 @Tag("long")
 @NeedsModels(RealModels.LARGE_TORCHSCRIPT)

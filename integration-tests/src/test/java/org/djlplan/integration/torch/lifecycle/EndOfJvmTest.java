@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests JVMs that end during a prediction. */
+/** Tests that a JVM that ends during a prediction does not crash. */
 @OnEveryDjlWhenLong
 class EndOfJvmTest {
 

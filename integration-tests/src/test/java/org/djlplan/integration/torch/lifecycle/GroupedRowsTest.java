@@ -62,7 +62,7 @@ class GroupedRowsTest {
         Torch.assertNoArenas();
     }
 
-    /** Translates steps of a series; a step's output does not depend on other steps. */
+    /** Translates a series of steps. The output of a step does not depend on other steps. */
     private static final class Steps implements Translator<float[], float[]> {
         private int processed;
 

@@ -141,7 +141,9 @@ class RowPredictorTest {
                 .toList();
     }
 
-    /** Records how many rows were read ahead of the returned ones, and by which thread. */
+    /**
+     * Records how many rows were read ahead of the outputs that were returned, and by which thread.
+     */
     private static final class Watched implements Iterator<float[]> {
         private final Iterator<float[]> rows;
         private final Thread reader = Thread.currentThread();

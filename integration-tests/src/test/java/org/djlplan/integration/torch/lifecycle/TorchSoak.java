@@ -79,7 +79,7 @@ final class TorchSoak {
      * @param predictions number of outputs that were compared
      * @param failures number of expected failures
      * @param loads how often a model was loaded
-     * @param unplanned how many ran outside of the arenas, or not as planned
+     * @param unplanned number of predictions that ran outside of the arenas, or not as planned
      * @param problems wrong outputs and unexpected failures
      * @param residentBytes of the process after each tenth of the predictions
      */

@@ -12,8 +12,9 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * Measures the peak bytes of arrays while an action runs on this thread. It is registered in front
- * of DJL's scopes, so it sees each new array before any array that it replaces is closed.
+ * Measures the peak bytes of arrays while an action runs on this thread. The meter is registered in
+ * front of DJL's scopes, so it sees each new array before the arrays that this one replaces are
+ * closed.
  */
 final class LiveMeter {
 

@@ -16,7 +16,7 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.function.IntFunction;
 
-/** A block of a few steps, each of which makes a forward pass differ from the one before. */
+/** A block of a few steps, most of which make a forward pass differ from the one before. */
 final class NastyBlock extends AbstractBlock {
 
     /** A step of the block. */
@@ -132,7 +132,10 @@ final class NastyBlock extends AbstractBlock {
         }
     }
 
-    /** Uses a different array from some call on; types and number of arrays do not change. */
+    /**
+     * From some call on uses a different array, while the types and the number of arrays stay the
+     * same.
+     */
     static final class SkippingLater implements Step {
 
         private final int from;

@@ -11,10 +11,10 @@ import java.util.Map;
  * Reads how much memory PyTorch arrays hold. A view shares the storage of its base and keeps it
  * when the base is closed, so the sizes of arrays do not show the memory in use.
  *
- * <p>A handle points to an {@code at::Tensor}, which is a pointer to a {@code TensorImpl}. That
- * begins, like a {@code StorageImpl}, with a table of functions and two reference counts, of 8
- * bytes each up to 2.1 and of 4 bytes in 2.7; then follows, respectively, the pointer to the
- * storage, and the data pointer (32 bytes) and the size.
+ * <p>A handle points to an {@code at::Tensor}, which is a pointer to a {@code TensorImpl}. A {@code
+ * TensorImpl} and a {@code StorageImpl} begin with a table of functions and two reference counts,
+ * of 8 bytes each up to PyTorch 2.1 and of 4 bytes in 2.7. In a {@code TensorImpl} the pointer to
+ * the storage follows; in a {@code StorageImpl} the data pointer (32 bytes) and the size.
  */
 final class TorchStorage {
 

@@ -20,7 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * DJL's own networks, with a bound on the share of DJL's live memory that may remain. Bounds for
+ * DJL's own networks. Each has a bound for planned live memory, as a share of DJL's. Bounds for
  * images were measured at 224×224 and 256×256, plus a margin of one half. Smaller images change
  * them little, because all arrays but the last few shrink alike.
  */

@@ -21,8 +21,8 @@ import org.djlplan.integration.torch.ModelInputs;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
- * A small random TorchScript model without weights, by seed. It takes inputs of any sizes; its code
- * computes each dimension from the inputs' dimensions, for example {@code (n+m)}.
+ * A small random TorchScript model without weights, by seed. The model takes inputs of any sizes;
+ * its code computes each dimension from the inputs' dimensions, for example {@code (n+m)}.
  */
 final class RandomTorchScript {
 
@@ -63,7 +63,7 @@ final class RandomTorchScript {
     /**
      * One dimension of a tensor.
      *
-     * @param formula equal formulas are equal sizes
+     * @param formula dimensions with equal formulas have equal sizes
      */
     private record Dimension(String formula, int least, int most) {
 
@@ -99,8 +99,8 @@ final class RandomTorchScript {
     /**
      * A tensor.
      *
-     * @param own whether it may be written: it is no input, no view of one, and has every element
-     *     once
+     * @param own whether operators may write to it: it is neither an input nor a view of one, and
+     *     has no element twice
      */
     private record Value(String name, List<Dimension> shape, boolean own) {
 

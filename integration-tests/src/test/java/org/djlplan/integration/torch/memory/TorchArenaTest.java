@@ -97,7 +97,7 @@ class TorchArenaTest {
         assertEquals(0, arenas().arenas());
     }
 
-    /** Reserves a buffer for the longest text, and writes none of it. */
+    /** Reserves a buffer for the longest text, and writes nothing to it. */
     private static final class Buffering extends AbstractBlock {
 
         private static final long BYTES = 256L << 20;

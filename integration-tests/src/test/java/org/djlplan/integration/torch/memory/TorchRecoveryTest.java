@@ -175,7 +175,7 @@ class TorchRecoveryTest {
         }
     }
 
-    /** Makes the same allocations each time, but frees one array early or late. */
+    /** Makes the same allocations in each pass, but frees one array early or late. */
     private static final class Holding extends AbstractBlock {
 
         private boolean holds;

@@ -17,7 +17,10 @@ import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests freed memory that the C library keeps from before a model's first prediction. */
+/**
+ * Tests that a model's first prediction returns to the system the memory that the C library has
+ * kept from earlier frees.
+ */
 @OnEveryDjlWhenLong
 class TorchSettlingTest {
 

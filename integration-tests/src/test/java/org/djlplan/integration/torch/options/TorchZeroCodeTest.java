@@ -25,7 +25,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests planning without a line of code. */
+/** Tests planning that is configured without a line of code. */
 @OnEveryDjl
 class TorchZeroCodeTest {
 

@@ -22,7 +22,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests a load that is abandoned after it has ended, as by a limit that is reached late. */
+/**
+ * Tests a load that is abandoned after it has ended, for example because a limit is reached late.
+ */
 class LateAbandonTest {
 
     private static final int LAYERS = 8;

@@ -38,7 +38,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests when a delegation is settled while a provider chooses for other shapes, or cannot. */
+/**
+ * Tests when a delegation counts as settled while a provider chooses for other shapes, or if it
+ * cannot.
+ */
 @Tag("djl-current")
 @Timeout(200)
 class ModelDelegationSettledTest {

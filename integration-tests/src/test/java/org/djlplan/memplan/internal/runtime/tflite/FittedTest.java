@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Places that the native library finds for the shapes in the file, without a plan. */
+/** Tests the places that the native library finds without a plan, for the shapes in the file. */
 @Tag("djl-current")
 class FittedTest {
 
