@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 /** Checks that the typed builder has a method for each option. */
 class PlannedTranslatorFactoryBuilderTest {
 
-    /** A value of each parameter type that is no enum. */
+    /** Sample values of each parameter type that is no enum. */
     private static final Map<Class<?>, List<Object>> SAMPLES =
             Map.of(
                     boolean.class, List.of(true, false),
@@ -39,7 +39,7 @@ class PlannedTranslatorFactoryBuilderTest {
                     Duration.class, List.of(Duration.ofSeconds(3)),
                     String[].class, List.<Object>of((Object) new String[] {"17-23", "CONV_2D"}));
 
-    /** A value of the options that are texts. */
+    /** A sample value of each option that is a text. */
     private static final Map<String, String> TEXTS =
             Map.of(
                     "optWarmup", "1,3,224,224;1,128:int64",
@@ -61,7 +61,7 @@ class PlannedTranslatorFactoryBuilderTest {
                 .toList();
     }
 
-    /** Block factories are wrapped by PlannedBlockFactory, which has no code to build it. */
+    /** The builder has no method for block factories: PlannedBlockFactory wraps them. */
     @Test
     void options_all_haveAMethod() {
         Set<String> methods = setters().stream().map(Method::getName).collect(Collectors.toSet());

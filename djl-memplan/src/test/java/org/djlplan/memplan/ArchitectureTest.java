@@ -227,7 +227,7 @@ class ArchitectureTest {
                             INTERNAL + ".slicing..",
                             INTERNAL + ".source.tflite..");
 
-    /** What it is made of are recordings, as types. */
+    /** Formulas use recordings only as types. */
     @ArchTest
     static final ArchRule formulasArePure =
             classes()
@@ -358,7 +358,7 @@ class ArchitectureTest {
                                                     INTERNAL + ".machine..",
                                                     "org.djlplan.thirdparty..")));
 
-    /** Applications can use each release without naming a type that may change with the next. */
+    /** Applications never need to name a type that may change with the next release. */
     @ArchTest
     static final ArchRule publicSignaturesNameNoInternalType =
             codeUnits()

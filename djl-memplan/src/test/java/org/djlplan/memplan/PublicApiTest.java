@@ -34,7 +34,7 @@ class PublicApiTest {
     private static final Pattern OWN = Pattern.compile("|(java|ai[.]djl|org[.]djlplan)([.].*)?");
     private static final Path MADE = Path.of("target/api.txt");
 
-    /** Those on which callers and subclasses depend. */
+    /** The modifiers on which callers and subclasses depend. */
     private static final List<JavaModifier> MODIFIERS =
             List.of(
                     JavaModifier.PROTECTED,
@@ -76,7 +76,7 @@ class PublicApiTest {
                 "the API changed; if that is intended, copy djl-memplan/" + MADE + " to docs");
     }
 
-    /** Callers' tools know then that nothing is null where nothing says so. */
+    /** Callers' tools then know that a type without an annotation is never null. */
     @Test
     void packages_ofTheApi_areNullMarked() {
         List<String> unmarked =
@@ -87,7 +87,7 @@ class PublicApiTest {
         assertEquals(List.of(), unmarked);
     }
 
-    /** A library that this one uses can change its types, or be there under another name. */
+    /** A library that djl-plan uses can change its types, or have another package name. */
     @Test
     void signatures_ofTheApi_nameNoTypesOfLibrariesBesideDjl() {
         List<String> others =
@@ -112,7 +112,7 @@ class PublicApiTest {
                 .map(JavaClass::getBaseComponentType);
     }
 
-    /** Says the order of components, too, which constructors of equal types do not show. */
+    /** Also states the order of components, which constructors with equal types do not show. */
     private static String declaration(JavaClass type) {
         String components =
                 type.isRecord()

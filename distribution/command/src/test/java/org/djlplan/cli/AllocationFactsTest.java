@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 class AllocationFactsTest {
 
-    /** Of three allocations the second is left to the engine. */
+    /** A plan of three allocations, the second of which is left to the engine. */
     private static final PlanningProblem PLANNED =
             new PlanningProblem(
                     List.of(new UsageRecord(0, 0, 2, 128), new UsageRecord(2, 3, 4, 64)));

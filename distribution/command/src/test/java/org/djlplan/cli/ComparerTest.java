@@ -19,7 +19,7 @@ class ComparerTest {
     private final List<String> turns = new ArrayList<>();
     private long seconds = 1000;
 
-    /** A prediction takes this process some seconds. */
+    /** Returns a process whose predictions take {@code secondsEach} seconds. */
     private Timed process(String name, int secondsEach) {
         return count -> {
             turns.add(name + " " + count);

@@ -17,7 +17,7 @@ class ContainerSizeTest {
         assertEquals(420 * MIB, size.limitBytes());
     }
 
-    /** As a forecast for other inputs does. */
+    /** A forecast for other inputs adds bytes like this. */
     @Test
     void withMore_bytes_areTheModels() {
         assertEquals(ContainerSize.of(100 * MIB, 256 * MIB, 50 * MIB), size.withMore(6 * MIB));

@@ -11,7 +11,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class MedianRatioTest {
 
-    /** Ratios 1, 2, …, n, in another order. */
+    /** Returns the result for the ratios 1, 2, …, n, in another order. */
     private static MedianRatio upTo(int n) {
         long[] first = LongStream.rangeClosed(1, n).map(i -> 1 + 7 * i % n).toArray();
         long[] ones = new long[n];
@@ -19,7 +19,7 @@ class MedianRatioTest {
         return MedianRatio.of(first, ones);
     }
 
-    /** The ends are those of tables of the sign test. */
+    /** Compares the ends of the interval with tables of the sign test. */
     @ParameterizedTest
     @CsvSource({"1, 1, 1", "5, 1, 5", "6, 1, 6", "9, 2, 8", "15, 4, 12", "50, 18, 33"})
     void of_pairs_hasTheSignTestsInterval(int pairs, double low, double high) {

@@ -29,7 +29,7 @@ class MemoryGroupTest {
         Files.writeString(group.resolve(file), text);
     }
 
-    /** As the system's files vanish with their group. */
+    /** Deletes a group's files, as the system does when it removes the group. */
     private static void empty(Path group) throws IOException {
         try (Stream<Path> files = Files.list(group)) {
             for (Path file : files.toList()) {

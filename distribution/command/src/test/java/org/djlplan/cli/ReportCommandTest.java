@@ -40,7 +40,7 @@ class ReportCommandTest extends CommandTest {
             f,5,8,64
             """;
 
-    /** The numbers that the report has from the plan command. */
+    /** The numbers that the report takes from the plan command. */
     private static final List<String> NUMBERS =
             List.of(
                     "naiveBytes",
@@ -76,7 +76,7 @@ class ReportCommandTest extends CommandTest {
         return json();
     }
 
-    /** Holds every number of the page's plan to the plan command's. */
+    /** Asserts that every number of the page's plan equals the plan command's. */
     private static void assertSameNumbers(JsonObject plan, JsonObject report) {
         JsonObject map = report.getAsJsonObject("plan");
         for (String name : NUMBERS) {
@@ -116,7 +116,7 @@ class ReportCommandTest extends CommandTest {
         assertEquals(plan.get("lowerBoundBytes").getAsLong(), widest);
     }
 
-    /** Objects lie end to end, each as large as the plan command says. */
+    /** Asserts that objects lie end to end, each as large as the plan command says. */
     private static void assertSameObjects(JsonObject result, JsonObject strategy) {
         List<Long> objects = new ArrayList<>();
         long end = 0;
@@ -201,7 +201,7 @@ class ReportCommandTest extends CommandTest {
         assertEquals(64, report.getAsJsonObject("model").get("sha256").getAsString().length());
     }
 
-    /** Whatever number of the map is wrong, the comparison above would tell. */
+    /** The comparison above fails, whatever number of the map is wrong. */
     @Test
     void numbers_anyWrong_isReported() throws IOException {
         assertEquals(0, report(csv, "--json", data), err::toString);

@@ -65,7 +65,8 @@ class ScratchFolderTest {
         Path folder = folder(process);
         assertEquals(List.of(folder), left());
 
-        // A signal only: its input stays open, at whose end it ends as well.
+        // Only sends a signal. The process's input stays open, because it would also end when its
+        // input ends.
         assertTrue(process.toHandle().destroy());
 
         assertTrue(process.waitFor(60, TimeUnit.SECONDS));

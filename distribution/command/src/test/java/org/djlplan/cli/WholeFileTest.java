@@ -89,7 +89,10 @@ class WholeFileTest {
         }
     }
 
-    /** Not as a child of a shell may be in the background, with SIGINT ignored. */
+    /**
+     * Sets SIGINT to its default, because a shell may start background processes with SIGINT
+     * ignored.
+     */
     private Process start() throws IOException {
         return new ProcessBuilder(
                         "env",
@@ -108,7 +111,7 @@ class WholeFileTest {
         assertEquals(0, kill.waitFor());
     }
 
-    /** Waits until the JVM ends: from then on it has a thread that runs its hooks. */
+    /** Waits until the JVM begins to end: from then on it has a thread that runs its hooks. */
     private static void awaitEnding(Process process) throws Exception {
         Path tasks = Path.of("/proc", "" + process.pid(), "task");
         while (process.isAlive() && !names(tasks).contains(WholeFile.HOOK)) {

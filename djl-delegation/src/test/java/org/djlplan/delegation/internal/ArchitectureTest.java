@@ -71,7 +71,7 @@ class ArchitectureTest {
                                             MEMPLAN + ".spi..")
                                     .or(belongToAnyOf(Duration.class, IOException.class)));
 
-    /** How models are planned and run is djl-memplan's: it is asked by its SPI. */
+    /** djl-memplan plans and runs models; delegation calls it through its SPI only. */
     @ArchTest
     static final ArchRule nothingKnowsHowModelsRun =
             classes()

@@ -86,7 +86,7 @@ class BackgroundTest extends ProviderFixture {
         choosing.close();
     }
 
-    /** To pass it on takes long if an interpreter is built for it. */
+    /** Passing the choice on takes long if an interpreter is built for it. */
     @Test
     void isSettled_choiceIsBeingPassedOn_isFalse() throws Exception {
         CountDownLatch passing = new CountDownLatch(1);
@@ -311,7 +311,7 @@ class BackgroundTest extends ProviderFixture {
         assertEquals(1, profiles.get());
     }
 
-    /** A table that is consistent in itself, of partitions that the delegate does not report. */
+    /** Stores a consistent table with partitions that the delegate does not report. */
     private void keepForged() throws IOException {
         ProfileStore.of(model).save(key(), TABLE);
         model.reported = List.of(ImmutableSortedSet.of(0, 1), ImmutableSortedSet.of(5, 6));
@@ -361,7 +361,7 @@ class BackgroundTest extends ProviderFixture {
         assertEquals(0, model.startedProcesses.get());
     }
 
-    /** Nothing of it has run here. */
+    /** No code of the delegate has run in this JVM. */
     @Test
     void choose_unusedUntrustedDelegate_isNotQueried() throws Exception {
         model.trusted = false;
@@ -498,7 +498,7 @@ class BackgroundTest extends ProviderFixture {
         return process;
     }
 
-    /** Returns a choice that waits for another JVM. */
+    /** Returns a choice that waits for another JVM's measurement. */
     private FutureTask<DelegationChoice> chooseBlocking(Profiling profiling) {
         FutureTask<DelegationChoice> choice =
                 new FutureTask<>(

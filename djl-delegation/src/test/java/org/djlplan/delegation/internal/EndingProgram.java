@@ -14,10 +14,10 @@ import org.djlplan.memplan.spi.NoRoomException;
 /** A JVM that ends while a model in a folder is measured, or just before that. */
 public final class EndingProgram {
 
-    /** Shutdown begins first. */
+    /** Shutdown begins before the measurement. */
     static final String BEFORE = "before";
 
-    /** Shutdown begins while a process measures, and kills that. */
+    /** Shutdown begins while a process measures, and kills the process. */
     static final String MEANWHILE = "meanwhile";
 
     private EndingProgram() {}
@@ -54,7 +54,7 @@ public final class EndingProgram {
                 (request, runner, progress, verified) -> {
                     new Thread(() -> System.exit(0)).start();
                     await(ending);
-                    // Until the other hook, which removes the mark, has run.
+                    // Waits until the other hook, which removes the mark, has run.
                     while (MeasurementTest.marks(model) > 0) {
                         Thread.onSpinWait();
                     }

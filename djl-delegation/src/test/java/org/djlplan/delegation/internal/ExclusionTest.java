@@ -159,7 +159,7 @@ class ExclusionTest {
         assertTrue(message.contains(near), message);
     }
 
-    /** A folder's text is in a log then. */
+    /** The log then has text from a model's folder. */
     @Test
     void of_longTextWithBreaks_isShownShortAndInOneLine() {
         String text = "no\nsuch" + "x".repeat(100_000);

@@ -42,13 +42,13 @@ public final class FakeModel implements DelegableModel {
     public final AtomicInteger askedInThisProcess = new AtomicInteger();
     public final AtomicInteger openRunners = new AtomicInteger();
 
-    /** Whether operator 5 unpacks a constant, which the next one and the last one read. */
+    /** Whether operator 5 unpacks a constant that the next operator and the last one read. */
     public boolean unpacks;
 
     public volatile List<Set<Integer>> reported =
             List.of(ImmutableSortedSet.of(0, 1, 2), ImmutableSortedSet.of(5, 6));
 
-    /** Instead of the chain. */
+    /** A graph to use instead of the chain. */
     public Optional<Graph> graph = Optional.empty();
 
     public FakeModel(Path folder) {

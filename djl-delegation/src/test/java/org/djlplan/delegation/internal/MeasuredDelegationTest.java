@@ -91,7 +91,7 @@ class MeasuredDelegationTest extends ProviderFixture {
         assertEquals(0, model.openRunners.get());
     }
 
-    /** The whole content is compared, where there is something to compare it with. */
+    /** The model's whole content is read only if something is stored that it could match. */
     @Test
     void choose_nothingStored_doesNotReadTheModel() throws IOException {
         Path fingerprints = model.cacheFolder().resolve("fingerprints");
@@ -112,7 +112,7 @@ class MeasuredDelegationTest extends ProviderFixture {
         }
     }
 
-    /** Size and time stay, so it is the content that tells. */
+    /** Size and time are unchanged, so only the content differs. */
     @Test
     void choose_otherWeights_isMeasuredAnew() throws IOException {
         byte[] weights = new byte[1_000_000];

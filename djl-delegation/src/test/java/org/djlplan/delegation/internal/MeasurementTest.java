@@ -111,7 +111,7 @@ class MeasurementTest {
         assertEquals(2, choice.candidate().threads());
     }
 
-    /** What is excluded belongs to the question, however it is written. */
+    /** The excluded operators are part of the key, however the option names them. */
     @Test
     void stored_excluded_isFoundForTheSameOperatorsOnly() throws Exception {
         ProfileTable without = SampleTables.cpu(List.of(Set.of(0), Set.of(2), Set.of(5, 6)));
@@ -133,7 +133,7 @@ class MeasurementTest {
         assertFalse(measurement.confirms(FIRST), "of the delegate's own partitions");
     }
 
-    /** As a folder's file may say, whatever its key. */
+    /** A file in a folder may have such a table under any key. */
     @Test
     void stored_tableWithAnExcludedOperator_isRejected() throws Exception {
         Measurement measurement = measuring(FIRST, Map.of("delegation.exclude", "1"));
@@ -162,7 +162,7 @@ class MeasurementTest {
         assertEquals(List.of(List.of(Set.of(0), Set.of(2), Set.of(5))), seen);
     }
 
-    /** As where a forged table cannot be removed. */
+    /** A forged table that cannot be removed stays in the folder like this. */
     @Test
     void confirms_tableOfOtherPartitions_isRejectedFromThenOn() throws Exception {
         Measurement measurement = measuring(SampleTables.cpu(List.of(Set.of(5))));
@@ -182,7 +182,7 @@ class MeasurementTest {
         assertTrue(measurement.kept().isPresent());
     }
 
-    /** Another one has measured meanwhile. */
+    /** Another process has measured in the meantime. */
     @Test
     void confirms_tableThatWasReplaced_leavesTheNewOne() throws Exception {
         Measurement measurement = measuring(FIRST);
@@ -216,7 +216,7 @@ class MeasurementTest {
         assertEquals(0, partialResults());
     }
 
-    /** A control group of version 2, of which a quarter is used. */
+    /** Returns a machine in a control group of version 2, a quarter of whose limit is used. */
     private Machine container(long limitBytes) throws IOException {
         Path root = folder.resolve("root");
         Path self = Files.createDirectories(root.resolve("proc/self"));
@@ -284,7 +284,7 @@ class MeasurementTest {
                         () ->
                                 measurement.attempt(
                                         PATIENCE_NANOS, Urgency.IN_BACKGROUND, early -> {}));
-        // A twentieth of the limit is to stay free.
+        // A twentieth of the limit must stay free.
         assertEquals(
                 "768 MB of memory are left here, a process to measure in may need 819",
                 e.getMessage());
@@ -292,7 +292,7 @@ class MeasurementTest {
         assertEquals(0, marks());
     }
 
-    /** As a group that is killed leaves it: the JVM has no time to remove its mark. */
+    /** Leaves a mark as a killed group does: its JVM has no time to remove it. */
     private void leaveMark(long limitBytes) throws Exception {
         Measurement dying =
                 inContainer(

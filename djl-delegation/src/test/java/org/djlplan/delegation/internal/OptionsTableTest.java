@@ -21,7 +21,7 @@ class OptionsTableTest {
 
     private static final Path TABLE = Path.of("..", "docs", "options.md");
 
-    /** The generated table, to copy if the documentation is out of date. */
+    /** The generated table, for copying into outdated documentation. */
     private static final Path MADE = Path.of("target", "options.md");
 
     private static final String HEAD =

@@ -39,7 +39,7 @@ abstract class PinnedFixture extends ProviderFixture {
                 model, new Request(model.graph(), GOAL, threads, Optional.empty(), Tolerance.AUTO));
     }
 
-    /** Returns the folder of a copy of the model, beside which something is kept. */
+    /** Returns the folder of a copy of the model with a table beside it. */
     Path keptElsewhere(ProfileTable table, StoreKey key) throws IOException {
         FakeModel other = new FakeModel(folder.resolve("tuned"));
         ProfileStore.of(other).save(key, table);

@@ -186,7 +186,10 @@ class PinnedTest extends PinnedFixture {
         assertEquals(List.of(), choice.lighter());
     }
 
-    /** Of partitions that the delegate does not report: seen before it serves. */
+    /**
+     * The table has partitions that the delegate does not report, which is noticed before the model
+     * serves.
+     */
     @Test
     void choose_forgedPartitions_areNeverServed() throws IOException {
         Path tuned = keptElsewhere(TABLE, key(List.of(2)));
@@ -211,7 +214,9 @@ class PinnedTest extends PinnedFixture {
         assertTrue(log.lines("WARN").get(0).contains("cannot be used"), log.lines()::toString);
     }
 
-    /** Where threads are set, the number of cores is no part of the key, and once was. */
+    /**
+     * If threads are set, the number of cores is not part of the key; in earlier versions it was.
+     */
     @Test
     void choose_storedWithCores_isStillFound() throws IOException {
         StoreKey key = key(List.of(2));

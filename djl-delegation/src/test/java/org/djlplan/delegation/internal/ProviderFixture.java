@@ -35,7 +35,7 @@ abstract class ProviderFixture {
     static final Candidate CPU = Candidate.cpu(2);
     static final Candidate ALL = new Candidate(ImmutableSortedSet.of(0, 1, 2, 5, 6), 2);
 
-    /** What is chosen by the table. */
+    /** Returns the choice of {@code TABLE}. */
     static DelegationChoice chosen(Origin origin) {
         return new DelegationChoice(
                 TABLE.chosen(),
@@ -65,7 +65,7 @@ abstract class ProviderFixture {
         log.close();
     }
 
-    /** Waits until the one thread of the background did everything that waited before this. */
+    /** Waits until the background thread has done all work that was queued before. */
     void afterwards() throws InterruptedException, IOException {
         FakeModel last = new FakeModel(Files.createTempDirectory(folder, "last"));
         BlockingQueue<DelegationChoice> switched = new LinkedBlockingQueue<>();

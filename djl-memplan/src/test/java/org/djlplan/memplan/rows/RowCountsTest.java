@@ -32,7 +32,7 @@ class RowCountsTest {
         assertEquals(1, counts.figures().rows());
     }
 
-    /** Its time counts even if it has no outputs. */
+    /** The prediction's time counts even though it has no outputs. */
     @Test
     void addNanos_predictionThatFailed_isNoBatch() {
         counts.addNanos(7);

@@ -35,8 +35,8 @@ class PairedRatioTest {
             tooHigh += Math.log(ratio.low()) > TRUE_RATIO ? 1 : 0;
             tooLow += Math.log(ratio.high()) < TRUE_RATIO ? 1 : 0;
         }
-        // Two standard deviations leave 2.3 % on each side. What comes on top: a single round that
-        // is disturbed cannot be told from a difference, and 5 % noise is more than is usual.
+        // Two standard deviations leave 2.3 % on each side. The rest is allowed because a disturbed
+        // round looks like a difference, and 5 % noise is unusually much.
         double allowed = repetitions * 0.06;
         assertTrue(tooHigh <= allowed, tooHigh + " of " + repetitions + " bounds are too high");
         assertTrue(tooLow <= allowed, tooLow + " of " + repetitions + " bounds are too low");

@@ -14,7 +14,7 @@ import java.util.function.Supplier;
  */
 public final class Await {
 
-    /** So long that only what never comes true takes it, on whatever machine. */
+    /** So long that, on any machine, only a condition that never holds takes it. */
     private static final Duration PATIENCE = Duration.ofMinutes(2);
 
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
@@ -26,7 +26,9 @@ public final class Await {
         until(PATIENCE, condition);
     }
 
-    /** Returns once the condition holds; fails, and tells the state, if it does not in time. */
+    /**
+     * Returns once the condition holds; fails with a message of the state if it does not in time.
+     */
     public static void until(Callable<Boolean> condition, Supplier<String> state) {
         until(PATIENCE, condition, state);
     }

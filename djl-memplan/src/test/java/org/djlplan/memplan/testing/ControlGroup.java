@@ -35,12 +35,12 @@ public final class ControlGroup implements AutoCloseable {
         return folder.resolve(name);
     }
 
-    /** Sets what one of its files says. */
+    /** Writes one of its files. */
     public void set(String name, String value) throws IOException {
         Files.writeString(file(name), value);
     }
 
-    /** Moves a thread from it to the group of all. */
+    /** Moves a thread from it to the root group. */
     public void release(String thread) throws IOException {
         Files.writeString(folder.resolveSibling("tasks"), thread);
     }

@@ -60,7 +60,7 @@ public record CutRectangle(
         return records;
     }
 
-    /** Cuts a piece, large ones more often, in time or in memory. */
+    /** Cuts a random piece in time or in memory; large pieces are cut more often. */
     private void cutOne(List<Piece> pieces, Random random) {
         long area = pieces.stream().mapToLong(Piece::area).sum();
         long at = (long) (random.nextDouble() * area);

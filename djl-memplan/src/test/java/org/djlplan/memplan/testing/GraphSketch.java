@@ -21,7 +21,10 @@ public final class GraphSketch {
     private final List<Integer> inputs = new ArrayList<>();
     private final List<Integer> outputs = new ArrayList<>();
 
-    /** Tensors 1 to 3, of which each may lie over the one before; 0 and 4 are the model's ends. */
+    /**
+     * Returns a chain of tensors 1 to 3, each of which may overwrite the one before; 0 and 4 are
+     * the model's input and output.
+     */
     public static Graph chain() {
         GraphSketch sketch = new GraphSketch();
         int input = sketch.input(4);
@@ -42,7 +45,9 @@ public final class GraphSketch {
         return tensor(ElementType.FLOAT32, Storage.INTERMEDIATE, shape);
     }
 
-    /** Adds a tensor whose size follows from its type and shape; an unknown dimension counts 0. */
+    /**
+     * Adds a tensor whose size follows from its type and shape; an unknown dimension counts as 0.
+     */
     public int tensor(ElementType type, Storage storage, Integer... shape) {
         long elements =
                 Arrays.stream(shape).mapToLong(i -> Math.max(i, 0)).reduce(1, Math::multiplyExact);
@@ -63,7 +68,7 @@ public final class GraphSketch {
         return id;
     }
 
-    /** Makes a tensor one that the caller reads. */
+    /** Makes a tensor an output, which the caller reads. */
     public GraphSketch output(int id) {
         outputs.add(id);
         return this;
@@ -74,7 +79,7 @@ public final class GraphSketch {
         return tensor(ElementType.FLOAT32, Storage.CONSTANT, shape);
     }
 
-    /** Adds weights of 16 bits and the operator that unpacks them; returns what it writes. */
+    /** Adds 16-bit weights and the operator that unpacks them; returns its output. */
     public int halfWeights(Integer... shape) {
         int packed = tensor(ElementType.FLOAT16, Storage.CONSTANT, shape);
         return operator("DEQUANTIZE", List.of(shape), packed);
@@ -99,7 +104,7 @@ public final class GraphSketch {
         return this;
     }
 
-    /** Adds a convolution that keeps height and width; returns what it writes. */
+    /** Adds a convolution that keeps height and width; returns its output. */
     public int conv(int input, int channels, int kernel) {
         List<Integer> from = tensors.get(input).shape();
         int filter = weights(channels, kernel, kernel, from.get(3));

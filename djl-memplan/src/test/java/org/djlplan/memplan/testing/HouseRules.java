@@ -21,19 +21,19 @@ import java.util.stream.Stream;
 /** Rules for the classes of every module, which the module's architecture test includes. */
 public final class HouseRules {
 
-    /** A class with more fields is several things at once. */
+    /** A class with more fields has several responsibilities. */
     private static final int MOST_FIELDS = 12;
 
     /** A class that uses more of the project's types does several jobs. */
     private static final int MOST_IMPORTS = 25;
 
-    /** Relative to the module, in which its tests run. */
+    /** Relative to the module's folder, in which its tests run. */
     private static final Path SOURCES = Path.of("src", "main", "java");
 
     private static final Pattern IMPORT =
             Pattern.compile("import (static )?org\\.djlplan\\.(?!thirdparty\\.).*");
 
-    /** The build makes these of lambda expressions. */
+    /** The build makes classes with these names from lambda expressions. */
     private static final String LAMBDA = ".*[$][$]Lambda.*";
 
     @ArchTest
@@ -77,7 +77,9 @@ public final class HouseRules {
         };
     }
 
-    /** Returns the number of declared fields without constants and what the compiler adds. */
+    /**
+     * Returns the number of declared fields, without constants and fields that the compiler adds.
+     */
     private static long fields(JavaClass type) {
         return type.getFields().stream()
                 .filter(field -> !field.getModifiers().contains(JavaModifier.STATIC))

@@ -71,7 +71,9 @@ class HouseRulesTest {
                 violations(HouseRules.fewInstanceFields, ThirteenFields.class));
     }
 
-    /** Gives a class a source with so many imports of the project, and some others. */
+    /**
+     * Writes a source for a class with this number of imports from the project, and some others.
+     */
     private void writeImports(Class<?> type, int imports) throws IOException {
         Path folder = sources.resolve(type.getPackageName().replace('.', '/'));
         Files.createDirectories(folder);

@@ -12,7 +12,7 @@ public final class LogCapture implements AutoCloseable {
     private final ByteArrayOutputStream written = new ByteArrayOutputStream();
     private final boolean echo;
 
-    /** Takes the error stream and keeps what is written to itself. */
+    /** Captures the error stream, and shows nothing of it. */
     public LogCapture() {
         this(false);
     }
@@ -22,7 +22,7 @@ public final class LogCapture implements AutoCloseable {
         System.setErr(new PrintStream(written, true, StandardCharsets.UTF_8));
     }
 
-    /** Takes the error stream; what was written appears there when this is closed. */
+    /** Captures the error stream, and writes the captured text there when closed. */
     public static LogCapture echoing() {
         return new LogCapture(true);
     }

@@ -14,7 +14,7 @@ public final class MemoryGroup implements AutoCloseable {
         this.group = group;
     }
 
-    /** Makes a group; where none can be made the test is skipped, with the reason. */
+    /** Makes a group. If that is not possible, the test is skipped with the reason. */
     public static MemoryGroup of(long limitBytes) {
         try {
             MemoryGroup memory = new MemoryGroup(new ControlGroup("memory"));
@@ -30,17 +30,17 @@ public final class MemoryGroup implements AutoCloseable {
         group.set("memory.limit_in_bytes", Long.toString(limitBytes));
     }
 
-    /** Returns what is charged now, page cache included. */
+    /** Returns the bytes that are charged now, including page cache. */
     public long usedBytes() throws IOException {
         return number("memory.usage_in_bytes");
     }
 
-    /** Returns the most that was charged at once since {@link #resetPeak()}. */
+    /** Returns the peak of the charged bytes since {@link #resetPeak()}. */
     public long peakBytes() throws IOException {
         return number("memory.max_usage_in_bytes");
     }
 
-    /** Makes the peak start again at what is charged now. */
+    /** Makes the peak start again at the bytes that are charged now. */
     public void resetPeak() throws IOException {
         group.set("memory.max_usage_in_bytes", "0");
     }
@@ -49,12 +49,12 @@ public final class MemoryGroup implements AutoCloseable {
         return Long.parseLong(Files.readString(group.file(file)).strip());
     }
 
-    /** Returns the file to which a process writes its number in order to be in the group. */
+    /** Returns the file to which a process writes its id to join the group. */
     public String processes() {
         return group.file("cgroup.procs").toString();
     }
 
-    /** Returns what to put before a command so that it runs in the group. */
+    /** Returns the words to put before a command so that it runs in the group. */
     public List<String> inside() {
         return List.of("sh", "-c", "echo $$ > " + processes() + "; exec \"$@\"", "sh");
     }

@@ -15,7 +15,9 @@ public final class Problems {
 
     private Problems() {}
 
-    /** As many tensors as operators, always the same: most of them live for a short time. */
+    /**
+     * Returns as many records as operators, always the same; most of them live for a short time.
+     */
     public static List<UsageRecord> many(int count) {
         Random random = new Random(7);
         List<UsageRecord> records = new ArrayList<>();

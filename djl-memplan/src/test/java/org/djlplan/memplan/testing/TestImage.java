@@ -11,7 +11,7 @@ public final class TestImage {
 
     private TestImage() {}
 
-    /** Returns the file of an image, which is another one for each seed. */
+    /** Returns the content of a PNG file, which is different for each seed. */
     public static byte[] png(int seed) throws IOException {
         BufferedImage image = new BufferedImage(60, 40, BufferedImage.TYPE_INT_RGB);
         Random random = new Random(seed);

@@ -21,7 +21,7 @@ public final class TightGraph {
     /** Size of the smallest arena, at the lower bound; two small tensors lie beside the pieces. */
     public static final long MINIMAL_BYTES = PIECES_BYTES + 128;
 
-    /** From which time until before which other, and height in units. */
+    /** For each piece: {@code from}, {@code until}, and the height in units. */
     private static final String TRIPLES =
             "0 3 15, 0 5 18, 0 15 2, 0 24 2, 0 10 7, 0 3 30, 0 24 7, "
                     + "0 19 3, 0 19 5, 0 24 2, 0 24 1, 0 6 19, 0 13 4, 0 22 2, "
@@ -62,7 +62,10 @@ public final class TightGraph {
 
     private TightGraph() {}
 
-    /** Calls with the index of each piece when it begins and when it ends, in the order of time. */
+    /**
+     * Calls the actions with the index of each piece when it begins and when it ends, in order of
+     * time.
+     */
     public static void replay(IntConsumer begin, IntConsumer end) {
         for (int time = 0; time <= END; time++) {
             for (int i = 0; i < PIECES.size(); i++) {
@@ -81,8 +84,8 @@ public final class TightGraph {
     /**
      * Returns the graph.
      *
-     * @param inPlace whether each piece is followed by an operator that may write over it; without
-     *     sharing places the pieces then do not fit together any more
+     * @param inPlace whether an operator that may overwrite it follows each piece; then the pieces
+     *     fit together only if tensors share places
      */
     public static Graph of(boolean inPlace) {
         return new Maker(inPlace).make();

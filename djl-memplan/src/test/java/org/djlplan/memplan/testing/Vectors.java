@@ -41,7 +41,7 @@ public final class Vectors {
 
     private Vectors() {}
 
-    /** Returns records numbered from 0 on from triples of first, last and size. */
+    /** Returns records numbered from 0 on, from triples of first, last and size. */
     public static List<UsageRecord> records(int... numbers) {
         List<UsageRecord> records = new ArrayList<>();
         for (int i = 0; i < numbers.length; i += 3) {

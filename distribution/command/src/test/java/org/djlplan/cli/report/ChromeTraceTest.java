@@ -54,14 +54,14 @@ class ChromeTraceTest {
 
     @Test
     void of_timesShownInMilliseconds() {
-        // The importer of chrome://tracing warns of every other unit.
+        // For any other unit, the importer of chrome://tracing logs a warning.
         JsonObject trace = ChromeTrace.of(SampleReports.chain(20, "t"));
         assertEquals("ms", trace.get("displayTimeUnit").getAsString());
     }
 
     /**
-     * What Perfetto's importer asks of an event (json_trace_parser_impl.cc): else it counts a
-     * failure or leaves the event out.
+     * Asserts what Perfetto's importer requires of an event (json_trace_parser_impl.cc): otherwise
+     * it counts a failure or leaves the event out.
      */
     private static void assertImported(JsonObject event) {
         assertTrue(event.get("pid").getAsJsonPrimitive().isNumber(), event::toString);
@@ -87,7 +87,10 @@ class ChromeTraceTest {
         }
     }
 
-    /** An end closes what began on its track, which has the key of category, identity and name. */
+    /**
+     * Asserts that each end event closes an open begin event of the same track; category, identity
+     * and name are a track's key.
+     */
     @ParameterizedTest
     @ValueSource(strings = {"t", "", "<b>\u202e\u0000\"", "\ud800"})
     void events_anyNames_areTakenByPerfettosRules(String name) {

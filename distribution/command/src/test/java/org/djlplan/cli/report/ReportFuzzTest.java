@@ -48,7 +48,7 @@ class ReportFuzzTest {
             assertTrue(e.getMessage().length() < 300, e.getMessage());
             return;
         }
-        // What is accepted can be drawn, traced and written.
+        // A report that is accepted can be drawn, traced and written.
         assertFalse(MapPicture.svg(report).isEmpty());
         assertFalse(ChromeTrace.of(report).isEmpty());
         assertEquals(report.toJson(), Report.parse(bytes(report.toJson().toString())).toJson());
@@ -63,7 +63,7 @@ class ReportFuzzTest {
         assertEquals(TEXT, Report.parse(bytes(TEXT)).toJson().toString());
     }
 
-    /** What a random byte once made of a name. */
+    /** A random byte once made a name like this. */
     @Example
     void newLineInAName_isNotInTheMessage() {
         assertReadOrRefused(bytes(TEXT.replace("arena", "\narena")));

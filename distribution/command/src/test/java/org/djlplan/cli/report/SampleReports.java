@@ -19,8 +19,8 @@ final class SampleReports {
     private SampleReports() {}
 
     /**
-     * Returns a chain of operators, each of which reads what the one before wrote, with the other
-     * half of an arena; the third writes over its input.
+     * Returns a chain of operators. Each reads the output of the one before, and writes to the
+     * other half of an arena; the third overwrites its input.
      */
     static Report chain(int tensors, String name) {
         List<Tensor> all = new ArrayList<>();

@@ -68,7 +68,9 @@ final class SampleStudies {
         return new Entry.Measured(candidate, kernels, latency, memoryBytes, errors);
     }
 
-    /** The set of 2 and 3 is fastest, 3 alone takes least memory but the CPU kernels. */
+    /**
+     * The set of partitions 2 and 3 is fastest; only the CPU kernels take less memory than 3 alone.
+     */
     static ProfileTable table() {
         return new ProfileTable(
                 PARTITIONS,

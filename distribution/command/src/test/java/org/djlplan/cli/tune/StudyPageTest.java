@@ -29,7 +29,7 @@ class StudyPageTest {
                 .getAsJsonObject();
     }
 
-    /** As a page has it: what is not known is left out. */
+    /** Removes nulls, as a page does: it leaves out what is not known. */
     private static JsonObject withoutNulls(JsonObject json) {
         return JsonParser.parseString(new Gson().toJson(json)).getAsJsonObject();
     }

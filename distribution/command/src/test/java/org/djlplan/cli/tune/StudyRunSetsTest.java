@@ -22,7 +22,7 @@ class StudyRunSetsTest {
                 partitions, PieceGraph.of(SampleStudies.chain(size), partitions, 1));
     }
 
-    /** Returns partitions with another operator between them; the later the larger. */
+    /** Returns partitions with another operator between them; later partitions are larger. */
     private static List<SortedSet<Integer>> growing(int count) {
         return IntStream.range(0, count)
                 .<SortedSet<Integer>>mapToObj(i -> closed(i * (count + 2), i * (count + 2) + i))
@@ -41,7 +41,8 @@ class StudyRunSetsTest {
     @Test
     void of_elevenPartitions_areSinglesAllButOneAndTheRule() {
         Set<Set<Integer>> sets = new HashSet<>(sets(growing(11), 200));
-        // Nothing, everything, 11 alone, 11 left out; the rule's 2 to 9, as 1, 10 and 11 are there.
+        // None, all, 11 sets of one partition, and 11 that leave one out. The rule adds sets of 2
+        // to 9 partitions; its sets of 1, 10 and 11 are among the others.
         assertEquals(2 + 11 + 11 + 8, sets.size());
         for (int i = 0; i < 11; i++) {
             Set<Integer> others = new HashSet<>(ContiguousSet.closed(0, 10));

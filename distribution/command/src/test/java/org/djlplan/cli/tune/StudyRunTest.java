@@ -32,7 +32,10 @@ class StudyRunTest {
 
     private static final long MILLI = 1_000_000;
 
-    /** What the partitions take in the CPU kernels and in the delegate; others take 1 ms each. */
+    /**
+     * Times of the partitions in the CPU kernels and, below, in the delegate. Other operators take
+     * 1 ms each.
+     */
     private static final long[] CPU = {8 * MILLI, 8 * MILLI, 9 * MILLI};
 
     private static final long[] DELEGATE = {16 * MILLI, 2 * MILLI, 3 * MILLI};

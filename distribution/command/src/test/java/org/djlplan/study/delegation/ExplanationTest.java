@@ -146,7 +146,7 @@ class ExplanationTest {
         assertEquals(new Verdict.Excluded(), verdicts.get(5));
     }
 
-    /** Partition 8 costs .25 ms; the nearest set that has it tells. */
+    /** Partition 8 costs 0.25 ms: the nearest set that contains it shows how much. */
     @Test
     void of_slowerWithIt_saysByHowMuch() {
         measured(set(), 9);
@@ -188,7 +188,7 @@ class ExplanationTest {
                 text(verdicts(set()).get(1)));
     }
 
-    /** They may be chosen with as many threads as the engine takes by itself. */
+    /** CPU kernels may be chosen with the engine's default number of threads. */
     @Test
     void of_cpuKernelsWithTheEnginesThreads_setsOfAnyThreadsTell() {
         measured(set(), -1, 9, 1);
@@ -201,7 +201,10 @@ class ExplanationTest {
                         .get(8));
     }
 
-    /** Not of the chosen set's threads, unless there are no others. */
+    /**
+     * Results with another number of threads than the chosen set's count only if there are no
+     * others.
+     */
     @Test
     void of_otherThreads_doNotCount() {
         measured(set(1, 2, 3), 1, 2, 1);
@@ -233,7 +236,10 @@ class ExplanationTest {
                 text(verdicts.get(8)));
     }
 
-    /** Where not one element but all together are too far; the noise moves the limit. */
+    /**
+     * The difference of all elements together is too large, though no single one is; the noise
+     * moves the limit.
+     */
     @Test
     void of_outputsDifferInNorm_isReported() {
         tolerance = Tolerance.AUTO;
@@ -306,7 +312,7 @@ class ExplanationTest {
                 text(verdicts.get(1)));
     }
 
-    /** What went wrong far from the choice is no reason where something near it ran. */
+    /** A failure of a set far from the choice is no reason if a set near the choice ran. */
     @Test
     void of_severalReasons_theNearestSetCounts() {
         measured(set(), 9);

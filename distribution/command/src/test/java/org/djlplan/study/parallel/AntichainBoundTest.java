@@ -31,7 +31,7 @@ class AntichainBoundTest {
 
     @Test
     void bytes_branches_countsTheHeaviestOfEach() {
-        // Three branches of three: two tensors of each touch at an operator.
+        // Three branches of three operators: at an operator, two tensors of its branch are alive.
         PlanningProblem problem = ParallelUse.of(BranchyGraphs.branches(3, 3)).problem();
         assertEquals(4 * 64, LowerBounds.offsetBytes(problem.units()));
         assertEquals(6 * 64, AntichainBound.bytes(problem));
@@ -39,7 +39,8 @@ class AntichainBoundTest {
 
     @Test
     void bytes_notTransitive_staysBelowTheHeaviestClique() {
-        // 0 may share with 1 and 1 with 2, but 0 not with 2: a path of two conflicts at most.
+        // 0 may share a place with 1, and 1 with 2, but 0 not with 2: at most two tensors are in
+        // conflict with each other.
         PlanningProblem problem =
                 new PlanningProblem(records(0, 0, 5, 1, 1, 1, 2, 2, 7))
                         .withConflicts(new Conflicts.Builder().add(0, 2).build());
@@ -58,7 +59,7 @@ class AntichainBoundTest {
     void bytes_aThousandUnits_isNotBelowTheBreadth() {
         PlanningProblem problem =
                 ParallelUse.of(BranchyGraphs.random(new Random(3), 1000)).aliasedProblem();
-        // Guards from hanging, as it would if it took the square of the time.
+        // Guards against quadratic time, with which it would seem to hang.
         assertTimeoutPreemptively(
                 Duration.ofMinutes(2),
                 () ->
@@ -82,7 +83,7 @@ class AntichainBoundTest {
         assertTrue(AntichainBound.bytes(problem) >= LowerBounds.offsetBytes(problem.units()));
     }
 
-    /** Tries all sets of units of which every two are in conflict. */
+    /** Tries all sets of units in which every two are in conflict. */
     private static long heaviestClique(PlanningProblem problem) {
         return heaviest(problem, problem.units(), 0);
     }

@@ -12,10 +12,9 @@ public final class BranchyGraphs {
     private BranchyGraphs() {}
 
     /**
-     * Returns branches of convolutions side by side, concatenated in the end; tensors have 64
-     * bytes.
+     * Returns parallel branches of convolutions, concatenated at the end; tensors have 64 bytes.
      *
-     * @param length convolutions of each branch
+     * @param length number of convolutions in each branch
      */
     public static Graph branches(int branches, int length) {
         GraphSketch sketch = new GraphSketch();
@@ -36,7 +35,7 @@ public final class BranchyGraphs {
                 .build();
     }
 
-    /** Returns a graph of operators that read any of the tensors before them. */
+    /** Returns a graph whose operators read any tensors written before. */
     static Graph random(Random random, int operators) {
         GraphSketch sketch = new GraphSketch();
         List<Integer> ready = new ArrayList<>();

@@ -59,9 +59,10 @@ class ConflictGreedyTest {
     /**
      * TVM has two pools here: a fast one that takes what fits into its 200,704 bytes (tensor_2 and
      * Conv2dOutput_7, which are not in conflict), and a slow one of any size. Our arena is one pool
-     * of any size; its total is that of the slow pool, with the two tensors in it or without. Only
-     * by size, though: TVM counts conflicts across pools, so without the two its other order would
-     * be another. TVM aligns offsets to 16 bytes, we align sizes: PaddedInput_7 has 314,646 there.
+     * of any size; its total equals the slow pool's, with or without the two tensors. That holds
+     * only for the order by size: TVM counts conflicts across pools, so without the two tensors its
+     * order by conflicts would differ. TVM aligns offsets to 16 bytes, we align sizes: in TVM,
+     * PaddedInput_7 has 314,646 bytes.
      */
     @Test
     void tvm_linearInOnePool_givesItsTotalOfTheSlowPool() {
@@ -88,7 +89,7 @@ class ConflictGreedyTest {
 
     @Test
     void behindLast_gapBeforeIt_staysEmpty() {
-        // Tensor 1 ends before 3 begins and leaves a gap between 0 and 2.
+        // Tensor 1 ends before tensor 3 begins, and leaves a gap between 0 and 2.
         PlanningProblem problem =
                 new PlanningProblem(records(0, 9, 50, 0, 0, 40, 0, 9, 30, 5, 9, 20));
         assertEquals(List.of(0L, 50L, 90L, 50L), offsets(ConflictGreedy.BY_SIZE, problem));

@@ -81,7 +81,7 @@ class ParallelUseTest {
                 .operator("CONV_2D", c, a)
                 .operator("CONV_2D", d, c)
                 .operator("CONV_2D", output, d, b);
-        // d is written after c only, so b's writer may still read a.
+        // d is only known to be written after c, so b's writer may still read a.
         assertEquals(List.of(List.of(a, d)), pairs());
     }
 
@@ -137,7 +137,7 @@ class ParallelUseTest {
     @Test
     void conflicts_fourThousandTensorsInBranches_areAcrossBranches() {
         Graph graph = BranchyGraphs.branches(40, 100);
-        // Guards from hanging, as it would if it took the square of the time.
+        // Guards against quadratic time, with which it would seem to hang.
         assertTimeoutPreemptively(
                 Duration.ofMinutes(2),
                 () -> {
@@ -172,7 +172,10 @@ class ParallelUseTest {
         }
     }
 
-    /** Returns which planned tensors are alive in each state: some user began, not all ended. */
+    /**
+     * Returns which planned tensors are alive in each state: at least one user has begun, and not
+     * all have ended.
+     */
     private static Set<Set<Integer>> aliveSets(Graph graph) {
         int count = graph.operators().size();
         List<List<Integer>> users = UsageRecords.usersOf(graph);

@@ -45,7 +45,7 @@ final class TvmVectors {
                     "sid_8 PaddedInput sid_2 Conv2dOutput PaddedInput_1",
                     "PaddedInput_2 sid_7 sid_2 Conv2dOutput_2 sid_6");
 
-    /** test_linear without tensor_2 and Conv2dOutput_7, which lie in a pool of their own. */
+    /** test_linear without tensor_2 and Conv2dOutput_7, which are in another pool. */
     static final PlanningProblem LINEAR_SLOW_POOL =
             problem(
                     Map.of("sid_9", 301_056, "sid_8", 802_816, "PaddedInput_7", 314_656),
@@ -67,7 +67,7 @@ final class TvmVectors {
     private TvmVectors() {}
 
     /**
-     * @param pairs a buffer and those that it is in conflict with
+     * @param pairs for each buffer, the buffers that it is in conflict with
      */
     private static PlanningProblem problem(Map<String, Integer> sizes, String... pairs) {
         Map<String, Integer> ids = new LinkedHashMap<>();

@@ -29,7 +29,8 @@ class EndToEndTest {
 
     @Test
     void starts_tfliteVectors_giveItsOffsets() {
-        // memory_management_test.cc, ObjectsAssignmentToOffsets; in the last, object 4 is unused.
+        // memory_management_test.cc, ObjectsAssignmentToOffsets; in the last case, object 4 is
+        // unused.
         assertArrayEquals(new long[] {0}, offsets(List.of(16L), 0));
         assertArrayEquals(new long[] {0, 0, 0}, offsets(List.of(16L), 0, 0, 0));
         List<Long> sizes = List.of(16L, 8L, 32L, 32L, 4L, 16L);

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 
 class MinCostFlowTest {
 
-    /** The flow's cost: the size of the first unit of every object, then every growth. */
+    /** Returns the flow's cost: for each object, the size of its first unit plus each growth. */
     private static long cost(SharedObjectsPlan plan) {
         long cost = 0;
         for (int object = 0; object < plan.objectBytes().size(); object++) {
@@ -63,7 +63,7 @@ class MinCostFlowTest {
 
     @Test
     void plan_sizesBeyondAnInt_areNotCutShort() {
-        // The smaller one is no reason to grow by 2^40 bytes: costs are longs.
+        // The smaller object must not grow by 2^40 bytes: costs are longs.
         PlanningProblem problem =
                 new PlanningProblem(
                         List.of(

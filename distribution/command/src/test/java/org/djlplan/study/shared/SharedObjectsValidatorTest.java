@@ -95,7 +95,7 @@ class SharedObjectsValidatorTest {
 
     @Test
     void violations_classHoldsItsObjectBetweenUses_isAnOverlap() {
-        // Tensors 0 and 2 are a class: their object is theirs at operator 1 as well.
+        // Tensors 0 and 2 are an alias class, so their object is also in use at operator 1.
         PlanningProblem problem =
                 new PlanningProblem(records(0, 0, 8, 1, 1, 8, 2, 2, 8), List.of(List.of(0, 2)));
         assertEquals(

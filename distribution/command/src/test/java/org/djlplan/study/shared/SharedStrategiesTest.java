@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 
 class SharedStrategiesTest {
 
-    /** Checks objects and their sizes; the total is the sizes' sum. */
+    /** Checks the objects, and that the total is the sum of their sizes. */
     private static void assertPlan(
             SharedObjectsStrategy strategy,
             List<UsageRecord> records,
@@ -73,7 +73,7 @@ class SharedStrategiesTest {
 
     @Test
     void plan_tfliteChain_givesItsObjects() {
-        // memory_management_test.cc, ChainRecords; its GREEDY_BY_SIZE is our Improved.
+        // memory_management_test.cc, ChainRecords; its GREEDY_BY_SIZE is our GreedyBySizeImproved.
         List<UsageRecord> chain = Vectors.TFLITE_CHAIN;
         List<Integer> inTurn = List.of(0, 1, 0, 1, 0);
         List<Long> two = List.of(64L, 32L);
@@ -83,7 +83,8 @@ class SharedStrategiesTest {
         assertPlan(new MinCostFlow(), chain, inTurn, two);
         assertPlan(new GreedyByBreadth(), chain, inTurn, two);
         assertPlan(new GreedyBySizeImproved(), chain, inTurn, two);
-        // Algorithm 2, which TFLite has not: 8 bytes go to the object of 32, where 16 fit better.
+        // Algorithm 2, which TFLite does not have: 8 bytes go to the object of 32 bytes, though the
+        // one of 16 would fit better.
         assertPlan(new GreedyBySize(), chain, List.of(1, 2, 0, 1, 2), List.of(64L, 32L, 8L));
     }
 
@@ -116,7 +117,7 @@ class SharedStrategiesTest {
                 complex,
                 List.of(1, 0, 2, 1, 3, 0, 1, 2, 0),
                 List.of(64L, 32L, 8L, 8L));
-        // TFLite has 0 1 2 0 3 1 3 2 0: of equal costs its search keeps the path found first.
+        // TFLite finds 0 1 2 0 3 1 3 2 0: among equal costs its search keeps the first path.
         assertPlan(
                 new MinCostFlow(),
                 complex,
@@ -147,7 +148,7 @@ class SharedStrategiesTest {
     @Test
     void greedy_thirtyThousandRecords_isValid() {
         PlanningProblem problem = new PlanningProblem(Problems.many(30_000));
-        // Guards from hanging, as it would if it took the square of the time.
+        // Guards against quadratic time, with which it would seem to hang.
         assertTimeoutPreemptively(
                 Duration.ofMinutes(2),
                 () -> {

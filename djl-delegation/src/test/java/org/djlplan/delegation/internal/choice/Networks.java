@@ -12,16 +12,16 @@ import org.djlplan.memplan.testing.GraphSketch;
 /** Graphs with the structure of published networks. */
 final class Networks {
 
-    /** How a network begins with full-size pictures. */
+    /** Height and width of the input, equal to those of a published network's first features. */
     private static final int SIZE = 112;
 
     private Networks() {}
 
     /**
-     * Returns a network of separable convolutions in the manner of MobileNet, 112 by 112 pixels,
-     * with an operator that no delegate knows after each of some blocks.
+     * Returns a network of separable convolutions like MobileNet's, for 112 by 112 pixels, with an
+     * operator that no delegate supports after some blocks.
      *
-     * @param unsupportedAfter numbers of blocks, of 0 to 7
+     * @param unsupportedAfter indices of these blocks, from 0 to 7
      */
     static Graph mobileNet(Set<Integer> unsupportedAfter) {
         GraphSketch sketch = new GraphSketch();
@@ -52,7 +52,7 @@ final class Networks {
         return sketch.output(sketch.operator("SOFTMAX", List.of(1, 1000), scores)).build();
     }
 
-    /** Returns all operators that a delegate takes of such a network, in one set per partition. */
+    /** Returns the partitions of such a network: sets of all operators that a delegate takes. */
     static List<Set<Integer>> partitions(Graph graph) {
         BitSet custom = new BitSet();
         graph.operators().stream()

@@ -118,7 +118,7 @@ class RaceTest {
             }
             simplest += race.winner().equals(Optional.of(CPU)) ? 1 : 0;
         }
-        // Of 300 races with 2 % noise and 2 % of the turns disturbed.
+        // Share of 300 races with 2 % noise and 2 % of the turns disturbed.
         assertTrue(simplest >= 0.96 * races, simplest + " of " + races);
     }
 

@@ -28,8 +28,8 @@ import org.junit.jupiter.api.Test;
 class DataflowTest {
 
     /**
-     * What runs on the CPU of the YOLOv4-tiny with 152 nodes in tensorflow/tensorflow issue 66677
-     * (also google-ai-edge/LiteRT issue 66).
+     * The operators that run on the CPU in the YOLOv4-tiny with 152 nodes of tensorflow/tensorflow
+     * issue 66677 (also google-ai-edge/LiteRT issue 66).
      */
     private static final Set<Integer> YOLO_ON_CPU =
             Set.of(
@@ -70,9 +70,9 @@ class DataflowTest {
     }
 
     /**
-     * A graph of 152 operators that falls into those partitions. The dependencies are not
-     * published: an operator here reads what the one before it in its partition made, or, on the
-     * CPU, what the operator on the CPU before it made.
+     * Returns a graph of 152 operators that has these partitions. The dependencies are not
+     * published: here an operator reads the output of the operator before it in its partition, or,
+     * on the CPU, of the previous operator on the CPU.
      */
     private static Graph yolo() {
         GraphSketch sketch = new GraphSketch();
@@ -175,7 +175,7 @@ class DataflowTest {
         assertEquals(List.of(), chain(Set.of(0, 1, 2, 3, 5)));
     }
 
-    /** Two convolutions share their weights of 16 bits, another has its own. */
+    /** Two convolutions share their 16-bit weights; a third one has its own. */
     @Test
     void partitionsWithout_readerOfAConstant_constantStaysWithIt() {
         GraphSketch sketch = new GraphSketch();

@@ -44,7 +44,7 @@ public final class DelegableGraphs extends DomainContextBase {
         return Arbitraries.randomValue(DelegableGraphs::draw);
     }
 
-    /** Draws a graph of up to 40 operators that are no unpacking. */
+    /** Draws a graph of up to 40 operators, besides those that unpack weights. */
     public static Delegable draw(Random random) {
         GraphSketch sketch = new GraphSketch();
         List<Integer> made = new ArrayList<>(List.of(sketch.input(1, 32, 32, 4)));
@@ -87,8 +87,8 @@ public final class DelegableGraphs extends DomainContextBase {
     }
 
     /**
-     * Returns what TensorFlow Lite makes of the operators that a delegate takes, as its own loop
-     * does it: gather every operator that is ready, again and again, until an epoch is full.
+     * Returns the partitions that TensorFlow Lite forms from the operators that a delegate takes.
+     * Like its own loop, it repeatedly gathers every ready operator until an epoch is full.
      */
     public static List<SortedSet<Integer>> partitions(Graph graph, BitSet taken) {
         TreeMap<Integer, SortedSet<Integer>> epochs = new TreeMap<>();

@@ -116,7 +116,7 @@ class FlopsTest {
     void of_shapesNoOperatorHas_staysWithinALong() {
         GraphSketch sketch = new GraphSketch();
         int most = Integer.MAX_VALUE;
-        // Of a type without size: a size in bytes would not fit.
+        // The type has no size, because a size in bytes would not fit.
         int huge = sketch.tensor(ElementType.OPAQUE, Storage.INTERMEDIATE, most, most);
         int filter = sketch.tensor(ElementType.OPAQUE, Storage.CONSTANT, 1, most, most, 1);
         int output = sketch.operator("CONV_2D", List.of(most, 4), huge, filter);

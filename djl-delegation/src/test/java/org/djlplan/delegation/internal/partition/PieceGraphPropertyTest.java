@@ -143,7 +143,7 @@ class PieceGraphPropertyTest {
                 crossingBytes(graph, operators), Dataflow.of(graph).crossingBytes(bits(operators)));
     }
 
-    /** Asks of each tensor who writes and who reads it. */
+    /** Finds the writer and the readers of each tensor. */
     private static long crossingBytes(Graph graph, Set<Integer> operators) {
         long bytes = 0;
         for (Tensor tensor : graph.tensors()) {
@@ -185,7 +185,7 @@ class PieceGraphPropertyTest {
         return graph.operators().get(operator).type().equals("DEQUANTIZE");
     }
 
-    /** Follows every path out of the set; none may come back. */
+    /** Follows every path out of the set; no path may come back. */
     private static void assertConvex(Graph graph, Set<Integer> operators) {
         Set<Integer> left = new HashSet<>();
         for (Operator operator : graph.operators()) {

@@ -32,25 +32,25 @@ final class ChainTruth implements Truth {
     final double[] mixedNanos;
     double kernelNanos;
 
-    /** With more threads than one, everything takes so much of the time. */
+    /** Factor of all times with more than one thread. */
     double threadsFactor = 1;
 
-    /** What delegated operators take of the time when buffers are built for each prediction. */
+    /** Factor of delegated operators' times if buffers are built for each prediction. */
     double transientFactor = 1;
 
-    /** What delegated operators take of their memory then. */
+    /** Factor of delegated operators' memory in that case. */
     double transientPart = 1;
 
-    /** What the arena takes when nothing is delegated. */
+    /** Size of the arena if nothing is delegated. */
     long cpuBytes = 10 << 20;
 
-    /** What delegating an operator adds; weights are packed, but the arena may get smaller. */
+    /** Bytes that delegating an operator adds; weights are packed, but the arena may shrink. */
     final long[] operatorBytes;
 
-    /** What a delegate kernel adds. */
+    /** Bytes that a delegate kernel adds. */
     long kernelBytes = 1 << 20;
 
-    /** A chain of partitions of so many operators each, all without cost so far. */
+    /** Makes a chain of partitions with these numbers of operators, which have no cost yet. */
     ChainTruth(int... operators) {
         GraphSketch sketch = new GraphSketch();
         int tensor = sketch.input(1, 16, 16, 64);
@@ -71,7 +71,10 @@ final class ChainTruth implements Truth {
         mixedNanos = new double[operators.length];
     }
 
-    /** Uneven partitions of which the delegate takes from a fourth to twice the time. */
+    /**
+     * Returns uneven partitions, for which the delegate takes from a fourth to twice the CPU's
+     * time.
+     */
     static ChainTruth random(Random random, int count) {
         int[] operators = random.ints(count, 1, 5).toArray();
         ChainTruth truth = new ChainTruth(operators);
@@ -102,9 +105,9 @@ final class ChainTruth implements Truth {
         return partitions;
     }
 
-    /** Returns what the best union of whole partitions takes. */
+    /** Returns the time of the best union of whole partitions. */
     double bestNanos() {
-        // Everything depends on two neighbours only, so the best of each side will do to go on.
+        // Times depend on two neighbours only, so the best time on each side suffices to continue.
         double onCpu = 0;
         double inDelegate = 0;
         for (int p = 0; p < partitions.size(); p++) {
@@ -162,7 +165,10 @@ final class ChainTruth implements Truth {
         return nodes;
     }
 
-    /** What an operator takes more as the first of a partition whose neighbour is elsewhere. */
+    /**
+     * Returns the extra time of a partition's first operator if the neighbour partition is on the
+     * other side.
+     */
     private double mixed(int operator, Set<Integer> delegated) {
         for (int p = 1; p < partitions.size(); p++) {
             if (partitions.get(p).first() == operator) {

@@ -34,7 +34,10 @@ class ProfilerTest {
     private static final long MB = 1_000_000;
     private static final Goal LATENCY = new Goal(Objective.LATENCY, OptionalLong.empty());
 
-    /** Three partitions of 10, 5 and 20 ms on the CPU, and of the given ones in the delegate. */
+    /**
+     * Returns three partitions of 10, 5 and 20 ms on the CPU, and of the given times in the
+     * delegate.
+     */
     private static ChainTruth truth(double first, double second, double third) {
         ChainTruth truth = new ChainTruth(1, 1, 1);
         double[] cpu = {10, 5, 20};
@@ -179,7 +182,8 @@ class ProfilerTest {
 
     @Test
     void profile_forMemory_choosesTheSmallestAndOfThoseTheFastest() throws InterruptedException {
-        // The first two partitions make the arena smaller than what the delegate packs.
+        // Delegating the first two partitions shrinks the arena by more than the packed weights
+        // add.
         ChainTruth truth = truth(2, 1, 3);
         truth.operatorBytes[0] = -3 * MB;
         truth.operatorBytes[2] = -MB;
@@ -340,7 +344,7 @@ class ProfilerTest {
         return truth;
     }
 
-    /** With a delegate that can build its buffers for each prediction. */
+    /** Profiles with a delegate that can build its buffers for each prediction. */
     private static ProfileTable profileTransient(
             SimulatedRunner runner, Goal goal, Integer... threads) throws InterruptedException {
         return profile(
@@ -448,7 +452,7 @@ class ProfilerTest {
         ProfileTable table =
                 profile(runner, request(runner, LATENCY, List.of(1), Duration.ofMillis(300)));
 
-        // What cannot be done without, and some turns for those that may be the best.
+        // The required steps, and some turns for the candidates that may be the best.
         assertTrue(runner.nowNanos() < 900 * MILLI, runner.nowNanos() + " ns");
         assertTrue(table.chosen().delegates(), table::reason);
     }

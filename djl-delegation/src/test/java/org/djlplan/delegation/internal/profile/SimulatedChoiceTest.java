@@ -38,7 +38,7 @@ class SimulatedChoiceTest {
     private static final double AS_FAST = 1.02;
     private static final int RUNS_PER_SET = 100;
 
-    /** Others than those that constants were tried on. */
+    /** These seeds differ from the ones used to tune constants. */
     private static final long FIRST_SEED = 7_000_000;
 
     private static final Goal LATENCY = new Goal(Objective.LATENCY, OptionalLong.empty());

@@ -52,19 +52,19 @@ final class SimulatedRunner implements CandidateRunner {
         this.random = new Random(seed);
     }
 
-    /** Makes all candidates fail that delegate an operator. */
+    /** Makes all candidates that delegate an operator fail. */
     SimulatedRunner failing(int operator, CandidateException.Kind kind) {
         failing.put(operator, kind);
         return this;
     }
 
-    /** Makes the outputs of all candidates wrong that delegate an operator. */
+    /** Makes the outputs of all candidates that delegate an operator wrong. */
     SimulatedRunner wrong(int operator, ElementType type, double difference) {
         wrong.put(operator, new OutputError(type, difference));
         return this;
     }
 
-    /** The same, where the comparison tells which operator it is. */
+    /** Does the same, and the comparison names the operator. */
     SimulatedRunner wrongAndNamed(int operator) {
         OutputError error = new OutputError(ElementType.INT8, 9);
         wrong.put(operator, error.withOperators(new OutputError.ByOperator(operator, 9)));
@@ -77,7 +77,7 @@ final class SimulatedRunner implements CandidateRunner {
         return this;
     }
 
-    /** Makes the model not run without the delegate. */
+    /** Makes the model fail without the delegate. */
     SimulatedRunner failingOnTheCpu(CandidateException.Kind kind) {
         cpuFailure = Optional.of(kind);
         return this;
@@ -141,7 +141,7 @@ final class SimulatedRunner implements CandidateRunner {
         for (int i = 0; i <= count; i++) {
             inference(candidate);
         }
-        // The median of some runs is calmer than one.
+        // The median of several runs is less noisy than one run.
         double scale = noise / Math.sqrt(count);
         return truth.nodes(candidate).stream().map(node -> noisy(node, scale)).toList();
     }

@@ -19,7 +19,7 @@ class TimeBudgetTest {
 
     private final List<String> shown = new ArrayList<>();
 
-    /** It began some time after the clock did. */
+    /** The measurement begins when the clock already shows some time. */
     private long now = 5 * SECOND;
 
     private TimeBudget budget(Optional<Duration> time) {

@@ -13,26 +13,26 @@ interface Truth {
 
     Graph graph();
 
-    /** What the delegate reports. */
+    /** Returns the partitions that the delegate reports. */
     List<SortedSet<Integer>> partitions();
 
-    /** What each node of a candidate takes. */
+    /** Returns the time of each node of a candidate. */
     List<NodeTime> nodes(Candidate candidate);
 
-    /** What a candidate takes of memory. */
+    /** Returns the bytes of memory that a candidate takes. */
     long bytes(Candidate candidate);
 
-    /** What an inference takes. */
+    /** Returns the time of an inference. */
     default double nanos(Candidate candidate) {
         return nodes(candidate).stream().mapToLong(NodeTime::nanos).sum();
     }
 
-    /** How many delegate kernels a candidate becomes. */
+    /** Returns the number of a candidate's delegate kernels. */
     default int kernels(Candidate candidate) {
         return (int) nodes(candidate).stream().filter(NodeTime::delegated).count();
     }
 
-    /** The candidate that delegates some partitions. */
+    /** Returns the candidate that delegates some partitions. */
     default Candidate union(Set<Integer> chosen) {
         SortedSet<Integer> operators = new TreeSet<>();
         chosen.forEach(p -> operators.addAll(partitions().get(p)));

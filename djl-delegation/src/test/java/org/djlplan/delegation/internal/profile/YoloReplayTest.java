@@ -36,7 +36,10 @@ class YoloReplayTest {
         return TRUTH.nanos(candidate) / 1e6;
     }
 
-    /** TensorFlow Lite's own rule delegates the {@code count} partitions with the most nodes. */
+    /**
+     * Returns the time with TensorFlow Lite's own rule, which delegates the {@code count}
+     * partitions with the most nodes.
+     */
     private static double firstN(int count) {
         SortedSet<Integer> operators =
                 TRUTH.partitions().stream()
@@ -102,7 +105,7 @@ class YoloReplayTest {
         assertTrue(
                 millis(table.chosen()) <= YoloTruth.BEST_MILLIS + 0.01,
                 millis(table.chosen()) + " ms: " + table.reason());
-        // A hundredth of what 127 sets with 100 runs each take.
+        // A hundredth of the inferences that 127 sets with 100 runs each take.
         assertTrue(table.inferences() <= 127, table.inferences() + " inferences");
     }
 }

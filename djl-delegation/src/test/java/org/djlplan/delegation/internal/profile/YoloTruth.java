@@ -82,8 +82,9 @@ final class YoloTruth implements Truth {
 
     /**
      * The data flow is not published; this one makes the engine find these partitions. Every node
-     * reads what the one before of its partition, or of those that fall back, wrote; the first one
-     * of a partition, and some that fall back, also read what the node before them wrote.
+     * reads the output of the node before it in its partition, or among the nodes that fall back.
+     * The first node of a partition, and some nodes that fall back, also read the output of the
+     * node directly before them.
      */
     private static Graph sketch() {
         GraphSketch sketch = new GraphSketch();
@@ -109,7 +110,10 @@ final class YoloTruth implements Truth {
         return sketch.output(written[NODES - 1]).build();
     }
 
-    /** The partition of a node; one more than the last for those that fall back. */
+    /**
+     * Returns the partition of a node; nodes that fall back have the number after the last
+     * partition's.
+     */
     private static int partition(int node) {
         for (int p = 0; p < PARTITIONS.size(); p++) {
             if (PARTITIONS.get(p).contains(node)) {

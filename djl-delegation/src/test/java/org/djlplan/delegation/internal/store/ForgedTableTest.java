@@ -87,7 +87,7 @@ class ForgedTableTest {
                 4);
     }
 
-    /** Returns the reason why a table is refused, which is told once. */
+    /** Returns the reason for rejecting a table, which is logged once. */
     private String refusal(ProfileTable forged) {
         return refusal(forged, wanted);
     }
@@ -110,7 +110,7 @@ class ForgedTableTest {
     @ValueSource(ints = {Integer.MAX_VALUE, 5000, 3, -1})
     void load_threadsThatWereNotAskedFor_isRefused(int threads) {
         if (threads != -1) {
-            // The engine's own number is what the CPU kernels run with without delegation.
+            // Without delegation, the CPU kernels run with the engine's own number of threads.
             assertTrue(
                     refusal(table(Candidate.cpu(threads)))
                             .contains("a set with " + threads + " threads"));
@@ -129,7 +129,7 @@ class ForgedTableTest {
                         .contains("operators that the delegate did not offer"));
     }
 
-    /** Consistent in itself: only the delegate can tell. */
+    /** The table is consistent: only the delegate's report reveals the forgery. */
     @Test
     void load_forgedPartitions_isRefusedWhereTheDelegateWasAsked() {
         Candidate some = new Candidate(ImmutableSortedSet.of(0, 3), 2);
@@ -157,7 +157,7 @@ class ForgedTableTest {
         }
     }
 
-    /** Also before the delegate was asked. */
+    /** Even before the delegate has reported. */
     @Test
     void load_operatorThatIsExcluded_isRefused() {
         Candidate some = new Candidate(ImmutableSortedSet.of(0, 2), 2);
@@ -221,7 +221,7 @@ class ForgedTableTest {
         assertTrue(refusal(forged).contains("an operator in two partitions"));
     }
 
-    /** XNNPACK computes something else then. */
+    /** XNNPACK's outputs would then differ. */
     @Test
     void load_constantUnpackedForSomeOfItsReaders_isRefused() throws IOException {
         model.unpacks = true;
@@ -286,7 +286,7 @@ class ForgedTableTest {
                 ImmutableLongArray.of(1));
     }
 
-    /** Returns whether answers are given again, of the real partitions if not of others. */
+    /** Returns whether stored answers are used, for the real partitions if no others are given. */
     private boolean believes(Candidate candidate, Known known, Set<?>... partitions) {
         List<Set<Integer>> of =
                 partitions.length == 0

@@ -12,7 +12,7 @@ import org.djlplan.thirdparty.guava.hash.Hashing;
 /** Stored files, altered by an attacker who knows the format. */
 final class Forgeries {
 
-    /** What a part may be replaced by. */
+    /** Values that may replace a part. */
     static final List<String> VALUES =
             List.of(
                     "-1",
@@ -42,10 +42,10 @@ final class Forgeries {
     private Forgeries() {}
 
     /**
-     * Replaces a number, a text or a name in a value, under a right checksum.
+     * Replaces a number, a text or a name in a value, and corrects the checksum.
      *
      * @param kind the name of the value's part
-     * @param place which, of all that are there, counted round and round
+     * @param place index of the part, modulo the number of such parts
      */
     static byte[] replaced(byte[] file, String kind, int place, String by) {
         String text = new String(file, StandardCharsets.UTF_8);
@@ -57,7 +57,7 @@ final class Forgeries {
     }
 
     /**
-     * Replaces a part of a value, under a right checksum.
+     * Replaces a part of a value, and corrects the checksum.
      *
      * @param kind the name of the value's part
      * @throws IllegalArgumentException if the value has no such part

@@ -116,7 +116,7 @@ class KeptAnswersTest {
                 new Request(model.graph(), goal, List.of(1), Optional.empty(), Tolerance.AUTO));
     }
 
-    /** Each answer is kept at once, as if it had taken long. */
+    /** Returns the stored answers. Each answer is stored at once, as if it had taken long. */
     private static PartialResult answered(NotingRunner inner) throws Exception {
         List<PartialResult> kept = new ArrayList<>();
         try (KeptAnswers runner =
@@ -156,7 +156,7 @@ class KeptAnswersTest {
             assertEquals(CandidateException.Kind.CRASHED, e.kind());
             assertEquals("SIGSEGV", e.getMessage());
             assertEquals(List.of(), inner.steps);
-            // What was answered took time when it was found out.
+            // The time of the stored answers counts, too.
             assertTrue(runner.workedNanos() >= 3000, () -> "" + runner.workedNanos());
 
             runner.time(ALL, 2);

@@ -143,7 +143,10 @@ class ProfileFuzzTest {
         }
     }
 
-    /** Whatever is believed for a request has its threads and what the delegate offered. */
+    /**
+     * Asserts that an accepted table has only threads of the request and operators that the
+     * delegate offers.
+     */
     private static void assertOfTheRequest() {
         Goal goal = new Goal(Objective.LATENCY, OptionalLong.empty());
         Request wanted =

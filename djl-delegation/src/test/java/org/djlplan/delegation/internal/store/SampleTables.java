@@ -24,7 +24,7 @@ public final class SampleTables {
 
     private SampleTables() {}
 
-    /** A table that has every kind of entry and chooses the first partition. */
+    /** Returns a table that has every kind of entry and chooses the first partition. */
     public static ProfileTable small(int threads) {
         Candidate chosen = new Candidate(ContiguousSet.closed(0, 2), threads);
         List<OutputError> close = List.of(new OutputError(ElementType.FLOAT32, 2.2e-6));
@@ -49,7 +49,7 @@ public final class SampleTables {
                 9_000_000_000L);
     }
 
-    /** A table of some partitions of which none is chosen, with two threads. */
+    /** Returns a table with two threads in which none of some partitions is chosen. */
     public static ProfileTable cpu(List<? extends Set<Integer>> partitions) {
         return new ProfileTable(
                 partitions.stream().<SortedSet<Integer>>map(ImmutableSortedSet::copyOf).toList(),
@@ -80,7 +80,7 @@ public final class SampleTables {
                 .as(SampleTables::table);
     }
 
-    /** Chooses the last candidate that was measured. */
+    /** Returns a table that chooses the last measured candidate. */
     private static ProfileTable table(
             List<SortedSet<Integer>> partitions,
             List<Entry> entries,

@@ -27,14 +27,12 @@ class KernelSelectionTest {
 
     private static final long MILLI = 1_000_000;
 
-    /** A selection rounds sizes to so many parts of the bytes that there are. */
+    /** A selection rounds sizes to units: the available bytes divided by this number. */
     private static final int UNITS = 1024;
 
     private static final long NANOS_PER_RUN = 50_000;
 
-    /**
-     * A chain of convolutions with windows of 1 × 1: kilobytes of weights, and of what each writes.
-     */
+    /** Returns a chain of 1 × 1 convolutions with weights and outputs of these kilobytes. */
     private static Graph chain(List<Integer> weightKilobytes, List<Integer> outputKilobytes) {
         GraphSketch sketch = new GraphSketch();
         int last = sketch.input(256);
@@ -94,7 +92,8 @@ class KernelSelectionTest {
         KernelSelection selection = new KernelSelection(graph, millis(1, 1, 1, 1), steps(4));
         Selection middle = selection.selection(ImmutableSortedSet.of(1, 2));
         long weights = (33 + 66) << 10;
-        // Tensor 7 is inside; 5 comes in and 11 goes out, of which both are there at step 1.
+        // The tensor of 7 KB is inside. The one of 5 KB comes in and the one of 11 KB goes out, at
+        // different steps.
         assertEquals(weights, middle.weightBytes());
         assertEquals(weights + (7L << 10) + (11L << 10), middle.bytes());
         assertThrows(
@@ -104,7 +103,7 @@ class KernelSelectionTest {
 
     @Provide
     Arbitrary<List<List<Integer>>> chains() {
-        // Multiples of 32, as what is packed is padded by one part in 32.
+        // Multiples of 32, because packing adds one part in 32.
         return Arbitraries.integers()
                 .between(0, 9)
                 .list()

@@ -29,7 +29,7 @@ class NetworkPlansTest {
 
     private static final long MOST_GARBAGE_BYTES = 15_000_000;
 
-    /** Fractions of what the network takes with every weight in its own place, as 1/n. */
+    /** Budgets as fractions, 1/n, of the network's size with every weight in its own place. */
     private static final List<Integer> FRACTIONS = List.of(16, 12, 10, 8, 6, 4, 3, 2, 1);
 
     private static final ImmutableList<Named<StreamingProblem>> NETWORKS =
@@ -46,7 +46,7 @@ class NetworkPlansTest {
                                                     Networks.vgg19(rate, 32, 4_000_000))))
                     .collect(ImmutableList.toImmutableList());
 
-    /** Made once for all tests, by problem and fraction. */
+    /** Plans, made once for all tests, by problem and fraction. */
     private static final IdentityHashMap<StreamingProblem, Map<Integer, Planned>> PLANNED =
             new IdentityHashMap<>();
 
@@ -86,7 +86,7 @@ class NetworkPlansTest {
         assertEquals(0, Timeline.of(planned(problem, 1).plan()).loadedBytes());
     }
 
-    /** An arena without fragmentation, from which nothing is pinned, is hardly faster. */
+    /** Even an arena without fragmentation, in which nothing is pinned, would hardly be faster. */
     @ParameterizedTest
     @MethodSource("networks")
     void plan_anyBudget_isCloseToWhatBytesAllow(StreamingProblem problem)
@@ -102,7 +102,7 @@ class NetworkPlansTest {
         }
     }
 
-    /** A heap that grew because of a plan would not be inside the budget. */
+    /** If a plan made the heap grow, the heap would exceed the budget. */
     @ParameterizedTest
     @MethodSource("networks")
     void plan_searchOfManyLayouts_leavesLittleOnTheHeap(StreamingProblem problem)
@@ -126,7 +126,7 @@ class NetworkPlansTest {
         assertEquals(leastBytes, plan.arenaBytes());
     }
 
-    /** Returns the plan with the n-th part of what the network takes. */
+    /** Returns the plan for the n-th part of the network's whole size. */
     private static Planned planned(StreamingProblem problem, int fraction)
             throws BudgetTooSmallException {
         Map<Integer, Planned> plans = PLANNED.computeIfAbsent(problem, unused -> new HashMap<>());

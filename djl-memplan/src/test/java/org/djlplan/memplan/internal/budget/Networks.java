@@ -78,7 +78,7 @@ final class Networks {
      * VGG-19 (Simonyan and Zisserman 2015): 575 MB; fully connected layers in slices of their
      * outputs, convolutions in slices of their inputs.
      *
-     * @param columnBytes no im2col buffer is larger
+     * @param columnBytes limit for the size of each im2col buffer
      */
     static StreamingProblem vgg19(double loadBytesPerNano, int slices, long columnBytes) {
         Networks net = new Networks(loadBytesPerNano);
@@ -97,12 +97,12 @@ final class Networks {
         return net.problem();
     }
 
-    /** Returns what the weights take, in bytes. */
+    /** Returns the size of the weights in bytes. */
     static long weightBytes(StreamingProblem problem) {
         return problem.weights().stream().mapToLong(WeightUse::bytes).sum();
     }
 
-    /** Returns what all of it takes when each weight has its own place, in bytes. */
+    /** Returns the size in bytes of the whole network if each weight has its own place. */
     static long wholeBytes(StreamingProblem problem) {
         return weightBytes(problem)
                 + WeightUse.roundUp(new GreedyBySize().plan(problem.activations()).totalBytes());

@@ -68,7 +68,7 @@ class ResidencyPlannerTest {
         assertEquals(List.of(), planner(3).plan(0).actions());
     }
 
-    /** Pieces of one step, which are worth as much, stay in the order of their numbers. */
+    /** Pieces that take equally little compute time per byte stay in the order of their numbers. */
     @Test
     void plan_spareWindow_pinsLeastComputePerByte() {
         ResidencyPlanner planner =
@@ -93,7 +93,10 @@ class ResidencyPlannerTest {
         assertEquals(PAGE, more.pinnedBytes());
     }
 
-    /** Room for rows is made before they are read; they leave memory before what comes next. */
+    /**
+     * Room for rows is made before they are read; the rows leave memory before the next piece
+     * comes.
+     */
     @Test
     void plan_lookup_isDroppedAndNeverLoaded() {
         WeightTrace.Lookup rows =
@@ -150,7 +153,7 @@ class ResidencyPlannerTest {
         return uses;
     }
 
-    /** Carries the plan out as late and as early as it allows. */
+    /** Carries the plan out once as late and once as early as it allows. */
     private static void check(List<WeightUse> uses, ResidencyPlan plan, int steps, String name) {
         for (boolean early : new boolean[] {false, true}) {
             Map<Integer, Long> inMemory = new HashMap<>();

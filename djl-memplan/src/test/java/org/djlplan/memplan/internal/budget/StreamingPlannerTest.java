@@ -57,7 +57,8 @@ class StreamingPlannerTest {
     @Test
     void plan_leastBudget_waitsForRoom() throws BudgetTooSmallException {
         StreamingPlan plan = plan(CHAIN, 4 * PAGE);
-        // Step 1 needs all of the arena, so its piece waits for step 0, and the last for step 1.
+        // Step 1 needs the whole arena, so its piece waits for step 0, and the last piece for step
+        // 1.
         assertEquals(List.of(0, 1, 2), plan.loads().stream().map(Load::after).toList());
         Timeline timeline = Timeline.of(plan);
         assertEquals(150, timeline.nanos());
@@ -70,7 +71,7 @@ class StreamingPlannerTest {
     void plan_roomForOnePieceMore_waitsForOneLoadOnly() throws BudgetTooSmallException {
         Timeline timeline = Timeline.of(plan(CHAIN, 6 * PAGE));
         assertEquals(20, timeline.stallNanos());
-        // Either way one load is waited for; pinning the first piece saves its bytes.
+        // Any plan waits for one load; pinning the first piece saves the load of its bytes.
         assertEquals(4 * PAGE, timeline.loadedBytes());
     }
 
@@ -140,7 +141,7 @@ class StreamingPlannerTest {
         assertEquals(plan, again);
     }
 
-    /** In whatever order budgets are asked for. */
+    /** Budgets may be requested in any order. */
     @Property(tries = 200)
     void plan_largerBudgetThanOneBefore_isNoWorse(
             @ForAll("problems") StreamingProblem problem,
@@ -161,7 +162,9 @@ class StreamingPlannerTest {
         }
     }
 
-    /** Its plan is made again, as nothing better is found with more. */
+    /**
+     * The smaller budget's plan is made again, because no better plan is found for the larger one.
+     */
     @Test
     void plan_worsePlanForLargerBudget_reusesSmallerBudgetsPlan() throws BudgetTooSmallException {
         StreamingStrategy unlucky =
@@ -235,7 +238,7 @@ class StreamingPlannerTest {
                     assertTrue(mayLoad || mayRun, "deadlock at step " + step);
                     if (mayLoad && (!mayRun || random.nextBoolean())) {
                         load(loads.get(next++));
-                        // It may have begun before the step that has run since.
+                        // The load may have begun before the step that has run since.
                     } else {
                         runStep(step++);
                     }

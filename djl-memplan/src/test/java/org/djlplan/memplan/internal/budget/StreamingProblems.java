@@ -22,7 +22,7 @@ final class StreamingProblems {
         return new StepCosts(computeNanos, PAGE / 10.0, 0);
     }
 
-    /** Returns uses of pieces 0, 1, … from triples of first step, last step and pages. */
+    /** Returns uses of the pieces 0, 1, … from triples: first step, last step, pages. */
     static List<WeightUse> uses(int... numbers) {
         List<WeightUse> uses = new ArrayList<>();
         for (int i = 0; i < numbers.length; i += 3) {
@@ -31,7 +31,7 @@ final class StreamingProblems {
         return uses;
     }
 
-    /** Returns records 0, 1, … from triples of first step, last step and bytes. */
+    /** Returns the records 0, 1, … from triples: first step, last step, bytes. */
     static PlanningProblem activations(int... numbers) {
         List<UsageRecord> records = new ArrayList<>();
         for (int i = 0; i < numbers.length; i += 3) {

@@ -166,7 +166,7 @@ class StreamingValidatorTest {
                         .size());
     }
 
-    /** Every load of a tight plan waits exactly for what was at its place before. */
+    /** Every load of a tight plan waits exactly until its place is free. */
     @Property(tries = 200)
     void violations_loadThatWaitsForOneStepLess_isFound(
             @ForAll("problems") StreamingProblem problem, @ForAll int chosen) {

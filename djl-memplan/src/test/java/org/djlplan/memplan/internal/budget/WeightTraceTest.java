@@ -89,7 +89,7 @@ class WeightTraceTest {
     private static final long PIECE = 512 * PAGE;
     private static final WeightTrace.Range WEIGHT = new WeightTrace.Range(1, 8);
 
-    /** Pieces of which all but the first and the last one are one weight. */
+    /** Returns a trace in which all pieces but the first and the last belong to one weight. */
     private static WeightTrace largeWeight(long stepBytes, WeightTrace.Touch... touches) {
         List<WeightTrace.Piece> pieces =
                 LongStream.range(0, 10)
@@ -111,7 +111,7 @@ class WeightTraceTest {
         assertEquals(List.of(new WeightUse(0, 1, 1, PIECE)), trace.uses());
     }
 
-    /** A step that allocates room for 100 KB may read a hundred rows, wherever they lie. */
+    /** A step that allocates 100 KB may read a hundred rows, wherever they lie. */
     @Test
     void of_lookup_hasRoomForRowsOfOtherInputs() {
         WeightTrace.Touch one = new WeightTrace.Touch(1, 2, 16 * PAGE);

@@ -57,7 +57,7 @@ class RandomValuesTest {
         return all;
     }
 
-    /** Returns the largest step from a value to its right neighbour's in the same channel. */
+    /** Returns the largest difference of a value and its right neighbour in the same channel. */
     private static float roughest(List<ByteBuffer> values) {
         FloatBuffer floats = floats(values);
         float most = 0;
@@ -87,7 +87,7 @@ class RandomValuesTest {
         }
     }
 
-    /** A larger one would not be a word's. */
+    /** Larger values would not be numbers of words. */
     @Test
     void of_wideIntegers_areSmallAndAllSmallOnesCome() {
         ByteBuffer ints = RandomValues.of(graph(ElementType.INT32, 500), 1).get(0);

@@ -56,7 +56,7 @@ class ChildProcessTest {
         }
     }
 
-    /** What it wrote before it was killed is no reason. */
+    /** Text that the process wrote before it was killed is not the reason. */
     @Test
     void await_killedForMemory_reportsItInOneSentence() throws Exception {
         writeKills(3);
@@ -128,7 +128,7 @@ class ChildProcessTest {
         assertEquals(String.join(" | ", words.lines()), words.summary());
     }
 
-    /** Such as a library's warning with the time of day. */
+    /** For example, a library's warning that contains the time of day. */
     @Test
     void lastWords_oneLineAgainAndAgain_isCounted() {
         words.addError("no space left");
@@ -140,7 +140,7 @@ class ChildProcessTest {
                 words.lines());
     }
 
-    /** As JDK 17 writes it. */
+    /** The text is as JDK 17 writes it. */
     @Test
     void lastWords_crash_isItsSignalAndFrame() {
         words.addError("INFO: Initialized TensorFlow Lite runtime.");

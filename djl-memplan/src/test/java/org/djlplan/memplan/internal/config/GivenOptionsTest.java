@@ -163,7 +163,7 @@ class GivenOptionsTest {
         assertEquals(Map.of(key, value), of(Map.of(), Map.of(), Map.of(key, value)));
     }
 
-    /** Reading it tells what is wrong. */
+    /** The error appears when the option is read. */
     @ParameterizedTest
     @CsvSource({
         "memplan.threads, many",

@@ -262,7 +262,7 @@ class PlanOptionsTest {
                 .get("delegation.maxMemory");
     }
 
-    /** Results are stored for one limit, and found at loads with the same only. */
+    /** Results are stored for one limit, and only loads with the same limit find them. */
     @ParameterizedTest
     @CsvSource({
         "1073741824, 1073741824",

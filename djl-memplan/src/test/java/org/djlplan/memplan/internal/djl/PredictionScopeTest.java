@@ -33,7 +33,7 @@ class PredictionScopeTest {
         PredictionScope.open(manager, Optional.empty());
     }
 
-    /** Runs on a thread that knows of no call. */
+    /** Runs a task on a thread without an open call. */
     private static <T> T elsewhere(Supplier<T> task) throws Exception {
         CompletableFuture<T> result = new CompletableFuture<>();
         Thread thread = new Thread(() -> result.complete(task.get()));
@@ -56,7 +56,7 @@ class PredictionScopeTest {
         Await.until(() -> entered.isDone() || thread.getState() == Thread.State.WAITING);
         boolean free = entered.isDone();
         if (!free) {
-            // It must not keep waiting behind this test's back.
+            // The thread must not keep waiting after this method.
             gate.leave();
             thread.join();
             gate.enter();
@@ -111,7 +111,7 @@ class PredictionScopeTest {
         assertFalse(PredictionScope.beginForward());
         open(call);
         assertTrue(PredictionScope.beginForward());
-        // A block inside the block, which has a pass of its own under way.
+        // A block inside a block whose pass is already running.
         assertFalse(PredictionScope.beginForward());
     }
 
@@ -160,13 +160,13 @@ class PredictionScopeTest {
         assertFalse(free(gate));
         call.close();
         assertTrue(free(gate));
-        // Once, not twice: there is no second place now.
+        // The gate was left once, not twice, so there is no second place.
         gate.enter();
         assertFalse(free(gate));
         gate.leave();
     }
 
-    /** Waiting there could be for the outer call itself. */
+    /** Otherwise the inner call could wait for the outer call itself. */
     @Test
     void open_callInsideACall_passesTheGate() throws Exception {
         PredictionScope.Gate gate = new PredictionScope.Gate(1);

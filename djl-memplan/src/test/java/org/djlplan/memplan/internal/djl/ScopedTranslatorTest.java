@@ -33,7 +33,7 @@ class ScopedTranslatorTest {
         }
     }
 
-    /** A model that is equal to itself only, and has nothing else to tell. */
+    /** Returns a model that equals only itself and has no other methods. */
     private static Model model() {
         return (Model)
                 Proxy.newProxyInstance(
@@ -69,7 +69,7 @@ class ScopedTranslatorTest {
                 ScopedTranslator.wrap(new Labelled("a"), OTHER_MODEL, OptionalInt.empty()));
     }
 
-    /** Equality has two directions. */
+    /** Equality must be symmetric. */
     @Test
     void equals_unwrappedTranslator_isFalse() {
         Translator<String, String> translator = wrapped("a");

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class StockTfLiteAdapterTest {
 
-    /** Held, as the engine holds its mapping. */
+    /** Keeps mappings reachable, as the engine does. */
     private final List<MappedByteBuffer> mappings = new ArrayList<>();
 
     @TempDir Path folder;
@@ -70,7 +70,7 @@ class StockTfLiteAdapterTest {
         assertEquals(Optional.of(file), find("whatever", folder));
     }
 
-    /** DJL cuts five characters off the name of a file that it is given in place of a folder. */
+    /** If DJL is given a file instead of a folder, it cuts five characters off the name. */
     @Test
     void fileOf_nameWithHalfAnExtension_found() throws IOException {
         Path file = mapped("MobileFaceNet.tflite");
@@ -99,7 +99,7 @@ class StockTfLiteAdapterTest {
         assertEquals(Optional.empty(), find("net", file));
     }
 
-    /** The engine takes the first that is there, so a second one is not what it loaded. */
+    /** The engine loads the first existing file, so the second one is not the model. */
     @Test
     void fileOf_mappedFileBehindAnotherOfTheName_nothing() throws IOException {
         file("net");

@@ -34,7 +34,7 @@ class VerifiedForwardTest {
                         runs.add("stock");
                         NDArray output = FakeArrays.bytes(manager, 5, inputs.size());
                         stockOutputs.add(output);
-                        // Blocks may change the list that they are handed.
+                        // Blocks may change their input list.
                         NDList outputs = new NDList(output);
                         inputs.clear();
                         return outputs;
@@ -103,7 +103,7 @@ class VerifiedForwardTest {
         assertEquals(List.of("stock", "stock"), runs);
     }
 
-    /** A difference after the first predictions is what other checks are for. */
+    /** Other checks find differences after the first predictions. */
     @Test
     void forward_verified_isNotComparedAgain() {
         for (int i = 0; i < VERIFIED; i++) {
@@ -138,7 +138,7 @@ class VerifiedForwardTest {
         verifyOneThatReturns(FakeArrays.bytes(manager, 1));
     }
 
-    /** Each pass puts another array there. */
+    /** Each pass adds another array to the model's manager. */
     @Test
     void forward_outputThatBelongsToTheModel_staysOpen() {
         NDManager models = FakeArrays.manager();

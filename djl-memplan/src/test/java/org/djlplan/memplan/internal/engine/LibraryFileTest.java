@@ -93,7 +93,7 @@ class LibraryFileTest {
         }
     }
 
-    /** Another process that has loaded the file would otherwise have a deleted one. */
+    /** Otherwise the file would be deleted that another process has loaded. */
     @Test
     void name_anotherWasFirst_keepsItsFile() throws IOException {
         Path copy = LibraryFile.copied(inJar, folder.resolve("cache"));

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 class StringsTest {
 
-    /** The example of TensorFlow Lite's string_util.h: number, places, bytes. */
+    /** The example of TensorFlow Lite's string_util.h: count, offsets, bytes. */
     @Test
     void pack_strings_liesAsTheEngineReadsIt() {
         ByteBuffer expected = ByteBuffer.allocate(4 * 5 + 5).order(ByteOrder.nativeOrder());

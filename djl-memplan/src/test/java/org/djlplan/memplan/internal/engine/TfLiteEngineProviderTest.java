@@ -20,7 +20,9 @@ class TfLiteEngineProviderTest {
         assertTrue(TfLiteEngineProvider.breaksStock("unknown"));
     }
 
-    /** DJL's own engine is on the class path of this test, in a version of DJL that it is for. */
+    /**
+     * The class path of this test has DJL's own engine, and the DJL version that this engine needs.
+     */
     @Test
     void service_besideTheStockEngine_ranksAsThat() {
         EngineProvider own =

@@ -21,7 +21,9 @@ class LearntShapesTest {
         return ImmutableLongArray.copyOf(dimensions);
     }
 
-    /** One allocation after the other, of which each ends when the next but one begins. */
+    /**
+     * Returns a trace of one allocation after another; each ends just after the next one begins.
+     */
     private static AllocationTrace trace(long... bytes) {
         List<Allocation> allocations = new ArrayList<>();
         for (int i = 0; i < bytes.length; i++) {
@@ -78,7 +80,7 @@ class LearntShapesTest {
 
     @Test
     void guess_severalFormulasFit_isUnknown() {
-        // Of twice 8 rows, nobody knows whether the size depends on them.
+        // All shapes have 8 rows, so it is unknown whether the size depends on the rows.
         LearntShapes learnt = learnt(at -> at.get(1) * 4, shape(8, 10), shape(8, 20), shape(8, 30));
         assertEquals(Optional.of(160L), guess(learnt, 8, 40));
         assertEquals(Optional.empty(), guess(learnt, 9, 40));
@@ -197,7 +199,9 @@ class LearntShapesTest {
         assertEquals(OptionalInt.empty(), guess.trace().allocations().get(0).freedAt());
     }
 
-    /** Sizes that no formula of ours tells for all shapes, but may for the first few. */
+    /**
+     * Returns sizes that no formula of ours fits for all shapes, though it may for the first few.
+     */
     private static ToLongFunction<ImmutableLongArray> treacherous(Random random) {
         long a = 1L + random.nextInt(64);
         long k = 2L + random.nextInt(15);
@@ -211,8 +215,8 @@ class LearntShapesTest {
     }
 
     /**
-     * What is told is believed by nobody: it differs from what is allocated now and then. But what
-     * contradicts a recording is never told, and what no formula fits is told no more.
+     * A guess need not be right: some differ from the allocated size. But no guess contradicts a
+     * recording, and there is no guess once no formula fits.
      */
     @Test
     void guess_formulasThatFailLater_neverContradictRecordings() {
@@ -234,7 +238,7 @@ class LearntShapesTest {
         assertTrue(wrong < 2000 * 8 / 20, wrong + " wrong");
     }
 
-    /** As real models are: every size has an exact formula. */
+    /** Every size has an exact formula, as in real models. */
     @Test
     void guess_fourRecordingsOfExactFormulas_knowsNearlyAllWithoutError() {
         Random random = new Random(21);

@@ -27,7 +27,10 @@ class QuickPlannerTest {
         return LearntShapes.NONE.with(SHAPE, trace).guess(SHAPE).orElseThrow();
     }
 
-    /** Frees have times between those of allocations; some blocks are empty or outlive all. */
+    /**
+     * Returns a random trace: frees lie between allocations; some blocks are empty, some are never
+     * freed.
+     */
     private static AllocationTrace random(Random random) {
         int count = random.nextInt(120);
         List<Allocation> allocations = new ArrayList<>();

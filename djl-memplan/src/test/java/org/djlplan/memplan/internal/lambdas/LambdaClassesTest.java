@@ -40,9 +40,7 @@ class LambdaClassesTest {
 
     @TempDir Path folder;
 
-    /**
-     * Compiles it once; the build, which rewrote this module's classes, starts it from its source.
-     */
+    /** Compiles the tool once. (The build starts it from its source.) */
     @BeforeAll
     static void compile() throws Exception {
         String[] arguments = {
@@ -122,7 +120,7 @@ class LambdaClassesTest {
         return times;
     }
 
-    /** As if a compiler had replaced a class by one without lambdas. */
+    /** Replaces a class by one without lambdas, as a compiler may. */
     @Test
     void main_classLostItsLambdas_deletesTheirClasses() throws Exception {
         rewrite();
@@ -155,7 +153,7 @@ class LambdaClassesTest {
         assertEquals(List.of(), files());
     }
 
-    /** The classes of this module, which the build has rewritten. */
+    /** Checks the classes of this module, which the build has rewritten. */
     @Test
     void classesOfTheModule_haveNoLambdasToMakeAtRunTime() throws Exception {
         Path classes = location(PlannedTranslatorFactory.class);
@@ -164,7 +162,7 @@ class LambdaClassesTest {
                 ClassNode node = new ClassNode();
                 new ClassReader(Files.readAllBytes(file)).accept(node, ClassReader.SKIP_DEBUG);
                 assertFalse(hasLambda(node), file.toString());
-                // ArchUnit leaves out bodies of this name, whose call sites it does not find.
+                // ArchUnit ignores methods with this name if it does not find their call sites.
                 assertFalse(
                         node.methods.stream().anyMatch(each -> each.name.startsWith("lambda$")),
                         file.toString());

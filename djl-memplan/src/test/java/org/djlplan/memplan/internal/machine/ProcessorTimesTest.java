@@ -33,7 +33,7 @@ class ProcessorTimesTest {
         Files.writeString(file, text);
     }
 
-    /** Nice and stolen time counts, idle time and waiting for a disk does not. */
+    /** Nice and stolen time counts; idle time and time spent waiting for a disk do not. */
     @Test
     void read_someProcessorsAllowed_countsThose() throws Exception {
         write("stat", STAT);
@@ -73,7 +73,8 @@ class ProcessorTimesTest {
         assertTrue(before.isPresent(), "Linux tells");
         Await.until(
                 () -> {
-                    // Reading is work, too, of which the system counts hundredths of a second.
+                    // Reading takes processor time, too, which the system counts in hundredths of a
+                    // second.
                     for (int i = 0; i < 100; i++) {
                         times.read();
                     }

@@ -19,7 +19,7 @@ final class FakeMeasuringProcess {
         EXIT,
         OTHER_PROTOCOL,
         CANNOT_OPEN,
-        /** After it created the model's file. */
+        /** Hangs after it has created the model's file. */
         HANGS_OPENING
     }
 

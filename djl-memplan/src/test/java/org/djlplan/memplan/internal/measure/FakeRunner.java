@@ -55,7 +55,7 @@ final class FakeRunner implements CandidateRunner {
         ASKED_TO_END_WHEN_PREPARED,
         TELLS_PROPERTIES;
 
-        /** Returns a candidate that behaves so; those of different numbers are different. */
+        /** Returns a candidate with this behaviour; different numbers give different candidates. */
         Candidate candidate(int number) {
             return new Candidate(
                     ImmutableSortedSet.of(List.of(values()).indexOf(this), 1000 + number), 1);
@@ -68,10 +68,10 @@ final class FakeRunner implements CandidateRunner {
 
     static final int HALTED = 7;
 
-    /** Name of the file in the process's folder that says that it hangs. */
+    /** Name of the file in the process's folder that reports that the process hangs. */
     static final String HANGS = "hangs";
 
-    /** Real time: a limit that grows with what a candidate took before is what is tested. */
+    /** Real time, because tests check a limit that grows with a candidate's earlier times. */
     static final long SLOW_MILLIS = 300;
 
     /** Largest of the many operators of the only partition. */

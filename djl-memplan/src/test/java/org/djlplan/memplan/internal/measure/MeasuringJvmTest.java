@@ -66,7 +66,7 @@ class MeasuringJvmTest {
         assertEquals(List.of(), others);
     }
 
-    /** JDK 24 and later would say of JNA that it loads a library. */
+    /** JDK 24 and later would warn that JNA loads a library. */
     @Test
     void command_programThatUsesJna_printsNoWarnings() throws Exception {
         MeasuringJvm jvm =
@@ -105,7 +105,7 @@ class MeasuringJvmTest {
         assertEquals("/lib/libjemalloc.so.2", environment.get("LD_PRELOAD"));
     }
 
-    /** Not of a delegate that logs, either. */
+    /** Configurations of a delegate that logs are hidden, too. */
     @Test
     void delegateClasses_showEverythingButConfigurationsOfLogging() throws Exception {
         Path application = Files.createDirectory(folder.resolve("application"));
@@ -143,7 +143,7 @@ class MeasuringJvmTest {
 
     @Test
     void timing_slowCandidate_isAMultipleOfAllRuns() {
-        // 20 times 11 inferences, with the untimed one, of a second.
+        // 20 times 11 inferences of a second, including the untimed one.
         assertEquals(Duration.ofSeconds(220), Limits.DEFAULT.timing(10, 1_000_000_000));
     }
 

@@ -21,7 +21,7 @@ class MemoryNeedTest {
         return new Tensor(id, "t" + id, type, List.of(), bytes, storage, Optional.empty());
     }
 
-    /** Weights of half precision; one input, one intermediate, one output. */
+    /** Returns a graph with half-precision weights, one input, one intermediate and one output. */
     private static Graph graph(long weightBytes, long endBytes, long innerBytes) {
         return new Graph(
                 "net",
@@ -45,7 +45,7 @@ class MemoryNeedTest {
         assertEquals(80 * MIB + need.heapBytes() + 3 * need.candidateBytes(), need.bytes());
     }
 
-    /** The values of all tensors are looked at: those computed, and the copies compared. */
+    /** All tensors' values are compared: the computed ones, and copies of them. */
     @Test
     void of_weightsOfEightBits_hasRoomForAllTensors() {
         Graph halves = graph(20 * MIB, MIB, 3 * MIB);
@@ -65,7 +65,7 @@ class MemoryNeedTest {
         assertEquals(48 * MIB + 3 * 32 * 2 * MIB, need.heapBytes());
     }
 
-    /** Two of them are in a byte of the file. */
+    /** In the file, a byte holds two weights. */
     @Test
     void of_weightsOfFourBits_countAsBytes() {
         Graph halves = graph(20 * MIB, MIB, 3 * MIB);

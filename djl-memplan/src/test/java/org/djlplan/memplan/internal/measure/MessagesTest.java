@@ -38,7 +38,7 @@ class MessagesTest {
 
     private static final int TRIES = 200;
 
-    /** As on the way from one process to the other. */
+    /** Returns the message as the other process receives it. */
     private static JsonElement sent(JsonElement json) {
         String line = json.toString();
         assertEquals(1, line.lines().count());

@@ -183,7 +183,7 @@ class ProcessRunnerTest {
             assertEquals(Kind.CRASHED, e.kind(), e.getMessage());
             assertTrue(ends(lost));
             assertEquals(first, runner.prepare(GOOD));
-            // The new process has prepared this one again, and no other.
+            // The new process has prepared this candidate again, and no other.
             assertArrayEquals(new long[] {1, 1}, runner.time(GOOD, 2));
             assertNotEquals(lost, pid(runner));
         }
@@ -452,7 +452,7 @@ class ProcessRunnerTest {
         }
     }
 
-    /** A control group of version 2 with 40 MB left, of a candidate that needs 64. */
+    /** A control group of version 2 has 40 MB left; a candidate needs 64 MB. */
     @Test
     void prepare_groupHasTooLittleLeft_runsNothing() throws Exception {
         Path group = Files.createDirectories(folder.resolve("sys/fs/cgroup"));
@@ -516,7 +516,7 @@ class ProcessRunnerTest {
         }
     }
 
-    /** Field 19; the first two end with the command's name. */
+    /** Returns field 19; the second field is the command's name and ends with a parenthesis. */
     private static String niceness(String stat) {
         return Splitter.on(' ').splitToList(stat.substring(stat.lastIndexOf(')') + 2)).get(19 - 3);
     }

@@ -118,7 +118,7 @@ class TemporaryFolderTest {
         assertTrue(Files.isDirectory(folder));
     }
 
-    /** Of version 0.1.0, or of a process that was killed before it had a lock. */
+    /** The folder is from version 0.1.0, or from a process that was killed before it had a lock. */
     @Test
     void create_folderWithoutALock_staysForADay() throws IOException {
         Path young = Files.createDirectories(parent.resolve("djlplan-measuring1234"));
@@ -138,7 +138,7 @@ class TemporaryFolderTest {
         }
     }
 
-    /** As a process does that is told to end while it unpacks its libraries. */
+    /** A process that is stopped while it unpacks its libraries adds files like this. */
     @Test
     void delete_whileFilesAreAdded_leavesNothingInTheEnd() throws Exception {
         Path folder = leftBehind("busy");

@@ -86,7 +86,7 @@ class OffsetVectorsTest {
                             "BestSolution1", records(2, 3, 1, 3, 4, 1, 4, 6, 2, 6, 7, 3), 5, 5, 2),
                     new OpenVino("OptimalAlexnet", alexnet(), 580_800, 580_800, 2));
 
-    /** Records of which a last operator of -1 is the last of all. */
+    /** Returns records in which -1 stands for the last of all operators. */
     private static List<UsageRecord> toEnd(int... numbers) {
         int end =
                 IntStream.range(0, numbers.length)
@@ -182,7 +182,7 @@ class OffsetVectorsTest {
                                 1024)));
         assertEquals( // InterleavedZeroAlloc, without its allocation of no bytes
                 List.of(0L, 2048L, 2048L), oneByOne(records(0, 4, 2048, 1, 2, 1024, 3, 4, 2048)));
-        // TestClearPlan: a plan knows nothing of the one before.
+        // TestClearPlan: a plan does not depend on the plan before.
         assertEquals(
                 List.of(0L, 2048L, 4096L), oneByOne(records(0, 2, 2048, 1, 2, 2048, 1, 2, 2048)));
         assertEquals(
@@ -202,7 +202,7 @@ class OffsetVectorsTest {
 
     @Test
     void tfliteArena_paperExample_differsFromBySizeInNoOffset() {
-        // No size occurs twice and no tensor lives all the time, so the order is the same.
+        // No two sizes are equal and no tensor lives all the time, so the order is the same.
         assertEquals(
                 offsets(new GreedyBySize(), Vectors.PISARCHYK),
                 offsets(new TfliteArena(), Vectors.PISARCHYK));

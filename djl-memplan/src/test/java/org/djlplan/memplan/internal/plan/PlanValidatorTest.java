@@ -174,7 +174,7 @@ class PlanValidatorTest {
             offsets.put(i, 0L);
         }
         PlanningProblem problem = new PlanningProblem(records);
-        // Guards from hanging, as it would if it took the square of the time.
+        // Guards against quadratic time, with which it would seem to hang.
         assertTimeoutPreemptively(
                 Duration.ofMinutes(2),
                 () ->
@@ -192,7 +192,7 @@ class PlanValidatorTest {
             offsets.put(i, 64L * i);
         }
         PlanningProblem problem = new PlanningProblem(records);
-        // Guards from hanging, as it would if it took the square of the time.
+        // Guards against quadratic time, with which it would seem to hang.
         assertTimeoutPreemptively(
                 Duration.ofMinutes(2),
                 () ->
@@ -201,7 +201,7 @@ class PlanValidatorTest {
                                 PlanValidator.violations(problem, offsets, 64L * 200_000, 64)));
     }
 
-    /** Counts byte by byte and operator by operator which units meet. */
+    /** Finds overlapping units byte by byte and operator by operator. */
     @Property(tries = 300)
     void violations_anyOffsets_findsExactlyTheUnitsThatMeet(
             @ForAll("problems") PlanningProblem problem,

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 
 class AllocationPlanningTest {
 
-    /** One after the other: they share a place, unless the plan is naive. */
+    /** Allocations one after another, which share a place unless the plan is naive. */
     private static final AllocationTrace TRACE =
             new AllocationTrace(
                     List.of(

@@ -234,7 +234,7 @@ class ArenaPoolTest {
         }
     }
 
-    /** Only predictions whose places are verified can work around arrays of earlier ones. */
+    /** Only predictions with verified places can avoid arrays of earlier predictions. */
     @Test
     void lease_arraysLieInTheArena_isNotLentToOthers() {
         try (Need any = pool.announceAny();
@@ -267,7 +267,7 @@ class ArenaPoolTest {
         }
     }
 
-    /** A second arena would stay beside the first, as large as that one was. */
+    /** A second arena would remain beside the first, as large as the first one was. */
     @Test
     void lease_placesWhileMemoryIsGivenBack_useTheSameArenaAndStopThat() throws Exception {
         long rare = 40L << 20;
@@ -377,7 +377,7 @@ class ArenaPoolTest {
         }
     }
 
-    /** Others write less than they reserve, perhaps. */
+    /** Other predictions may write less than they reserve. */
     @Test
     void lease_arenaGrows_isInMemoryForThoseWhoWriteAllOfIt() throws Exception {
         try (Need any = pool.announceAny();
@@ -581,7 +581,10 @@ class ArenaPoolTest {
         }
     }
 
-    /** Both wait for a return; the first in the queue may not go on, the second may. */
+    /**
+     * Both wait until an arena is returned. The first in the queue may then not continue, the
+     * second may.
+     */
     @Test
     void lease_waitersWithDifferentLimits_firstWithinItsLimitContinues() throws Exception {
         try (Need need = pool.announce(SMALL)) {

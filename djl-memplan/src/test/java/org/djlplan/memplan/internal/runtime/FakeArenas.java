@@ -12,10 +12,10 @@ import java.util.concurrent.atomic.AtomicLong;
 /** Arenas without memory behind their addresses. Fails if an arena is freed twice. */
 public final class FakeArenas implements ArenaPool.Source {
 
-    /** To which arenas grow. */
+    /** The largest size of an arena in bytes. */
     static final long MOST = 1L << 30;
 
-    /** What is given back at once of arenas that are {@link #slice}d. */
+    /** The bytes that are returned at a time from arenas that are {@link #slice}d. */
     static final long SLICE = 1L << 20;
 
     private static final long FIRST_ADDRESS = 1L << 46;
@@ -34,32 +34,32 @@ public final class FakeArenas implements ArenaPool.Source {
         return new ArenaPool(this);
     }
 
-    /** Returns how many were not freed. */
+    /** Returns the number of arenas that are not freed. */
     public int liveCount() {
         return live.size();
     }
 
-    /** Says whether arrays of earlier predictions lie in all arenas that grow. */
+    /** Sets whether arrays of earlier predictions lie in each arena that grows. */
     void setInUse(boolean used) {
         inUse = used;
     }
 
     /**
-     * Has memory given back in slices, from an offset down; without this at once.
+     * Makes arenas return memory in slices, from an offset down, instead of at once.
      *
-     * @param whileSlice runs as part of each
+     * @param whileSlice runs during each slice
      */
     void slice(long from, Runnable whileSlice) {
         sliced = from;
         whileTrimming = whileSlice;
     }
 
-    /** Returns what arenas were trimmed to, one after the other. */
+    /** Returns the sizes that arenas were trimmed to, in order. */
     List<Long> trims() {
         return trims;
     }
 
-    /** Returns the sizes that arenas were to have in memory at once, in order. */
+    /** Returns the sizes that arenas were asked to map at once, in order. */
     List<Long> maps() {
         return maps;
     }
@@ -98,7 +98,7 @@ public final class FakeArenas implements ArenaPool.Source {
         }
     }
 
-    /** Lets there be no more memory, or memory again. */
+    /** Makes memory run out, or be available again. */
     void exhaust(boolean none) {
         exhausted = none;
     }

@@ -54,7 +54,7 @@ class MappedFileTest {
         }
     }
 
-    /** In 17, the JVM makes a buffer of what an int leaves of such a size. */
+    /** JDK 17 would truncate such a size to an {@code int}. */
     @ParameterizedTest
     @ValueSource(longs = {(1L << 31), (1L << 32) + 10, 5L << 30})
     void open_moreThanABufferHolds_isRefused(long bytes) throws Exception {
@@ -68,7 +68,7 @@ class MappedFileTest {
                 refused.getMessage());
     }
 
-    /** A prediction asks while another thread closes the model. */
+    /** A prediction checks the file while another thread closes the model. */
     @Test
     void intact_closedByAnotherThread_isFalseAndTheProcessLives() throws Exception {
         Path file = Files.write(folder.resolve("model"), new byte[] {1});
@@ -77,7 +77,8 @@ class MappedFileTest {
             Thread closer = new Thread(mapped::close);
             closer.start();
             while (mapped.intact()) {
-                // Whoever asks again at once keeps the lock from the other one for milliseconds.
+                // A thread that checks again at once keeps the other thread from the lock for
+                // milliseconds.
                 LockSupport.parkNanos(1_000);
             }
             mapped.releasePages();

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 
 class NativeLoaderTest {
 
-    /** As JDK 25 has it, at the first use of JNA and at later ones. */
+    /** The errors are those of JDK 25, at the first use of JNA and at later ones. */
     @Test
     void reason_nativeAccessIsDenied_namesTheFlag() {
         ExceptionInInitializerError first =

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 class ProgressTest {
 
-    /** As of {@link System#nanoTime}, which may be negative. */
+    /** A time as {@link System#nanoTime} returns it, which may be negative. */
     private static final long START = -50;
 
     private final Progress progress = new Progress(Duration.ofNanos(100));

@@ -64,7 +64,7 @@ class SeatsTest {
         assertTrue(seats.take(alive()));
     }
 
-    /** The holders that called last keep theirs. */
+    /** The holders that called most recently keep their seats. */
     @Test
     void take_sameThreadAgainAndAgain_getsTheSeatThatWasNotUsedForLongest() {
         Seats seats = new Seats(2);
@@ -97,7 +97,7 @@ class SeatsTest {
         }
     }
 
-    /** Like the thread that loads a model, while two others predict. */
+    /** For example, one thread loads a model, and two others predict. */
     @Test
     void take_holderDoesNotCallAnyMore_secondCallerGetsItsSeat() {
         Seats seats = new Seats(2);

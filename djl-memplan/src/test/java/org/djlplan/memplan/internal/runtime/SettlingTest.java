@@ -19,7 +19,7 @@ class SettlingTest {
         releasedOnce.countDown();
     }
 
-    /** Waits until the thread of later work has done what was due. */
+    /** Waits until the thread for later work has done all work that was due. */
     private static void awaitLaterWork(Duration due) throws InterruptedException {
         CountDownLatch done = new CountDownLatch(1);
         assertTrue(Later.run(due, done::countDown));
@@ -32,7 +32,7 @@ class SettlingTest {
             settling.begin();
             settling.begin();
             assertTrue(releasedOnce.await(10, TimeUnit.SECONDS));
-            // After all of its times, which add up to 31 ms.
+            // Waits beyond all of its delays, which add up to 31 ms.
             awaitLaterWork(Duration.ofMillis(100));
             assertEquals(1, released.get());
         }

@@ -58,7 +58,10 @@ class WorkersTest {
                                 || thread.getState() == Thread.State.WAITING);
     }
 
-    /** Threads that stay alive, so that they keep what they have. */
+    /**
+     * Runs a pass on each of some threads, which stay alive, so that they keep their seats. An
+     * element is null if a worker ran the thread's pass.
+     */
     private static List<Thread> whereOnPool(Workers workers, int threads) throws Exception {
         ExecutorService pool = Executors.newFixedThreadPool(threads);
         CountDownLatch all = new CountDownLatch(threads);
@@ -115,7 +118,10 @@ class WorkersTest {
         assertSame(Thread.currentThread(), where(one));
     }
 
-    /** As when the main thread made the first prediction, and a request thread makes all others. */
+    /**
+     * For example, the main thread made the first prediction, and a request thread makes all
+     * others.
+     */
     @Test
     void run_onlyCallerWithoutASeat_getsIt() throws Exception {
         where(one);
@@ -150,7 +156,7 @@ class WorkersTest {
                                                 used.add(Thread.currentThread());
                                                 most.accumulateAndGet(
                                                         now.incrementAndGet(), Math::max);
-                                                // Others would begin meanwhile.
+                                                // Too many passes at once would overlap here.
                                                 LockSupport.parkNanos(10_000);
                                                 now.decrementAndGet();
                                                 return number;
@@ -164,7 +170,7 @@ class WorkersTest {
         long workers =
                 used.stream().filter(t -> t.getName().startsWith("djl-plan-worker-")).count();
         assertTrue(workers <= 2, workers + " workers");
-        // Seats change hands only where one thread is the only one that calls.
+        // A seat changes its holder only if a single thread calls.
         assertTrue(used.size() < 16, used.size() + " threads");
     }
 
@@ -247,7 +253,7 @@ class WorkersTest {
                                                         () -> {
                                                             throw error;
                                                         }))));
-        // The worker is there for the next one.
+        // The worker serves the next pass.
         assertEquals("next", onThread(() -> run(one, () -> "next")));
     }
 
@@ -293,7 +299,7 @@ class WorkersTest {
         assertTrue(caller.get());
     }
 
-    /** A block that swallows an interrupt of its own and sets the flag again. */
+    /** A block may catch an interrupt and set the flag again. */
     @Test
     void run_passInterruptsItsThread_callerIsInterruptedAndTheWorkerIsNot() throws Exception {
         where(one);
@@ -311,7 +317,7 @@ class WorkersTest {
         assertFalse(onThread(() -> run(one, () -> Thread.currentThread().isInterrupted())));
     }
 
-    /** A pass that waits for one of another thread, which waits for a worker. */
+    /** A pass waits for another thread's pass, which waits for a worker. */
     @Test
     void run_passesThatWaitForEachOther_continue() throws Exception {
         Workers impatient = new Workers(1, LONG, Duration.ofMillis(20));
@@ -339,7 +345,9 @@ class WorkersTest {
         assertTrue(next.getName().startsWith("djl-plan-worker-"), next.getName());
     }
 
-    /** A caller in a seat takes long, and the worker for the next pass would have ended by now. */
+    /**
+     * A seated caller's pass takes so long that the idle worker for the next pass would have ended.
+     */
     @Test
     void run_whileASeatedPassTakesLong_workerTakesNoProcessorTime() throws Exception {
         Set<Thread> before = Thread.getAllStackTraces().keySet();
@@ -381,7 +389,7 @@ class WorkersTest {
         assertTrue(used < Duration.ofMillis(100).toNanos(), () -> used + " ns");
     }
 
-    /** Five of one model wait already when one of another model comes: it is the second. */
+    /** Five passes of one model already wait when a pass of another model comes: it runs second. */
     @Test
     void run_otherModelsWait_takesTurns() throws Exception {
         CountDownLatch began = new CountDownLatch(1);

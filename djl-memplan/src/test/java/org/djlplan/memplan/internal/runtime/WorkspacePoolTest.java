@@ -149,7 +149,7 @@ class WorkspacePoolTest {
             try (Turn unused = one.take();
                     Turn itsOwn = other.take()) {
                 assertNotEquals(before, moving.file);
-                // Pages of the one that stayed are as many as it needs.
+                // The workspace that stayed keeps no more pages than it needs.
                 assertEquals(3 * PAGE, memory.total());
                 assertEquals(2, pool.metric().taken());
             }
@@ -159,7 +159,7 @@ class WorkspacePoolTest {
                 assertEquals(now, moving.file);
             }
             assertEquals(1, pool.metric().moves());
-            // A third finds those free that the second went over to.
+            // A third workspace finds the pages free that the second moved to.
             try (Resident last = join(third);
                     Turn unused = one.take();
                     Turn itsOwn = last.take()) {
@@ -191,7 +191,7 @@ class WorkspacePoolTest {
             }
         }
         assertTrue(pool.metric().moves() <= MANY / 16, pool.metric()::toString);
-        // The others are not driven from pages that are one's own.
+        // Each workspace has its own pages by now, so it drives no other away.
         long moves = pool.metric().moves();
         residents.forEach(r -> r.take().close());
         assertEquals(moves, pool.metric().moves());

@@ -67,7 +67,7 @@ class FirstChoiceTest {
         return FirstChoice.of(graph, leavesDimensions, factory, delegation, THREADS);
     }
 
-    /** No interpreter of it can be allocated. */
+    /** Makes every allocation of an interpreter fail. */
     private void failToAllocate() {
         engine.beforeTensors =
                 () -> {
@@ -133,7 +133,7 @@ class FirstChoiceTest {
         assertTrue(first.probe().isEmpty());
     }
 
-    /** Its delegation cannot change when a prediction has other shapes. */
+    /** Such a model's delegation cannot change when a prediction has other shapes. */
     @Test
     void of_modelThatKeepsState_doesNotDefer() throws Exception {
         FirstChoice first = first(FakeEngine.statefulGraph(), false, choosing(ALL, true));

@@ -27,7 +27,7 @@ class IdleProcessorsTest {
                 : Optional.empty();
     }
 
-    /** Lets time pass in which this program and others keep processors busy, and looks then. */
+    /** Lets time pass while this program and others keep processors busy, and takes a sample. */
     private int threadsAfter(long nanos, double own, double others) {
         now += nanos;
         ownNanos += own * nanos;
@@ -51,7 +51,7 @@ class IdleProcessorsTest {
         assertEquals(2, threadsAfter(SECOND / 2, 1, 2));
     }
 
-    /** Threads of the application beside the one that predicts are no passes. */
+    /** Threads of the application that do not predict are not passes, but load. */
     @Test
     void look_ownThreadsBesidesPasses_areLoadUnlessAPassWasWide() {
         threadsAfter(0, 0, 0);

@@ -35,7 +35,7 @@ class MemoryNeedsTest {
         needs = new MemoryNeeds(model, OPTIONS, folder);
     }
 
-    /** The engine, which is not loaded here, is not asked. */
+    /** The engine is not used, and not loaded here. */
     @Test
     void hasRoomForAll_budgetBelowTheFile_isFalse() throws Exception {
         assertFalse(needs.hasRoomForAll(FILE_BYTES + besideBytes - 1, 0));

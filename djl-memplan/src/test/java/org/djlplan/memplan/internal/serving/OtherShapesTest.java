@@ -59,7 +59,7 @@ class OtherShapesTest {
         return asked.remove();
     }
 
-    /** Uses a choice, as the provider's answer. */
+    /** Passes a choice on as the provider's answer. */
     private void answer(ShapeMix mix) {
         shapes.use(mix, CHOICE);
         settled = true;

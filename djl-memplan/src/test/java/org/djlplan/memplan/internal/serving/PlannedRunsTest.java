@@ -56,7 +56,7 @@ class PlannedRunsTest {
         }
     }
 
-    /** Another one, without a plan, has to take its place. */
+    /** Another interpreter, without a plan, has to take its place. */
     @Test
     void run_interpretersWereLeftToTheEngine_runsNothing() throws Exception {
         try (ModelInterpreter built = factory.build(FakeEngine.IN_FILE, CPU, false)) {

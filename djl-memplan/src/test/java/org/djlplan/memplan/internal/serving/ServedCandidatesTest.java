@@ -64,7 +64,7 @@ class ServedCandidatesTest {
         assertEquals(0, delegates.get());
     }
 
-    /** What a delegate of an application may throw. */
+    /** Returns a factory that throws, as an application's factory of delegates may. */
     private static DelegateFactory throwing() {
         return threads -> {
             throw new UnsupportedOperationException();
@@ -88,7 +88,7 @@ class ServedCandidatesTest {
         assertFreed();
     }
 
-    /** What failed was the old choice. */
+    /** The choice that failed is the old one. */
     @Test
     void build_delegateFailsWhileAnotherChoiceIsMade_takesThatOne() throws Exception {
         AtomicReference<ServedCandidates> candidates = new AtomicReference<>();
@@ -139,9 +139,7 @@ class ServedCandidatesTest {
         return List.of(List.of(count, 4));
     }
 
-    /**
-     * An interpreter that had the largest shapes serves smaller ones without a larger workspace.
-     */
+    /** An interpreter that had the largest shapes serves smaller ones in the same workspace. */
     @Test
     void build_otherShapesThatAreDelegated_hadTheLargestFirst() throws Exception {
         OtherShapes otherShapes = new OtherShapes("fake");
@@ -156,7 +154,10 @@ class ServedCandidatesTest {
         assertFreed();
     }
 
-    /** Smaller shapes are delegated all the same, and the largest are not tried for each. */
+    /**
+     * Smaller shapes are still delegated, and the largest shapes are not tried again for each of
+     * them.
+     */
     @Test
     void build_delegateFailsAtTheLargestShapesOnly_triesThemOnce() throws Exception {
         OtherShapes otherShapes = new OtherShapes("fake");
@@ -207,7 +208,7 @@ class ServedCandidatesTest {
         assertEquals(ALL.candidate(), candidates.serving(FakeEngine.IN_FILE, ONE.candidate()));
     }
 
-    /** One thread alone, then four, again and again: what two processors stand. */
+    /** One thread alone, then four, again and again, on two processors. */
     @Test
     void governed_oneThreadAndFour_neverMoreThreadsThanProcessors() throws Exception {
         AtomicLong clock = new AtomicLong();

@@ -31,7 +31,7 @@ class ThreadGovernorTest {
     private static final long MILLI = 1_000_000;
     private static final long SECOND = 1_000 * MILLI;
 
-    /** What a prediction takes on a quiet machine with one, two and four threads. */
+    /** Time of a prediction with one thread on a quiet machine. */
     private static final double MILLIS = 6;
 
     private long now;
@@ -67,7 +67,7 @@ class ThreadGovernorTest {
         return new Candidate(ImmutableSortedSet.of(0), threads);
     }
 
-    /** A choice from these numbers of threads, most first. */
+    /** Returns a governor for these numbers of threads, the largest first. */
     private ThreadGovernor governor(int... threads) {
         List<Candidate> all = IntStream.of(threads).mapToObj(t -> candidate(t)).toList();
         return new ThreadGovernor(
@@ -94,7 +94,7 @@ class ThreadGovernorTest {
         return (long) (MILLIS * MILLI / (1 + 0.6 * (threads - 1)));
     }
 
-    /** Returns the threads of a prediction that takes as long as it does on a quiet machine. */
+    /** Returns the threads of a prediction that takes its usual time on a quiet machine. */
     private int predict(ThreadGovernor governor) throws InterruptedException {
         ThreadGovernor.Gear gear = governor.begin();
         int threads = gear.candidate().threads();
@@ -107,7 +107,7 @@ class ThreadGovernorTest {
         governor.end(gear, nanos, true);
     }
 
-    /** Returns the threads of the last of the predictions in some time. */
+    /** Predicts for some time, and returns the threads of the last prediction. */
     private int predictFor(ThreadGovernor governor, long nanos) throws InterruptedException {
         int threads = 0;
         for (long end = now + nanos; now < end; ) {
@@ -143,7 +143,7 @@ class ThreadGovernorTest {
         assertTrue(readings.size() <= 4 * 62, "looked at the machine too often");
     }
 
-    /** Someone who asks seldom gets the most as soon as it is known that the machine is quiet. */
+    /** Rare predictions get the most threads as soon as it is known that the machine is quiet. */
     @Test
     void begin_seldom_takesMoreThreads() throws Exception {
         ThreadGovernor governor = governor(2, 1);
@@ -187,7 +187,7 @@ class ThreadGovernorTest {
         assertEquals(1, predictFor(governor, 20 * SECOND));
     }
 
-    /** What one thread does between its predictions is no load beside them. */
+    /** The work of the one thread between its predictions is not additional load. */
     @Test
     void begin_inputsArePreparedBetweenPasses_takesMoreThreads() throws Exception {
         ThreadGovernor governor = governor(2, 1);
@@ -199,7 +199,7 @@ class ThreadGovernorTest {
         assertEquals(2, threads);
     }
 
-    /** After a pass of several threads they wait actively for some time. */
+    /** After a pass of several threads, these wait actively for some time. */
     @Test
     void begin_threadsWaitActivelyBetweenPasses_keepsTwoThreads() throws Exception {
         ThreadGovernor governor = atTwo();
@@ -209,7 +209,10 @@ class ThreadGovernorTest {
         }
     }
 
-    /** The first is alone when it begins, so it is waited for. */
+    /**
+     * The first prediction is alone when it begins and takes two threads, so the second waits for
+     * it.
+     */
     @Test
     void begin_whileOneOfTwoThreadsRuns_waitsAndTakesOne() throws Exception {
         ThreadGovernor governor = atTwo();
@@ -287,7 +290,7 @@ class ThreadGovernorTest {
         assertEquals(1, predictFor(governor(2, 1), 5 * SECOND));
     }
 
-    /** Where nobody tells what others do, latencies do. */
+    /** If nothing else shows the load of other programs, latencies do. */
     @Test
     void end_muchLater_takesOneThreadAtOnceAndTriesLessAndLess() throws Exception {
         told = false;
@@ -306,7 +309,7 @@ class ThreadGovernorTest {
         assertTrue(now - tries.get(tries.size() - 1) <= 31 * SECOND, "never tried again");
     }
 
-    /** What looked better on a quiet machine need not be so here. */
+    /** The number that was faster on a quiet machine need not be faster here. */
     @Test
     void end_aLittleSlowerThanWithOneThread_comesBackToOne() throws Exception {
         told = false;
@@ -321,7 +324,7 @@ class ThreadGovernorTest {
         assertTrue(two > 0 && two < 500, two + " of 10000");
     }
 
-    /** As a timer or a garbage collection brings about now and then. */
+    /** A timer or a garbage collection may cause this now and then. */
     @Test
     void end_onceLaterAndThenAsUsual_keepsTwoThreads() throws Exception {
         ThreadGovernor governor = atTwo();
@@ -332,7 +335,7 @@ class ThreadGovernorTest {
         }
     }
 
-    /** Predictions of other shapes, and those that failed, say nothing. */
+    /** Times of failed predictions, and of other shapes, do not count. */
     @Test
     void end_notAsUsual_countsForNothing() throws Exception {
         ThreadGovernor governor = atTwo();
@@ -356,7 +359,10 @@ class ThreadGovernorTest {
         assertTrue(readings.isEmpty(), "what others do does not matter");
     }
 
-    /** Their number stays, but where they would wait for each other for long they take turns. */
+    /**
+     * The user's number of threads stays, but predictions whose threads would wait long for each
+     * other take turns.
+     */
     @Test
     void begin_numberOfTheUserOfWhichTwoDoNotFit_takesTurns() throws Exception {
         ThreadGovernor governor = governor(2);

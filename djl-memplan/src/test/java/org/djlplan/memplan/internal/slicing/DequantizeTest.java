@@ -66,7 +66,7 @@ class DequantizeTest {
     @Test
     void constants_notPlain_areUnchanged() {
         int packed = model.constant(TestModel.FLOAT16, halves(1, 2, 3), 3);
-        // Seen by the caller, computed, by channel, of subnormal results, without a scale.
+        // Cases: read by the caller, computed, scales per channel, subnormal results, no scale.
         int shown = unpack(packed, 3);
         int computed = model.add(TfLiteTensor.plain(List.of(3), TestModel.FLOAT16, 0, "computed"));
         model.operator("RESHAPE", Optional.of(FlatTable.of("ReshapeOptions")), computed, packed);

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 class KernelWindowTest {
 
-    /** As in TensorFlow Lite's {@code ComputePaddingWithOffset}: the odd zero is behind. */
+    /** As in TensorFlow Lite's {@code ComputePaddingWithOffset}, an odd zero goes to the end. */
     @Test
     void padding_strideTwo_hasTheOddZeroBehind() {
         KernelWindow window = new KernelWindow(3, 3, 2, 2, true);

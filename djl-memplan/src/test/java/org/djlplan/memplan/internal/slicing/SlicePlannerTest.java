@@ -52,7 +52,7 @@ class SlicePlannerTest {
         assertEquals(1, new SlicePlanner(file, 2).decisions(whole - patches - weights).size());
     }
 
-    /** Patches are most of what a large image needs: no weights are cut for them. */
+    /** Patches are most of a large image's memory; cutting weights would not make them smaller. */
     @Test
     void decisions_largePatches_areCutByRows() {
         TfLiteFile file = convolution(56, 3, 32, 32);
@@ -84,7 +84,9 @@ class SlicePlannerTest {
         assertEquals(planner.decisions(planner.least().bytes()), planner.decisions(1));
     }
 
-    /** Eigen shares few places of many channels out by channels, in blocks of any size. */
+    /**
+     * Eigen divides the work on few places with many channels by channels, in blocks of any size.
+     */
     @Test
     void decisions_layerWhoseBitsWouldChange_staysWhole() {
         TfLiteFile file = convolution(7, 1, 512, 2048);
@@ -99,7 +101,7 @@ class SlicePlannerTest {
         assertEquals(new Least(0, -1), new SlicePlanner(new TestModel().build(), 1).least());
     }
 
-    /** What is sliced for an arena has no constant, and no patches, that are larger. */
+    /** A model sliced for an arena has no constant and no patches larger than the arena. */
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
     void decisions_manyArenas_fitIntoThem(int threads) {

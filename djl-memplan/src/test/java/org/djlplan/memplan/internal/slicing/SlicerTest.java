@@ -161,7 +161,7 @@ class SlicerTest {
         assertEquals(List.of(), sliced.views());
     }
 
-    /** The caller's own tensors lie where the engine says. */
+    /** The engine decides where the caller's tensors lie. */
     @Test
     void slice_inputAndOutputOfTheModel_areNotViewed() {
         int x = model.input(1, 8, 8, 16);
@@ -305,7 +305,7 @@ class SlicerTest {
         return model.output(model.copy(y)).build();
     }
 
-    /** A shape that is computed may not be the one in the file. */
+    /** A computed shape may differ from the one in the file. */
     @Test
     void sliceable_behindAComputedShape_isNot() {
         int x = model.input(1, 32);

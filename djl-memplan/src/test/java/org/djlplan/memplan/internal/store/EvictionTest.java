@@ -41,7 +41,7 @@ class EvictionTest extends PlanStoreFixture {
         Files.setLastModifiedTime(file, FileTime.from(Instant.now().minus(age)));
     }
 
-    /** Fills the folder with shapes from 0, the oldest first. */
+    /** Fills the folder with plans of the shapes from 0 on, the oldest first. */
     private void fill() throws IOException {
         for (int i = 0; i < MOST; i++) {
             store.save(shape(i), ofSize(i));

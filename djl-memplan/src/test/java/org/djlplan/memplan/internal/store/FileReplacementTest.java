@@ -30,7 +30,7 @@ class FileReplacementTest {
         return ByteSource.wrap(text.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** Gives some bytes, then fails, like a disk that becomes full. */
+    /** Returns a source that gives some bytes and then fails, like a full disk. */
     private static ByteSource failingAfter(int bytes, Exception failure) {
         ByteSource failing =
                 new ByteSource() {

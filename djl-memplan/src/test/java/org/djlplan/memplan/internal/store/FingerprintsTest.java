@@ -34,7 +34,9 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(60)
 class FingerprintsTest {
 
-    /** One for each test: what is just written must rest for a while, and all rest at once. */
+    /**
+     * One model for each test: new files must rest for a while, and so all rest at the same time.
+     */
     private static final int MODELS = 20;
 
     @TempDir static Path all;
@@ -75,7 +77,7 @@ class FingerprintsTest {
         return fingerprints.of(file).content();
     }
 
-    /** Writes to the file, and sets the time of its change back. */
+    /** Writes to the file, and resets its modification time. */
     private static void changeInPlace(Path file, long at) throws IOException {
         FileTime modified = Files.getLastModifiedTime(file);
         try (RandomAccessFile open = new RandomAccessFile(file.toFile(), "rw")) {
@@ -87,7 +89,7 @@ class FingerprintsTest {
         Files.setLastModifiedTime(file, modified);
     }
 
-    /** Renames another file of the same size and time to this one. */
+    /** Replaces the file by another one of the same size and modification time. */
     private static void replace(Path file, long at) throws IOException {
         Path other = file.resolveSibling("replacement");
         Files.copy(
@@ -99,7 +101,7 @@ class FingerprintsTest {
         Files.move(other, file, StandardCopyOption.ATOMIC_MOVE);
     }
 
-    /** Waits until a fingerprint of the file may be remembered. */
+    /** Waits until a fingerprint of the file may be stored. */
     private static void settle(Path file) throws IOException {
         FileIdentity identity = FileIdentity.of(file);
         Await.until(identity::isSettled);
@@ -191,7 +193,7 @@ class FingerprintsTest {
         assertEquals(content(), fingerprints.of(link).content());
     }
 
-    /** What is kept in the folder of a model is not believed. */
+    /** A fingerprint in the model's folder is not trusted. */
     @Test
     void of_fingerprintBesideTheModel_isNotUsed() throws IOException {
         settle(model);
@@ -293,7 +295,7 @@ class FingerprintsTest {
         assertNotEquals(made, fingerprints.of(model));
     }
 
-    /** Returns whether a change now has another time. */
+    /** Returns whether a change now would have another time. */
     private boolean isAfter(FileIdentity identity) {
         try {
             Path other = Files.write(folder.resolve("clock"), new byte[1]);

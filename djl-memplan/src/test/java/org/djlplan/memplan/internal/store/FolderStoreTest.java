@@ -110,7 +110,7 @@ class FolderStoreTest extends PlanStoreFixture {
         assertKept(store);
     }
 
-    /** Version 2 told how long a plan was searched for a smaller one. */
+    /** Files of version 2 contain how long the search for a smaller plan took. */
     @Test
     void load_fileOfTheLastVersion_isMadeAnewWithoutWarning() throws IOException {
         Path file = saved();
@@ -151,7 +151,7 @@ class FolderStoreTest extends PlanStoreFixture {
         assertRefusedWithOneWarning(reason);
     }
 
-    /** Valid in itself; before, every prediction asked for it in vain. */
+    /** The file is valid, but no prediction could get such an arena. */
     @Test
     void load_arenaLargerThanTheMachine_isRefused() throws IOException {
         long bytes = 1L << 40;

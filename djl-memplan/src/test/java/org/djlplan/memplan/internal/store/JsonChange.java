@@ -16,7 +16,7 @@ import net.jqwik.api.Combinators;
  */
 record JsonChange(int place, int kind, String value) {
 
-    /** What the parts of a JSON text are worth replacing by. */
+    /** Values that are likely to break a reader of the JSON text. */
     private static final List<String> VALUES =
             List.of(
                     "null",

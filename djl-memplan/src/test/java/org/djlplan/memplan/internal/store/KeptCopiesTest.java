@@ -187,14 +187,14 @@ class KeptCopiesTest extends PlanStoreFixture {
         assertEquals("other", Files.readString(other.file()));
     }
 
-    /** Time and size are as before, and what differs is anywhere. */
+    /** Time and size are unchanged, and the changed byte may be anywhere. */
     @Test
     void findOrMake_anyByteOfTheFileChangedInPlace_isMadeAnew() throws Exception {
         String content = "weights ".repeat(50_000);
         KeptCopies.Found found = made(KEY, content);
         for (int at : List.of(0, 70_001, 200_003, content.length() - 1)) {
             FileTime modified = Files.getLastModifiedTime(found.file());
-            // The clock of the file system goes on.
+            // Lets the file system's clock advance.
             TimeUnit.MILLISECONDS.sleep(20);
             try (RandomAccessFile open = new RandomAccessFile(found.file().toFile(), "rw")) {
                 open.seek(at);

@@ -47,7 +47,7 @@ class KeptElsewhereTest extends PlanStoreFixture {
                 () -> store.copyTo(folder.resolve("missing"), KEY, small()));
     }
 
-    /** Truncated, or of another key. */
+    /** The file is truncated, or has another key. */
     @Test
     void load_damaged_warnsOnceAndIsEmpty() throws IOException {
         Path file = copiedTo(Files.createDirectory(folder.resolve("target")));
@@ -72,7 +72,7 @@ class KeptElsewhereTest extends PlanStoreFixture {
         assertEquals(List.of(), log.lines("WARN"));
     }
 
-    /** A small archive can hold any number of bytes, and a load must not read on forever. */
+    /** A small archive can expand to any number of bytes, which a load must not read to the end. */
     @Test
     void load_archiveAboveTheLimit_fails() throws IOException {
         Path plan = copiedTo(Files.createDirectory(folder.resolve("target")));

@@ -33,7 +33,7 @@ class LinksTest extends PlanStoreFixture {
     private Path others;
     private Map<Path, String> before;
 
-    /** A folder of somebody else's, with old files under all kinds of names, ours included. */
+    /** Makes another user's folder that has old files with various names, including ours. */
     @BeforeEach
     void makeOthersFolder() throws IOException {
         others = Files.createDirectory(folder.resolve("others"));
@@ -201,7 +201,7 @@ class LinksTest extends PlanStoreFixture {
         assertOthersUntouched();
     }
 
-    /** Such as those of a cache of downloads. */
+    /** Caches of downloads have such links. */
     @Test
     void save_modelFolderIsALink_isFollowed() throws IOException {
         Path link = Files.createSymbolicLink(folder.resolve("link"), models);

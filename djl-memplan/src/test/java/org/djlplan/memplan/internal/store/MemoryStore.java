@@ -10,7 +10,7 @@ public final class MemoryStore<T> implements Store<T> {
 
     public final Semaphore saves = new Semaphore(0);
 
-    /** Called by whoever saves. */
+    /** Runs on the saving thread before each save. */
     public volatile Runnable beforeSave = () -> {};
 
     private final Map<StoreKey, T> values = new HashMap<>();

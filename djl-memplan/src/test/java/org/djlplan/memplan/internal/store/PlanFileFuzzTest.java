@@ -32,7 +32,7 @@ import org.djlplan.thirdparty.guava.io.MoreFiles;
 /** Loads damaged plan files: the result is the complete plan, or nothing and one warning. */
 class PlanFileFuzzTest {
 
-    /** Guards from hanging: nothing that ends takes that long. */
+    /** Guards against hanging: a load that ends takes far less. */
     private static final Duration HANGS_AFTER = Duration.ofMinutes(2);
 
     private static final char[] OTHERS = {'0', '9', ' ', '"', '-', ',', ']', '}', '\\', 0xff};
@@ -61,7 +61,9 @@ class PlanFileFuzzTest {
         return SamplePlans.anyKey();
     }
 
-    /** Loads what is in the file, and checks that it is told exactly once when it is nothing. */
+    /**
+     * Loads the plan in the file, and checks that exactly one warning is logged if there is none.
+     */
     private static Optional<StoredPlan> load(byte[] content, StoreKey key) throws IOException {
         Files.write(file, content);
         Store<StoredPlan> store = FolderStore.at(new PlanCodec(), folder, folder.resolve("cache"));

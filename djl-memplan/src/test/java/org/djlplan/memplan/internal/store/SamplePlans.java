@@ -48,7 +48,7 @@ final class SamplePlans {
                                 new Allocation(1000, 4, OptionalInt.of(6)))));
     }
 
-    /** One array of a size that tells the plan apart. */
+    /** A plan with one array, whose size distinguishes the plan. */
     static StoredPlan ofSize(long size) {
         LivenessTrace liveness = new LivenessTrace(List.of(array(OptionalInt.empty(), size)));
         return new StoredPlan(Optional.of(liveness), Optional.empty());
@@ -64,7 +64,7 @@ final class SamplePlans {
         return new LivenessTrace.Array(new ArrayType("float32", List.of(shape)), closedAt);
     }
 
-    /** A planning problem has no equality of its own: its units say what it is. */
+    /** A planning problem has no {@code equals}, so its units are compared. */
     static void assertSame(StoredPlan expected, StoredPlan actual) {
         assertEquals(expected.liveness(), actual.liveness());
         assertEquals(expected.allocations().isPresent(), actual.allocations().isPresent());
@@ -133,7 +133,7 @@ final class SamplePlans {
                 .as(SamplePlans::allocations);
     }
 
-    /** Lets an allocation of long life end after the trace, that is never. */
+    /** Makes a long-lived allocation end after the trace, which means never. */
     private static StoredPlan.Allocations allocations(
             List<Long> sizes, List<Integer> lives, String strategy) {
         List<Allocation> allocations = new ArrayList<>();

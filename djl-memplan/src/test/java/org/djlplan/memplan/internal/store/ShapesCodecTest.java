@@ -30,7 +30,7 @@ class ShapesCodecTest {
         return FolderStore.at(new ShapesCodec(), folder, folder.resolve("cache"));
     }
 
-    /** As large as an encoder's. */
+    /** Returns learnt shapes as large as an encoder's. */
     private static LearntShapes learnt() {
         LearntShapes learnt = LearntShapes.NONE;
         for (long rows = 2; rows < 6; rows++) {

@@ -25,12 +25,12 @@ final class StoredText {
         }
     }
 
-    /** Returns the text with the checksum that its plan has now. */
+    /** Returns the text with the checksum of its changed plan. */
     static String withChecksum(JsonObject file) {
         return withChecksum(file, "plan");
     }
 
-    /** Returns the text with the checksum that its value of a kind has now. */
+    /** Returns the text with the checksum of its changed value of a kind. */
     static String withChecksum(JsonObject file, String kind) {
         try {
             file.addProperty("sha256", StoredFile.sha256(file.get(kind).toString()));

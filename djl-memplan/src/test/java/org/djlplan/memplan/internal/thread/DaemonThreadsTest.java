@@ -46,7 +46,7 @@ class DaemonThreadsTest {
         }
     }
 
-    /** In a method of its own, so that nothing of it stays on the stack. */
+    /** This is a separate method so that none of its objects stays on the stack. */
     private static WeakReference<ClassLoader> start() throws Exception {
         Thread caller = Thread.currentThread();
         ClassLoader before = caller.getContextClassLoader();

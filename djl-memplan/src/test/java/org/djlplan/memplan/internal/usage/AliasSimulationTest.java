@@ -39,7 +39,7 @@ class AliasSimulationTest {
         assertArrayEquals(run(graph, Map.of()), run(graph, elementPlaces(plan)));
     }
 
-    /** Offsets in floats of the planned tensors. */
+    /** Returns the offsets of the planned tensors, counted in floats. */
     private static Map<Integer, Integer> elementPlaces(OffsetPlan plan) {
         Map<Integer, Integer> places = new HashMap<>();
         for (UsageRecord record : plan.problem().records()) {
@@ -94,7 +94,7 @@ class AliasSimulationTest {
         return Arrays.stream(shape).reduce(1, (a, b) -> a * b);
     }
 
-    /** Returns the shape of a broadcast result of up to 36 elements, or no dimension at all. */
+    /** Returns the shape of a broadcast result of up to 36 elements, perhaps without dimensions. */
     private static Integer[] broadcast(Integer[] a, Integer[] b) {
         int rank = Math.max(a.length, b.length);
         Integer[] result = new Integer[rank];
@@ -109,7 +109,7 @@ class AliasSimulationTest {
         return result;
     }
 
-    /** Returns what the graph's outputs hold in the end. */
+    /** Returns the values of the graph's outputs at the end. */
     private static float[] run(Graph graph, Map<Integer, Integer> places) {
         float[] memory = new float[10_000];
         Map<Integer, Integer> at = new HashMap<>(places);

@@ -107,7 +107,7 @@ class LowerBoundsTest {
         for (int i = 0; i < 50_000; i++) {
             nested.add(new UsageRecord(i, i, 200_000 - i, 1 + i));
         }
-        // Guards from hanging, as it would if it took the square of the time.
+        // Guards against quadratic time, with which it would seem to hang.
         assertTimeoutPreemptively(
                 Duration.ofMinutes(2),
                 () -> {

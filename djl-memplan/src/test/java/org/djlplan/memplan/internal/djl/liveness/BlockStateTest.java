@@ -47,7 +47,7 @@ class BlockStateTest {
         return BlockState.of(holder, List.of(Statics.class)).orElseThrow();
     }
 
-    /** Asserts that the change is seen, and told from both sides. */
+    /** Asserts that a change is seen, whichever state is compared with the other. */
     private void assertSeen(String place, Runnable change) {
         BlockState before = state();
         assertEquals(Optional.empty(), before.difference(state()), "not the same twice");
@@ -94,7 +94,7 @@ class BlockStateTest {
         assertSeen("array", () -> holder.array = FakeArrays.array(MANAGER, DataType.FLOAT16, 3, 2));
     }
 
-    /** A pass may keep its last result; what is in it does not decide what the next one does. */
+    /** A pass may keep its last result; that array's values do not influence the next pass. */
     @Test
     void difference_otherArrayOfTheSameTypeAndShape_none() {
         BlockState before = state();

@@ -90,7 +90,10 @@ class EffectsTest {
         assertFalse(Effects.changesOwner("getManager"));
     }
 
-    /** Views, and what returns its own array where there is nothing to do. */
+    /**
+     * Methods that return views, and methods that return the array itself if there is nothing to
+     * do.
+     */
     @ParameterizedTest
     @ValueSource(
             strings = {

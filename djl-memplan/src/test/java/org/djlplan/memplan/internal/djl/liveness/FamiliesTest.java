@@ -35,7 +35,9 @@ class FamiliesTest {
                                 new ArrayType("float32", List.of(size)), OptionalInt.empty())));
     }
 
-    /** Returns the shapes of the first input on which a block is tried that never takes them. */
+    /**
+     * Returns the shapes of the first input with which a block is tried that rejects all of them.
+     */
     private List<List<Long>> tried(List<ArrayType> types) {
         List<List<Long>> shapes = new ArrayList<>();
         families.findRecording(
@@ -99,7 +101,7 @@ class FamiliesTest {
 
     @Test
     void lend_sidesThatWouldBecomeOne_notTriedThere() {
-        // A quarter of 7 is 1, where broadcasting does something else.
+        // A quarter of 7 is rounded to 1, a size that broadcasting treats differently.
         assertEquals(List.of(List.of(1L, 3L, 3L, 3L)), tried(types(1, 3, 7, 7)));
     }
 
@@ -122,7 +124,7 @@ class FamiliesTest {
     void lend_trialInVain_isNotRepeated() {
         assertEquals(1, tried(types(16, 128)).size());
         assertEquals(List.of(), tried(types(16, 128)));
-        // With its ones in another place it is another case.
+        // Shapes with dimensions of 1 at other positions are another family.
         assertEquals(List.of(List.of(2L, 1L)), tried(types(16, 1)));
     }
 

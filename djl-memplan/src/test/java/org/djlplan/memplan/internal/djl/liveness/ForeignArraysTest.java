@@ -15,7 +15,7 @@ class ForeignArraysTest {
     private final NDArray image = FakeArrays.array(DataType.FLOAT32, 2, 3);
     private final NDArray mask = FakeArrays.array(DataType.INT8, 2);
 
-    /** Has the same content as the mask, and is another array all the same. */
+    /** An array with the same content as the mask, but another one. */
     private final NDArray parameter = FakeArrays.array(DataType.INT8, 2);
 
     private static BlockRecording.Array kept(String type, Long... shape) {

@@ -49,7 +49,7 @@ class ManagersTest {
         assertFalse(Managers.keepsOwner(deep, scope, root));
     }
 
-    /** What is detached belongs to the top, even if that is where it was made. */
+    /** A detached array belongs to the top manager, even if the array was made there. */
     @Test
     void stayed_atTheTop_no() {
         assertFalse(Managers.keepsOwner(top, top, top));

@@ -90,7 +90,7 @@ class OperandsTest {
         assertFalse(operands.opaque());
     }
 
-    /** An index stays the block's own, which may use it again. */
+    /** The index stays the block's own object, because the block may use it again. */
     @Test
     void realOf_indexThatHoldsArrays_exposesThem() {
         NDArray mask = array(3);

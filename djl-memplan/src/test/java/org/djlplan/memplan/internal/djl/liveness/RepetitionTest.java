@@ -79,7 +79,7 @@ class RepetitionTest {
         assertEquals(0, block.passes);
     }
 
-    /** A block may have been given others since it was loaded. */
+    /** A block may have got other children since it was loaded. */
     @Test
     void run_blockThatWasPureWhenItWasLoaded_isLookedAtAgain() {
         Counting block = new Counting();

@@ -71,7 +71,7 @@ class ReplayPlanTest {
         assertArrayEquals(new int[0], plan.due(1));
         assertArrayEquals(new int[] {0}, plan.due(2));
         assertArrayEquals(new int[0], plan.due(3));
-        // At the end, the last one included; what is closed by nobody is never due.
+        // At the end the last array is due, too; an array that nobody closes is never due.
         assertArrayEquals(new int[] {2, 3}, plan.due(4));
     }
 

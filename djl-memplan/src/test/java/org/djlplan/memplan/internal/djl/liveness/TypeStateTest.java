@@ -136,7 +136,7 @@ class TypeStateTest {
         state.learnt(borrowed, trace(8));
         assertEquals(trace(8), plan().trace());
         assertFalse(state.borrows());
-        // A pass that followed the same plan and ends later.
+        // This pass followed the same plan, but ends later.
         state.learnt(borrowed, trace(9));
         assertEquals(trace(8), plan().trace());
     }

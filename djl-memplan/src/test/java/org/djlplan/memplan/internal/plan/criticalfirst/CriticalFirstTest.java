@@ -33,7 +33,7 @@ class CriticalFirstTest {
         return strategy.plan(new PlanningProblem(records)).totalBytes();
     }
 
-    /** Returns how far a plan is above the lower bound, as a share of it. */
+    /** Returns how far a plan exceeds the lower bound, as a share of the bound. */
     private double excess(PlanningProblem problem) {
         OffsetPlan plan = strategy.plan(problem);
         assertEquals(List.of(), PlanValidator.violations(plan, 1));
@@ -108,7 +108,7 @@ class CriticalFirstTest {
 
     @Test
     void plan_hundredThousand_endsCloseToTheBound() {
-        // Guards from hanging, as it would if it took the square of the time.
+        // Guards against quadratic time, with which it would seem to hang.
         assertTimeoutPreemptively(
                 Duration.ofMinutes(2),
                 () -> {

@@ -20,9 +20,9 @@ final class SyntheticProfiles {
     }
 
     /**
-     * Returns a step of training: weights that live all the time; activations that live from their
-     * layer's place in the forward pass to its mirror image in the backward pass; short temporaries
-     * of both; gradients that live for a while.
+     * Returns a training step: weights that live all the time; activations that live from their
+     * layer's forward pass to its backward pass; short temporaries of both passes; and gradients
+     * that live for a while.
      *
      * @param count about how many records
      */

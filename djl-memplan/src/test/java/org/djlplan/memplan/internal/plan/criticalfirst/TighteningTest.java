@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 
 class TighteningTest {
 
-    /** Two that overlap, below a third that overlaps the second only. */
+    /** Two tensors that overlap, below a third that overlaps only the second. */
     private final MomentTable timeline = new MomentTable(records(0, 3, 4, 2, 6, 3, 5, 9, 4));
 
     private static MomentTable.Layout sideBySide(MomentTable timeline) {
@@ -50,7 +50,7 @@ class TighteningTest {
 
     @Test
     void repair_unitsInTheWay_movesThem() {
-        // Tensor 0 must get below 5: what is alive with it goes on top of it.
+        // Tensor 0 must get below 5: the tensors that are alive with it go on top of it.
         MomentTable column = new MomentTable(records(0, 9, 4, 3, 4, 1, 6, 7, 1));
         Tightening.Repair repair =
                 new Tightening.Repair(

@@ -61,7 +61,8 @@ class GreedyTest {
 
     @Test
     void tfliteArena_wholeLifetimes_comeFirstThenSizeThenFirstUse() {
-        // Tensors 1 and 3 live all the time; of the two of 20, tensor 4 is used first.
+        // Tensors 1 and 3 live all the time. Of the two tensors of 20 bytes, tensor 4 is used
+        // first.
         List<UsageRecord> records = records(2, 3, 20, 0, 5, 1, 5, 5, 30, 0, 5, 2, 0, 2, 20);
         assertEquals(List.of(23L, 0L, 3L, 1L, 3L), offsets(new TfliteArena(), records));
     }
@@ -98,7 +99,7 @@ class GreedyTest {
     @Test
     void greedy_thirtyThousandRecords_isValid() {
         PlanningProblem problem = new PlanningProblem(Problems.many(30_000));
-        // Guards from hanging, as it would if it took the square of the time.
+        // Guards against quadratic time, with which it would seem to hang.
         assertTimeoutPreemptively(
                 Duration.ofMinutes(2),
                 () -> {
@@ -111,7 +112,7 @@ class GreedyTest {
                 });
     }
 
-    /** Goes through all placed units, as the definition has it. */
+    /** Goes through all placed units, like the definition. */
     private static List<Long> scanned(List<UsageRecord> order) {
         List<UsageRecord> byOffset = new ArrayList<>();
         long[] offsets = new long[order.size()];

@@ -43,8 +43,8 @@ class RoundsTest {
         PlanningProblem late = new PlanningProblem(Vectors.PISARCHYK.subList(5, 8));
         List<OffsetPlan> plans =
                 Rounds.plan(List.of(new Rounds.Round(0, early), new Rounds.Round(5, late)));
-        // 36, 28, 16 and 8 lie one upon the other; 64 overlaps all but the second, and its place
-        // of 28 is too small, so it goes behind them, where the offline plan puts it below.
+        // 36, 28, 16 and 8 lie on top of each other. 64 overlaps all but the second, whose place of
+        // 28 is too small, so it goes behind them; the offline plan puts it below.
         assertEquals(List.of(88L, 152L), arenaBytes(plans));
         assertEquals(124, new GreedyBySize().plan(plans.get(1).problem()).totalBytes());
         assertEquals(List.of(), PlanValidator.violations(plans.get(1), 1));
@@ -171,7 +171,10 @@ class RoundsTest {
         return Problems.aliased();
     }
 
-    /** Problems cut into rounds at random operators: what starts later may be known earlier. */
+    /**
+     * Returns problems cut into rounds at random operators: a tensor's size may be known long
+     * before it is used.
+     */
     @Provide
     Arbitrary<List<Rounds.Round>> rounds() {
         return Combinators.combine(

@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 class ExactSearchTest {
 
-    /** Too hard for the greedy strategies, and for any search to finish at once. */
+    /** A problem that is too hard for the greedy strategies, and for a search to finish at once. */
     private static final List<UsageRecord> HARD =
             new CutRectangle(60, 4096, 400, 1, 0, 0).records(3);
 
@@ -182,7 +182,10 @@ class ExactSearchTest {
                 () -> SearchLimits.ofNodes(1).withCapacityBytes(-1));
     }
 
-    /** Any pushed-down plan comes from placing units in some order, each as low as it fits. */
+    /**
+     * Tries all orders: every pushed-down plan results from placing units in some order, each as
+     * low as it fits.
+     */
     private static long smallest(List<UsageRecord> records) {
         return Collections2.permutations(records).stream()
                 .mapToLong(ExactSearchTest::totalInOrder)

@@ -19,7 +19,7 @@ class KnownOptimumTest {
 
     private static final int SEEDS = 30;
 
-    /** Forty problems of each kind; every number is pinned by the seed. */
+    /** Tests forty problems of each kind; the seed fixes all numbers. */
     @ParameterizedTest(
             name = "{0} operators, {2} pieces, steps of {3}, {4} dropped, {5} long-lived")
     @CsvSource({
@@ -46,7 +46,8 @@ class KnownOptimumTest {
     }
 
     /**
-     * A chain never needs more than its two largest neighbours: they lie at the arena's two ends.
+     * A chain never needs more than its two largest neighbouring tensors: they lie at the arena's
+     * two ends.
      */
     @Test
     void search_chains_reachTheLowerBound() {

@@ -38,9 +38,9 @@ class StripPackingTest {
     /**
      * Returns the bound in bytes of the path cover (LeapMind 2021, "Buffer allocation as path
      * cover"): twice the product of the largest overlap and the largest size. Half of it is enough
-     * where groups are stacked whole, because the tensors of a group do not overlap and so raise
-     * the skyline by the largest size at most, and because there are as many groups as tensors
-     * overlap.
+     * if groups are stacked whole. The tensors of a group do not overlap, so they raise the skyline
+     * by the largest size at most; and the number of groups equals the number of overlapping
+     * tensors.
      *
      * @throws ArithmeticException if it does not fit into a long
      */
@@ -80,7 +80,7 @@ class StripPackingTest {
 
     @Test
     void pathCover_paperExample_reachesTheBoundWithLargestGroupsFirst() {
-        // PathCover.Groups {0, 2, 6}, {1, 5}, {3, 7}, {4} give 140 as they were made.
+        // PathCover.Groups {0, 2, 6}, {1, 5}, {3, 7}, {4} give 140 in this order.
         assertEquals(
                 List.of(28L, 0L, 80L, 64L, 116L, 0L, 104L, 64L),
                 offsets(new PathCover(), Vectors.PISARCHYK));
@@ -142,7 +142,7 @@ class StripPackingTest {
     @Test
     void plan_hundredThousandRecords_ends() {
         PlanningProblem problem = new PlanningProblem(Problems.many(100_000));
-        // Guards from hanging, as it would if it took the square of the time.
+        // Guards against quadratic time, with which it would seem to hang.
         assertTimeoutPreemptively(
                 Duration.ofMinutes(2),
                 () -> {
@@ -221,7 +221,7 @@ class StripPackingTest {
         assertEquals(bestFit(problem.units()), new BestFit().plan(problem).unitOffsets());
     }
 
-    /** The rule, operator by operator, with a height for each. */
+    /** Applies the rule with a height for each operator. */
     private static Map<Integer, Long> bestFit(List<UsageRecord> units) {
         Map<Integer, Long> offsets = new HashMap<>();
         int begin = units.stream().mapToInt(UsageRecord::first).min().orElse(0);

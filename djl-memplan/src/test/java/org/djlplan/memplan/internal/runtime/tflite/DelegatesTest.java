@@ -17,7 +17,7 @@ class DelegatesTest {
 
     private final AtomicInteger closed = new AtomicInteger();
 
-    /** A delegate with a handle, which throws when it is closed. */
+    /** Returns a delegate with a handle; closing the delegate throws. */
     private NativeDelegate delegate(long handle) {
         return new NativeDelegate() {
             @Override
@@ -62,7 +62,7 @@ class DelegatesTest {
         assertRefused(threads -> null, "the factory made none");
     }
 
-    /** The engine would follow it. */
+    /** The engine would dereference it. */
     @Test
     void create_noUsableHandle_isARefusalAndFreed() {
         assertRefused(threads -> delegate(0), "it has no handle");
@@ -70,7 +70,7 @@ class DelegatesTest {
         assertEquals(2, closed.get());
     }
 
-    /** Only the engine's own can be asked for them. */
+    /** Only the engine's own delegate supports these buffers. */
     @Test
     void create_transientBuffersOfAnother_isARefusal() {
         Candidate candidate = new Candidate(ImmutableSortedSet.of(1), 1, true);

@@ -43,10 +43,10 @@ public final class FakeEngine implements EngineSession.Source {
 
     public static final List<List<Integer>> OTHER = List.of(List.of(2, 4));
 
-    /** Whether it delegates all operators whatever it is told. */
+    /** Whether the engine delegates all operators, whatever the choice is. */
     public volatile boolean delegatesByItself;
 
-    /** What places of the native library would need at least. */
+    /** The smallest size of a layout by the native library. */
     volatile long leastBytes;
 
     private static final int FLOAT = 4;
@@ -58,7 +58,7 @@ public final class FakeEngine implements EngineSession.Source {
     /** Whether plans fit the tensors of its sessions. */
     public volatile boolean arenaFits = true;
 
-    /** The shapes of the input for which sessions were allocated, in that order. */
+    /** The shapes of the input for which sessions were allocated, in order. */
     public final List<List<Integer>> allocated = new CopyOnWriteArrayList<>();
 
     /** How often a session predicted. */
@@ -67,10 +67,10 @@ public final class FakeEngine implements EngineSession.Source {
     public final AtomicInteger open = new AtomicInteger();
     public final AtomicInteger mostOpen = new AtomicInteger();
 
-    /** Called by every new session that was asked for its tensors as often as there are entries. */
+    /** Runs in a new session before it returns its tensors. */
     public volatile Runnable beforeTensors = () -> {};
 
-    /** The model as its file has it. */
+    /** Returns the model in the file. */
     public static Graph graph() {
         List<Tensor> tensors =
                 List.of(
@@ -94,14 +94,16 @@ public final class FakeEngine implements EngineSession.Source {
         return shape.stream().mapToLong(Integer::longValue).reduce(FLOAT, (a, b) -> a * b);
     }
 
-    /** Another model, of which a tensor keeps its value. */
+    /** Returns another model, in which a tensor keeps its value. */
     public static Graph statefulGraph() {
         List<Tensor> tensors = new ArrayList<>(graph().tensors());
         tensors.set(1, tensor(1, Storage.VARIABLE));
         return new Graph("stateful", graph().operators(), tensors, List.of(0), List.of(2));
     }
 
-    /** Returns what builds interpreters of the model, which lease arenas that all models share. */
+    /**
+     * Returns the factory of the model's interpreters, which lease arenas that all models share.
+     */
     public InterpreterFactory factory(DelegateFactory delegates) {
         PlanFinder planner = live -> MemoryPlanner.plan(live, Strategies.BEST, InPlace.AUTO);
         return new InterpreterFactory(this, graph(), planner, delegates, ArenaPool.shared(), false);

@@ -88,7 +88,7 @@ class IdleInterpretersTest {
         assertEquals(Optional.of(other), idle.takeOther(THIRD, CPU, true, candidates));
     }
 
-    /** There are no interpreters for shapes of before any more. */
+    /** Interpreters for earlier shapes are gone. */
     @Test
     void takeUnserved_otherCandidateServes_takesAllAndForgetsShapes() throws Exception {
         ModelInterpreter before = used(FakeEngine.OTHER);

@@ -65,7 +65,7 @@ class InputShapesTest {
         assertEquals(List.of(7), effective(List.of(), UNSAID, List.of(7)), "an unknown rank");
     }
 
-    /** As many bytes, but the model says that it takes these. */
+    /** The number of bytes is the same, but the model declares that it takes this shape. */
     @Test
     void effective_asManyElementsInDimensionsLeftToTheCaller_isThat() {
         for (List<Integer> given :

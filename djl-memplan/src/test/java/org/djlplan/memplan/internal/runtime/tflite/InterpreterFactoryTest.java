@@ -49,7 +49,7 @@ class InterpreterFactoryTest {
         assertNobodyNeedsAnArena();
     }
 
-    /** An arena that nobody needs is freed when it comes back. */
+    /** Asserts that an arena is freed when it is returned and no model needs it. */
     private static void assertNobodyNeedsAnArena() {
         ArenaPool.Lease lease;
         try (ArenaPool.Need need = ArenaPool.shared().announce(1)) {
@@ -80,7 +80,7 @@ class InterpreterFactoryTest {
         assertNobodyNeedsAnArena();
     }
 
-    /** Shapes are the callers': no service may grow with every one that it sees. */
+    /** Callers choose the shapes, so memory must not grow with every new shape. */
     @Test
     void giveUp_moreShapesThanAreKept_forgetsTheOldest() {
         InterpreterFactory factory = engine.factory(threads -> delegate());
@@ -93,7 +93,7 @@ class InterpreterFactoryTest {
         }
     }
 
-    /** A delegate says no to one candidate; others can be built all the same. */
+    /** A delegate rejects one candidate; other candidates can still be built. */
     @Test
     void build_delegateRefuses_throwsAndFreesEverything() throws Exception {
         InterpreterFactory factory =
@@ -110,7 +110,7 @@ class InterpreterFactoryTest {
         assertFreed();
     }
 
-    /** As builds of the engine do that apply XNNPACK by themselves. */
+    /** Some builds of the engine apply XNNPACK by themselves. */
     @Test
     void build_engineDelegatesUnchosenOperators_isRefused() {
         engine.delegatesByItself = true;
@@ -156,7 +156,9 @@ class InterpreterFactoryTest {
         assertEquals(0, ArenaPool.shared().metric().arenas());
     }
 
-    /** A plan takes long beside a prediction, and places that cannot be better need none. */
+    /**
+     * Planning takes longer than a prediction, and a layout that cannot be improved needs no plan.
+     */
     @ParameterizedTest
     @CsvSource({"32, false", "31, false", "30, true", "0, true"})
     void reshape_manyTimes_plansOnlyWhereThatCanNeedLess(long leastBytes, boolean planned)
@@ -176,7 +178,7 @@ class InterpreterFactoryTest {
         assertFreed();
     }
 
-    /** As when an interpreter is readied before a choice serves. */
+    /** An interpreter is prepared like this before a choice serves. */
     @Test
     void reshape_manyTimesForNoPrediction_plansNothing() throws Exception {
         InterpreterFactory factory = engine.factory(threads -> delegate());

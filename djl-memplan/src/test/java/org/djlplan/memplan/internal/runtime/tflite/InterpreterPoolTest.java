@@ -192,7 +192,8 @@ class InterpreterPoolTest {
             assertNotSame(stays, back);
             assertSame(back, borrow(pool, length(10)));
             pool.giveBack(back);
-            // No room: the one that was not used for longest, even if it is for the file's shapes.
+            // There is no room, so the least recently used interpreter goes, even if it is for the
+            // file's shapes.
             pool.giveBack(borrow(pool, length(12)));
             assertEquals(3, engine.mostOpen.get());
         }
@@ -245,7 +246,7 @@ class InterpreterPoolTest {
         assertEnded();
     }
 
-    /** Nor does one for other shapes take the place of the idle one. */
+    /** An interpreter for other shapes does not take the idle one's place, either. */
     @Test
     void switchTo_allBusyAndOtherShapesAskedFor_lendsNoMoreThanTheLimit() throws Exception {
         try (InterpreterPool pool = pool(1)) {
@@ -440,7 +441,7 @@ class InterpreterPoolTest {
         assertEnded();
     }
 
-    /** Of two candidates one interpreter each is kept, so that going back takes no building. */
+    /** One interpreter of each candidate is kept, so that switching back builds none. */
     @Test
     void borrow_candidatesInTurns_keepsAnInterpreterOfEach() throws Exception {
         candidates = candidates(TWO_OR_ONE);
@@ -492,7 +493,7 @@ class InterpreterPoolTest {
         assertEnded();
     }
 
-    /** A prediction that began before the switch takes what is there after it. */
+    /** A prediction that began before the switch gets an interpreter of the new choice. */
     @Test
     void borrow_candidateOfTheOldChoice_isOneOfTheNew() throws Exception {
         candidates = candidates(TWO_OR_ONE);
@@ -505,7 +506,7 @@ class InterpreterPoolTest {
         assertEnded();
     }
 
-    /** Closing may be slow: the next is not built meanwhile. */
+    /** Closing may be slow: the next interpreter is not built in the meantime. */
     @Test
     void enter_oneTooManyIsBeingClosed_waitsForIt() throws Exception {
         candidates = candidates(ALL);
@@ -598,7 +599,7 @@ class InterpreterPoolTest {
         assertTrue(pool.interpreters().size() <= limit);
         pool.close();
         assertEnded();
-        // One that is built outside, and one that is not yet taken in.
+        // One interpreter that is being built outside, and one that is not yet in the pool.
         assertTrue(engine.mostOpen.get() <= limit + 2, engine.mostOpen.toString());
     }
 

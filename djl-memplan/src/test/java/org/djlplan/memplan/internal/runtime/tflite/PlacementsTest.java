@@ -50,7 +50,7 @@ class PlacementsTest {
         assertEquals(Placer.FIT, placements.placer(length(3), false));
     }
 
-    /** Those in the file are placeholders, so no shapes are more likely than these. */
+    /** The file's shapes are placeholders, so no shapes are more likely than these. */
     @Test
     void placer_firstShapesAfterPlanNext_isAPlanOnce() {
         placements.planNext();
@@ -58,7 +58,7 @@ class PlacementsTest {
         assertEquals(Placer.FIT, placements.placer(length(3), false));
     }
 
-    /** Shapes are the callers': no service may grow with every one that it sees. */
+    /** Callers choose the shapes, so memory must not grow with every new shape. */
     @Test
     void noteUse_moreShapesThanAreCounted_forgetsTheOldest() {
         use(length(1), 64);

@@ -41,7 +41,7 @@ class AllocationSequenceTest {
     private static final StoreKey KEY =
             new StoreKey("model", Map.of("inputs", INPUTS.toString(), "threads", "1"));
 
-    /** Three blocks, of which the first two are in use at once; the last outlives all. */
+    /** Three blocks: the first two are in use at once; the last one is never freed. */
     private static final AllocationTrace TRACE =
             new AllocationTrace(
                     List.of(
@@ -64,12 +64,12 @@ class AllocationSequenceTest {
                         throw new AssertionError(problem);
                     });
 
-    /** Whether there is no memory for the ending of a prediction. */
+    /** Whether memory runs out when a prediction ends. */
     private boolean outOfMemory;
 
     private final TorchArenas arenas = new TorchArenas(watch, pool, 1, this::guarded);
 
-    /** At once, so that tests know when. */
+    /** Runs background work at once, so that tests need not wait. */
     private AllocationSequence.Background background =
             work -> {
                 work.run();
@@ -270,7 +270,10 @@ class AllocationSequenceTest {
         assertEquals(1, memory.liveCount());
     }
 
-    /** No prediction of a stored plan begins without one, which is how inputs are seen to recur. */
+    /**
+     * With a stored plan no prediction begins without a plan, which would otherwise show that
+     * inputs recur.
+     */
     @Test
     void finish_blocksStayInUseAndThePlanWasStored_isPlannedAgainWithoutThem() {
         recordedSequence().close();
@@ -362,7 +365,7 @@ class AllocationSequenceTest {
         assertEquals(Optional.of(liveness), sequence().liveness());
     }
 
-    /** What is wrong with a recording is not the user's: their prediction succeeded. */
+    /** A defect of a recording must not reach the user, whose prediction succeeded. */
     @Test
     void finish_recordingCannotBeRead_isUnplannedFromThenOnWithOneWarning() {
         AllocationSequence sequence = sequence();
@@ -401,7 +404,7 @@ class AllocationSequenceTest {
         assertEquals(1, watch.recordings.get());
         assertEquals(Optional.empty(), sequence.figures());
         assertEquals(Optional.empty(), store.load(KEY));
-        // Another way to close arrays is another sequence of allocations.
+        // If arrays are closed in another way, the sequence of allocations differs.
         watch.refuses = false;
         sequence.keepLiveness(new LivenessTrace(List.of()));
         predict(sequence);
@@ -450,10 +453,10 @@ class AllocationSequenceTest {
         assertEquals(1, watch.replays.get());
     }
 
-    /** Files may be far away. */
+    /** Files may be on a slow file system. */
     @Test
     void begin_whileAPlanIsWrittenForLong_isPlacedAlready() throws Exception {
-        // As for a model that is loaded.
+        // Stores in the background, as for a loaded model.
         used = new BackgroundStore<>(store);
         AllocationSequence sequence = sequence();
         CountDownLatch writing = new CountDownLatch(1);
@@ -506,7 +509,7 @@ class AllocationSequenceTest {
         assertEquals(0, pool.metric().leased());
     }
 
-    /** Nothing of it outlives the pass, so the next one may have the arena, whoever calls. */
+    /** No array outlives the pass, so any caller's next pass may get the arena. */
     @Test
     void pause_nothingIsLeft_theArenaIsFreeBeforeTheCallEnds() {
         watch.endsWithPass = true;
@@ -522,7 +525,7 @@ class AllocationSequenceTest {
         second.finish();
     }
 
-    /** As long as its outputs are there, a prediction has its arena. */
+    /** A prediction holds its arena as long as its outputs are open. */
     @Test
     void begin_theOnlyArenaIsInUse_waitsForItIfItMay() throws Exception {
         AllocationSequence sequence = recordedSequence();

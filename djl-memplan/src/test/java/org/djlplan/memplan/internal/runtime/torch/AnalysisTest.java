@@ -19,7 +19,7 @@ class AnalysisTest {
 
     private static final long LONGEST_PAUSE_NANOS = 5_000_000_000L;
 
-    /** Followed by a pause of almost five seconds. */
+    /** Processor time after which the thread pauses for almost five seconds. */
     private static final long LONG_WORK_NANOS = 100_000_000;
 
     private record Span(long begin, long end) {}

@@ -17,28 +17,28 @@ import org.djlplan.memplan.internal.source.trace.AllocationTrace;
  */
 final class FakeWatch implements AllocationWatch {
 
-    /** What went as planned. */
+    /** The outcome of a prediction that ran as planned. */
     static final Outcome AS_PLANNED = outcome(1, 0, 0, 0, Set.of());
 
     final AtomicInteger liveRuns = new AtomicInteger();
     final AtomicInteger livePlans = new AtomicInteger();
     final AtomicInteger recordings = new AtomicInteger();
 
-    /** Predictions without a plan; recordings among them. */
+    /** Number of predictions without a plan, including recordings. */
     final AtomicInteger fits = new AtomicInteger();
 
     final AtomicInteger replays = new AtomicInteger();
 
-    /** What a recording finds. */
+    /** The result of a recording. */
     volatile Supplier<Optional<AllocationTrace>> recorded = Optional::empty;
 
-    /** What becomes of a prediction that is placed. */
+    /** The outcome of a prediction with a plan. */
     volatile Outcome outcome = AS_PLANNED;
 
-    /** Whether a run is current on the thread already. */
+    /** Whether the thread already has a current run. */
     volatile boolean occupied;
 
-    /** Whether nothing that is placed outlives the forward pass. */
+    /** Whether no placed array outlives the forward pass. */
     volatile boolean endsWithPass;
 
     /** Whether plans are refused. */

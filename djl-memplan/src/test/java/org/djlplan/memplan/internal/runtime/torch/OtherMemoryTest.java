@@ -48,7 +48,7 @@ class OtherMemoryTest {
         assertEquals(30 * MEGA + OtherMemory.GROWTH_BYTES, other.bytes());
     }
 
-    /** Code of the engine's kernels, which are loaded in the first predictions. */
+    /** For example code of the engine's kernels, which the first predictions load. */
     @Test
     void bytes_pagesOfLibraries_areCountedInTheFirstPredictions() {
         own = BEFORE + 20 * MEGA;

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 class PlanningCostTest {
 
-    /** What the clock shows. */
+    /** The time of the clock. */
     private long nanos;
 
     private final PlanningCost cost = new PlanningCost(() -> nanos);

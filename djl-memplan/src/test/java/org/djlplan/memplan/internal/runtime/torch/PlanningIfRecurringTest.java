@@ -97,7 +97,9 @@ class PlanningIfRecurringTest {
         assertEquals(0, done.get());
     }
 
-    /** A prediction may end after its model, which would be kept in memory. */
+    /**
+     * A prediction may end after its model is closed; planning would then keep the model in memory.
+     */
     @Test
     void offer_closed_isRefused() {
         planning.close();
@@ -107,7 +109,9 @@ class PlanningIfRecurringTest {
         assertEquals(0, done.get());
     }
 
-    /** The first kind of inputs, which most models have alone, does not wait for a pause. */
+    /**
+     * The first kind of inputs, which is the only one of most models, does not wait for a pause.
+     */
     @Test
     void recurred_isUrgent_isDoneInThePauseAfterOtherWork() throws Exception {
         for (boolean recursFirst : new boolean[] {false, true}) {
@@ -125,7 +129,7 @@ class PlanningIfRecurringTest {
         }
     }
 
-    /** Takes so long that the pause after it is almost five seconds. */
+    /** Works so long that the pause afterwards is almost five seconds. */
     private static void workAndPause(CountDownLatch done) {
         long begin = System.nanoTime();
         while (System.nanoTime() - begin < TimeUnit.MILLISECONDS.toNanos(100)) {

@@ -64,7 +64,7 @@ class RecurrenceTest {
         assertEquals(0, passedOver(100));
     }
 
-    /** One of few kinds that come back is looked at often enough to be worth a plan. */
+    /** If few kinds of inputs come back, each is sampled often enough to get a plan. */
     @Test
     void isPassedOver_aKindBeginsToComeBack_isWorthwhileSoon() {
         for (int kind = 0; kind < 264; kind++) {

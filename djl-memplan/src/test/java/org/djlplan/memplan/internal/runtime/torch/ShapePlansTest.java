@@ -42,7 +42,7 @@ class ShapePlansTest {
                             }));
     private final List<ShapePlans> opened = new ArrayList<>();
 
-    /** What the clock shows, and what it goes on whenever it is read. */
+    /** The time of the clock, and by how much it advances whenever it is read. */
     private long nanos;
 
     private long step;
@@ -69,7 +69,7 @@ class ShapePlansTest {
         return List.of(new ArrayType("int64", List.of(rows)));
     }
 
-    /** Two blocks in use at once. */
+    /** Returns a trace of two blocks that are in use at once. */
     private static AllocationTrace trace(long rows) {
         return new AllocationTrace(
                 List.of(

@@ -22,7 +22,7 @@ class WeightBudgetTest {
     private static final long ARENA = 10 * MEGA;
     private static final long PIECE = WeightTraces.PIECE_BYTES;
 
-    /** What the process has allocated since the model was loaded. */
+    /** The bytes that the process has allocated since the model was loaded. */
     private long grown;
 
     private final OtherMemory other =
@@ -108,7 +108,7 @@ class WeightBudgetTest {
         }
     }
 
-    /** Others may have allocated what was measured. */
+    /** Other code may have allocated the measured bytes. */
     @Test
     void judge_tooSmallForWhatWasMeasuredOnly_goesOn() {
         learn();

@@ -23,7 +23,9 @@ final class WeightTraces {
         return pieces;
     }
 
-    /** Returns a recording in which step i uses so many pieces, none of them twice. */
+    /**
+     * Returns a recording in which step i uses the given number of pieces; no piece is used twice.
+     */
     static WeightTrace of(int... piecesOfSteps) {
         List<WeightUse> uses = new ArrayList<>();
         ImmutableLongArray.Builder zeros = ImmutableLongArray.builder();

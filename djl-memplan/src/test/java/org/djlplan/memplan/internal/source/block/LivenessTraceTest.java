@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 class LivenessTraceTest {
 
-    /** When each array is closed, −1 for never. */
+    /** Returns when each array is closed; −1 for never. */
     private static List<Integer> closedAt(BlockRecording recording) {
         return LivenessTrace.of(recording).arrays().stream()
                 .map(array -> array.closedAt().orElse(-1))

@@ -75,7 +75,7 @@ class PageAlignedTest {
         assertEquals(Files.size(file), told.get(told.size() - 1));
     }
 
-    /** A constant of a gigabyte passes through little memory. */
+    /** Little memory is used, even for a constant of a gigabyte. */
     @Test
     void write_computedBuffer_isAskedForInSmallPieces() throws IOException {
         int sizeBytes = 10_000_001;

@@ -34,7 +34,10 @@ final class SampleModels {
         }
     }
 
-    /** All that a file can say: quantization, sparsity, state, control flow, signatures. */
+    /**
+     * Returns a model with all features of the format: quantization, sparsity, state, control flow,
+     * signatures.
+     */
     static TfLiteFile everything() {
         return new TfLiteFile(
                 "everything, with an umlaut: ü",

@@ -61,7 +61,7 @@ class TfLiteFileTest {
                 List.of());
     }
 
-    /** Two operators, of which the second reads what the first writes. */
+    /** Returns two operators; the second reads the output of the first. */
     private static TfLiteFile chain(Integer... outputs) {
         return model(
                 operator(List.of(INPUT, TfLiteOperator.ABSENT), List.of(MIDDLE)),
@@ -202,7 +202,7 @@ class TfLiteFileTest {
     @Test
     void withFirst_anotherSubgraph_bothChangePlacesWhereverTheyAreNamed() {
         FlatTable first = FlatTable.of("CallOptions").with("subgraph", 2L);
-        // Absent is 0.
+        // An absent field is 0.
         FlatTable second = FlatTable.of("IfOptions").with("else_subgraph_index", 2);
         FlatTable third = FlatTable.of("AbsOptions");
         TfLiteFile model = called(first, second, third);

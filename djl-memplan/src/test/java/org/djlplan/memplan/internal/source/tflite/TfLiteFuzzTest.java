@@ -42,7 +42,7 @@ class TfLiteFuzzTest {
 
     private static final ImmutableList<byte[]> CORPUS = corpus();
 
-    /** What a flatbuffer's sizes, offsets and indices are worth setting to. */
+    /** Values that are likely to break a flatbuffer's sizes, offsets and indices. */
     private static final int[] EXTREMES = {
         0,
         1,
@@ -68,10 +68,13 @@ class TfLiteFuzzTest {
         -8
     };
 
-    /** Guards from hanging: no round of a try that ends takes that long. */
+    /** Guards against hanging: a try that ends takes far less per round. */
     private static final Duration HANGS_AFTER = Duration.ofMinutes(2);
 
-    /** Objects stand for tables of a few bytes each, hence the factor. */
+    /**
+     * A limit as a multiple of the file's size, because an object may stand for a table of a few
+     * bytes.
+     */
     private static final long LARGEST_BYTES_PER_BYTE = 1000;
 
     private static final long FREE_BYTES = 1 << 20;
