@@ -64,7 +64,7 @@ public final class NativeCalls {
                             ValueLayout.JAVA_LONG));
         }
 
-        /** Makes handles of functions whose parameters differ from each other's. */
+        /** Makes handles of functions, each with different parameters. */
         static void link(int signatures) {
             Linker linker = Linker.nativeLinker();
             ValueLayout[] types = {
@@ -94,7 +94,7 @@ public final class NativeCalls {
         }
     }
 
-    /** Of this thread, so that other programs do not count. */
+    /** Returns the processor time of this thread, so that other programs do not count. */
     private static long cpuNanos() {
         return ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
     }

@@ -12,7 +12,7 @@ public final class GeneratedPlans {
         return GeneratedProblems.NETWORK.problem(tensors, GeneratedProblems.SEED);
     }
 
-    /** Returns {@code tensors} tensors of training, many of which are nested. */
+    /** Returns {@code tensors} tensors of a training step, many of them nested in time. */
     public static PlanningProblem training(int tensors) {
         return GeneratedProblems.TRAINING.problem(tensors, GeneratedProblems.SEED);
     }

@@ -57,7 +57,7 @@ class BeamRouteTest {
         return IntStream.range(0, IMAGES).mapToObj(BeamRouteTest::image).toList();
     }
 
-    /** Returns what a predictor says of the images, on its own. */
+    /** Returns the classes of the images by a single predictor. */
     private static List<Integer> expected() throws Exception {
         Criteria<byte[], Integer> criteria =
                 Criteria.builder()

@@ -34,7 +34,7 @@ class ColdStartBench {
     private static final double MEGA = 1e6;
     private static final String LATER = "100";
 
-    /** A heap that is there before, so that what grows is native. */
+    /** The whole heap is in memory from the start, so only native memory grows. */
     private static final String[] JVM = {
         "-XX:TieredStopAtLevel=4",
         "-Xms128m",

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("bench")
 class FirstPredictionBench {
 
-    /** As {@code djlplan compare} runs what it measures. */
+    /** The options with which {@code djlplan compare} starts the JVMs that it measures. */
     private static final ImmutableList<String> QUIET =
             ImmutableList.of("-Xms128m", "-Xmx1g", "-XX:+AlwaysPreTouch", "-XX:+UseSerialGC");
 
@@ -68,7 +68,7 @@ class FirstPredictionBench {
         }
     }
 
-    /** The file is copied, so that no plan lies beside it. */
+    /** Copies the file, so that no plan lies beside it. */
     @Test
     void printTorchScript() throws Exception {
         for (Path file : RealModels.TORCHSCRIPT.present()) {
@@ -99,7 +99,7 @@ class FirstPredictionBench {
                 stock.get(0).sum().equals(planned.get(0).sum()) ? "identical" : "DIFFERENT");
     }
 
-    /** Each shape twice: the first time, and settled. */
+    /** Predicts with each shape twice: for the first time, and settled. */
     @Test
     void printOtherShapes() throws Exception {
         print(

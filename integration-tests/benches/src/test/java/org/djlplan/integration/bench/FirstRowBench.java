@@ -35,7 +35,7 @@ class FirstRowBench {
     private static final int ROUNDS = 9;
     private static final double MEGA = 1e6;
 
-    /** As JVMs come, but that the heap is there before. */
+    /** The JVM's defaults, but the heap is in memory from the start. */
     private static final ImmutableList<String> JVM =
             ImmutableList.of(
                     "-XX:TieredStopAtLevel=4",
@@ -126,7 +126,7 @@ class FirstRowBench {
         return new Row(Double.parseDouble(words.get(0)), Double.parseDouble(words.get(1)));
     }
 
-    /** Returns a class path without folders, as an archive of classes asks for. */
+    /** Returns a class path without folders, which an archive of classes requires. */
     private List<String> jars(String djl) throws IOException {
         List<String> path = new ArrayList<>();
         for (String entry : ChildJvm.ownClassPath()) {

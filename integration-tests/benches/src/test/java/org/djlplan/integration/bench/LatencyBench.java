@@ -65,7 +65,10 @@ class LatencyBench {
         }
     }
 
-    /** One-time work: else models of 100 ms would be measured with interpreted Java code. */
+    /**
+     * Compiles code in advance: otherwise models that take 100 ms would be measured with
+     * interpreted Java code.
+     */
     private static void compileWhatRunsOften() throws Exception {
         Path file = TestModels.built("chains");
         try (StockInterpreter stock = new StockInterpreter(file, 1);
@@ -81,7 +84,10 @@ class LatencyBench {
         }
     }
 
-    /** A bare interpreter against a planned model in DJL, both with the same number of threads. */
+    /**
+     * Compares a bare interpreter with a planned model in DJL, both with the same number of
+     * threads.
+     */
     private static double compare(Path file, int threads) throws Exception {
         try (StockInterpreter stock = new StockInterpreter(file, threads);
                 ZooModel<NDList, NDList> model =
@@ -127,7 +133,7 @@ class LatencyBench {
         }
     }
 
-    /** DJL untouched against the one line, both with the engine's default threads. */
+    /** Compares DJL alone with the one line, both with the engine's default number of threads. */
     private static void compareLoads(Path file) throws Exception {
         List<Double> stock = new ArrayList<>();
         List<Double> planned = new ArrayList<>();

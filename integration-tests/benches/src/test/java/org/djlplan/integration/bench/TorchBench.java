@@ -157,7 +157,7 @@ class TorchBench {
         return value == null || value.isJsonNull() ? Double.NaN : value.getAsDouble();
     }
 
-    /** NaN for an allocator that is not installed. */
+    /** Returns NaN if the allocator is not installed. */
     private static double ratio(JsonElement comparison, String key) {
         return comparison.isJsonNull()
                 ? Double.NaN

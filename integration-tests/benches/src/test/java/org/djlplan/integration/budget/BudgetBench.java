@@ -38,11 +38,11 @@ public class BudgetBench {
     private static final PrintStream OUT =
             new PrintStream(System.out, true, StandardCharsets.UTF_8);
 
-    /** On the disk of the models. */
+    /** A folder on the models' disk. */
     @TempDir(factory = OnDisk.class)
     Path folder;
 
-    /** The engine alone: what budgets are compared with. */
+    /** Prints the figures of the engine alone, with which budgets are compared. */
     @Test
     void printStock() throws Exception {
         for (BudgetModels model : List.of(BudgetModels.RESNET152, BudgetModels.VGG19)) {
@@ -83,7 +83,10 @@ public class BudgetBench {
         }
     }
 
-    /** One that fails, as when its budget is too small, leaves the others' figures. */
+    /**
+     * If a contestant fails, for example because its budget is too small, the others' figures
+     * remain.
+     */
     private void printTorch(String name, int threads, int... budgets) throws Exception {
         Path file = RealModels.LARGE_TORCHSCRIPT.file(name);
         if (!Files.isRegularFile(file)) {
@@ -105,7 +108,7 @@ public class BudgetBench {
         List<Match.Figures> unused = print(model, contestants);
     }
 
-    /** Latency over memory, beside all that a user could do without a budget. */
+    /** Prints latency over memory, also for everything that a user could do without a budget. */
     @Test
     void printCurve() throws Exception {
         Map<String, List<CurvePlot.Point>> panels = new LinkedHashMap<>();
@@ -147,7 +150,10 @@ public class BudgetBench {
         OUT.printf("%s%n", picture);
     }
 
-    /** A hundred budgets, one after the other: how long each takes, and whether it is held. */
+    /**
+     * Sets a hundred budgets, one after the other. Prints how long each change takes, and whether
+     * the model keeps the budget.
+     */
     @Test
     void printSetBudget() throws Exception {
         printSetBudget(BudgetModels.RESNET152.file(), 32, 250);
@@ -169,7 +175,7 @@ public class BudgetBench {
                 long bytes = (long) (MILLION * (least + random.nextDouble() * (most - least)));
                 ours.resetPeak();
                 millis[i] = ours.budgetNanos(bytes) / MILLION;
-                // What the former budget had is given back by then.
+                // The memory of the former budget is released by then.
                 same += Arrays.equals(expected, ours.outputs(1)) ? 1 : 0;
                 ours.resetPeak();
                 same += Arrays.equals(expected, ours.outputs(1)) ? 1 : 0;
@@ -210,8 +216,8 @@ public class BudgetBench {
     }
 
     /**
-     * Inside a memory cgroup that is charged for the page cache, too; nothing is cached when it
-     * starts. In turns with the stock engine outside of any.
+     * Runs inside a memory cgroup, which is also charged for the page cache; nothing is cached at
+     * the start. The stock engine takes turns with it, outside of any cgroup.
      */
     @Test
     void printCharged() throws Exception {
@@ -220,7 +226,7 @@ public class BudgetBench {
         OUT.println(
                 "MB above what the idle runtime is charged for; latency / stock without a limit");
         try (ContestantProcess stock = loaded(Contestant.stock(1), resnet)) {
-            // A tenth of what stock takes.
+            // A tenth of stock's memory.
             printCharged(stock, resnet, budget(27, "direct", 1), 27);
             printCharged(stock, resnet, Contestant.stock(1), 60);
             printCharged(stock, resnet, budget(60, "direct", 1), 60);
@@ -254,7 +260,7 @@ public class BudgetBench {
         Path own = Files.createTempDirectory(folder, "model").resolve(model.getFileName());
         Files.copy(model, own);
         if (contestant.way() == Contestant.Way.PLANNED) {
-            // Slicing and the like is done once, elsewhere.
+            // Slicing and other preparations are done once, in another process.
             try (ContestantProcess first = start(contestant, model)) {
                 long loadNanos = first.loadNanos(own);
                 long[] nanos = first.predictNanos(2);

@@ -37,7 +37,7 @@ final class CurvePlot {
     /**
      * Returns the picture.
      *
-     * @param panels points by title; ours are joined by a line
+     * @param panels points by title; a line joins the points of djl-plan
      */
     static String svg(Map<String, List<Point>> panels) {
         CurvePlot plot = new CurvePlot();

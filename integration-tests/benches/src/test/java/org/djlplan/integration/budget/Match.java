@@ -102,7 +102,7 @@ final class Match {
                 player.process.resetPeak();
             }
             for (int round = 0; round < rounds; round++) {
-                // Who begins changes, as does who comes after whom.
+                // Both the first contestant and the order of the others change.
                 for (int i = 0; i < players.size(); i++) {
                     int turn = round % 2 == 0 ? i : players.size() - 1 - i;
                     players.get((turn + round / 2) % players.size()).predict();
@@ -173,7 +173,7 @@ final class Match {
             long[] unused = process.predictNanos(WARM_UP);
         }
 
-        /** Returns the largest difference of floats, as a part of the largest one. */
+        /** Returns the largest difference of floats, relative to the largest float. */
         private static double difference(byte[] expected, byte[] actual) {
             if (Arrays.equals(expected, actual)) {
                 return 0;

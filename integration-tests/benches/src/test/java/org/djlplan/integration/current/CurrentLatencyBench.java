@@ -50,12 +50,15 @@ class CurrentLatencyBench {
     private static final int MOST_PER_ROUND = 200;
     private static final int WARM_UP = 300;
 
-    /** Of a small model: so many, until Java's compiler is done with what predicts. */
+    /**
+     * Predictions of a small model, after which Java's compiler has compiled the code that
+     * predicts.
+     */
     private static final int FIRST = 20_000;
 
     private static final double WARM_UP_MILLIS = 300;
 
-    /** Where nobody says a number of threads. */
+    /** Turns of each JVM if no number of threads is set. */
     private static final int TURNS = 3;
 
     private static final long TURN_NANOS = 2_000_000_000;
@@ -117,9 +120,9 @@ class CurrentLatencyBench {
     }
 
     /**
-     * Nobody says a number of threads: the engine has its own, and the one line as many as pay when
-     * others leave the processors idle, which it looks at for a second. So turns are long, and only
-     * the end of each counts.
+     * Sets no number of threads: DJL's engine uses its default, and the one line as many threads as
+     * make it faster while processors are idle, which it observes for a second. So turns are long,
+     * and only the end of each turn counts.
      */
     @Test
     void printAsTheyCome() throws Exception {
@@ -190,8 +193,8 @@ class CurrentLatencyBench {
     }
 
     /**
-     * By how much two JVMs differ that do the same is what a ratio can tell; what DJL's predictor
-     * and arrays take, they take of anybody.
+     * Two JVMs that do the same show the noise of the ratios; XNNPACK by hand in DJL shows the cost
+     * of DJL's predictor and arrays, which every model has.
      */
     @Test
     void printBesideByHand() throws Exception {
@@ -250,7 +253,9 @@ class CurrentLatencyBench {
                 Math.exp(stats.mean() + reach));
     }
 
-    /** Returns copies in folders of their own, as what was measured is kept beside models. */
+    /**
+     * Returns copies in separate folders, because results of measurements are stored beside models.
+     */
     private List<Path> models() throws IOException {
         List<Path> copies = new ArrayList<>();
         for (Path model :
@@ -281,7 +286,7 @@ class CurrentLatencyBench {
         private final ImmutableList<Way> ways;
 
         /**
-         * @param ways of models of floats
+         * @param ways how to run models of floats
          */
         Players(List<Way> ways) throws IOException {
             this.ways = ImmutableList.copyOf(ways);
@@ -321,7 +326,7 @@ class CurrentLatencyBench {
                     .toList();
         }
 
-        /** Returns what is delegated, and why. */
+        /** Loads a model, and returns which operators are delegated, and why. */
         String load(Path model, int threads) throws IOException, InterruptedException {
             String reason = "";
             for (Way way : ways(model)) {
@@ -336,7 +341,10 @@ class CurrentLatencyBench {
             return reason;
         }
 
-        /** Has a small model predict, until Java's compiler is done with what all of them use. */
+        /**
+         * Predicts with a small model until Java's compiler has compiled the code that all models
+         * use.
+         */
         void warmUp(Path model, int threads) throws IOException, InterruptedException {
             String unused = load(model, threads);
             for (Way way : ways(model)) {

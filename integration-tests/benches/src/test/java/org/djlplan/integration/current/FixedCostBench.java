@@ -38,7 +38,7 @@ class FixedCostBench {
 
     private static final int ROUNDS = 1_001;
 
-    /** Less than a slice of time that a busy system gives. */
+    /** So few that they take less than a time slice of a busy system. */
     private static final int TIMES = 200;
 
     private static final int WARM_UP_ROUNDS = 400;
@@ -82,7 +82,7 @@ class FixedCostBench {
         }
     }
 
-    /** Returns the microseconds of a prediction in a process that knows no Java. */
+    /** Returns the microseconds of a prediction in a process without Java. */
     private double loopInC(Path model) throws Exception {
         Path program =
                 new NativeProgram(folder)

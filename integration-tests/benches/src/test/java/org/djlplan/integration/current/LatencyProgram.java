@@ -34,20 +34,20 @@ import org.djlplan.thirdparty.guava.primitives.Longs;
  */
 final class LatencyProgram {
 
-    /** In place of a number of threads: nobody says one. */
+    /** Stands for no set number of threads. */
     static final int AS_IT_COMES = -1;
 
     /** The runtime of the models. */
     enum Way {
-        /** DJL without us, on its engine's CPU kernels. */
+        /** DJL without djl-plan, on its engine's CPU kernels. */
         STOCK,
-        /** The C interface alone: where DJL's engine knows no arrays of 8 bits. */
+        /** The C interface alone, if DJL's engine does not support arrays of 8 bits. */
         BARE,
         /** The C interface with XNNPACK for everything. */
         BY_HAND,
-        /** The same, in a JVM of its own: by how much two JVMs differ that do the same. */
+        /** The same in another JVM, to show how much two equal JVMs differ. */
         BY_HAND_TOO,
-        /** The C interface with XNNPACK for everything in a block of DJL's, and its predictor. */
+        /** The C interface with XNNPACK for everything, in a block of DJL with DJL's predictor. */
         BY_HAND_IN_DJL,
         /** The one line without delegation. */
         PLANNED,
@@ -142,7 +142,7 @@ final class LatencyProgram {
         return reply;
     }
 
-    /** Returns what there is to say of how it runs. */
+    /** Loads a model, and returns its delegation report, or an empty text. */
     private String load(String name, Way way, Path file, int threads) throws Exception {
         List<ByteBuffer> inputs;
         List<List<Integer>> shapes;
@@ -184,7 +184,7 @@ final class LatencyProgram {
         }
     }
 
-    /** Returns floats, or integers of 8 bits where there is no room for floats. */
+    /** Returns arrays of floats, or of 8-bit integers if the buffer has a byte per element. */
     private static NDList arrays(
             NDManager manager, List<ByteBuffer> values, List<List<Integer>> shapes) {
         NDList arrays = new NDList();

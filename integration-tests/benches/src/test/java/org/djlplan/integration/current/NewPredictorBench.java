@@ -32,7 +32,7 @@ class NewPredictorBench {
 
     private static final int ROUNDS = 1_001;
 
-    /** Less than a slice of time that a busy system gives. */
+    /** So few that they take less than a time slice of a busy system. */
     private static final int TIMES = 200;
 
     private static final int WARM_UP_ROUNDS = 400;

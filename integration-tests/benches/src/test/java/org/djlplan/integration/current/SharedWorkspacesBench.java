@@ -43,7 +43,7 @@ class SharedWorkspacesBench {
 
     @TempDir Path folder;
 
-    /** Those that are published; where they are not, as many that the project builds. */
+    /** Returns the published models, or, if they are absent, as many generated ones. */
     private static List<Path> models() {
         List<Path> real =
                 Stream.of(
@@ -70,7 +70,7 @@ class SharedWorkspacesBench {
         }
     }
 
-    /** Of a JVM of its own, whose heap does not grow meanwhile. */
+    /** Returns the bytes that a separate JVM takes, whose heap does not grow. */
     private long bytes(String delegate, boolean shared) throws Exception {
         List<String> arguments = new ArrayList<>(List.of(delegate, Boolean.toString(shared)));
         arguments.add(TestModels.built("blaze_face").toString());
@@ -147,7 +147,7 @@ class SharedWorkspacesBench {
         }
     }
 
-    /** Two models, each on a thread of its own. */
+    /** Runs two models, each on its own thread. */
     @Test
     void printAtOnce() throws Exception {
         StockInterpreter.loadEngine();

@@ -43,7 +43,7 @@ class AcceptanceBench {
     private static final int RIGHT_INPUTS = 4;
     private static final int RIGHT_SETS = 3;
 
-    /** The rule takes 8, and more when it is a near thing. */
+    /** The rule takes 8 runs, and more if the result is close to the limit. */
     private static final int NOISE_RUNS = 16;
 
     private static final ImmutableList<String> REAL =
@@ -53,7 +53,7 @@ class AcceptanceBench {
     private static final ImmutableSet<String> NO_SITES =
             ImmutableSet.of("DEQUANTIZE", "DENSIFY", "RESHAPE");
 
-    /** None, and other roundings of quantized operators, which these models have not. */
+    /** No fault, and other roundings of quantized operators, which these models do not have. */
     private static final Set<Fault> NO_FAULTS =
             EnumSet.of(Fault.NONE, Fault.HALF_EVEN, Fault.HALF_UP, Fault.COARSE);
 
@@ -185,7 +185,7 @@ class AcceptanceBench {
         print("%nall: %d of %d%n", all[0], all[1]);
     }
 
-    /** All operators of a model in less precision. */
+    /** Prints results for all operators of a model in lower precision. */
     private static void printEverywhere(
             FaultyDelegate delegate, Path file, Graph graph, Closeness closeness) throws Exception {
         delegate.claim(candidates(graph), false);

@@ -33,13 +33,13 @@ import org.djlplan.thirdparty.guava.collect.Sets;
  */
 final class AcceptanceTable {
 
-    /** Of what is right, to tell how far a fault moves it. */
+    /** Inputs of the correct outputs, to show how far a fault moves these. */
     private static final int INPUTS = 4;
 
-    /** Outputs of floats that a fault moves by less do not count. */
+    /** Float outputs do not count if a fault moves them by less. */
     private static final double FLOATS = 1e-2;
 
-    /** None, other roundings, and what integers do not have. */
+    /** No fault, other roundings, and faults that integers cannot have. */
     private static final Set<Fault> NO_FAULTS =
             EnumSet.of(
                     Fault.NONE,
@@ -80,7 +80,7 @@ final class AcceptanceTable {
     }
 
     /**
-     * @param siteCount operators that have faults, one at a time
+     * @param siteCount number of operators that get a fault, one at a time
      */
     static void printFaulty(FaultyDelegate delegate, Path file, int siteCount) throws Exception {
         Graph graph = TfLiteGraphs.toGraph(TfLiteReader.read(file), file.getFileName().toString());
@@ -132,7 +132,10 @@ final class AcceptanceTable {
         return outputs;
     }
 
-    /** Returns how far outputs are, in steps, or for floats in hundredths of the largest. */
+    /**
+     * Returns the largest distance of outputs: in steps, or for floats in hundredths of the largest
+     * element.
+     */
     private static double furthest(List<List<OutputTensor>> some, List<List<OutputTensor>> others) {
         double furthest = 0;
         for (int run = 0; run < some.size(); run++) {

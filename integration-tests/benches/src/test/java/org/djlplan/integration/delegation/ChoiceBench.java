@@ -47,7 +47,7 @@ class ChoiceBench {
 
     private static final Duration EXHAUSTIVE_BUDGET = Duration.ofSeconds(30);
 
-    /** The published study ran each union as often. */
+    /** The published study also ran each union this often. */
     private static final int RUNS_PER_UNION = 100;
 
     private static final int FINAL_ROUNDS = 61;

@@ -105,9 +105,9 @@ class DelegationBench {
     }
 
     /**
-     * The one line against XNNPACK by hand in several JVMs, one after another: for each model and
-     * number of threads the median of the JVMs' ratios; and the geometric mean over all, with its
-     * 95 % interval over the JVMs (Student's).
+     * Compares the one line with XNNPACK by hand in several JVMs, one after another. Prints the
+     * median of the JVMs' ratios for each model and number of threads; and the geometric mean over
+     * all, with its 95 % interval over the JVMs (Student's).
      */
     @Test
     void printAgainstHand() throws Exception {
@@ -278,9 +278,7 @@ class DelegationBench {
         return Files.copy(original, own);
     }
 
-    /**
-     * Runs each step as often as takes about {@link #ROUND_MILLIS}, after one that is not timed.
-     */
+    /** Runs each step for about {@link #ROUND_MILLIS} in each round, after an untimed run. */
     private static double[][] rounds(Step[] steps) throws Exception {
         int[] times = new int[steps.length];
         for (int i = 0; i < steps.length; i++) {
@@ -298,7 +296,7 @@ class DelegationBench {
         return millis;
     }
 
-    /** A load that finds what was measured before, and an interpreter with XNNPACK by hand. */
+    /** Compares a load that finds earlier measurements with an interpreter with XNNPACK by hand. */
     private void compareLoads(Path original) throws Exception {
         Path file = copy(original);
         Map<String, Object> arguments = arguments(1);

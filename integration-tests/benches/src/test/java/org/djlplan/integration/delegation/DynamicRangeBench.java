@@ -74,7 +74,7 @@ class DynamicRangeBench {
         return worst;
     }
 
-    /** Returns the largest difference, and the geometric mean of those of single inputs. */
+    /** Returns the largest difference, and the geometric mean of the inputs' differences. */
     private static String both(List<ByteBuffer> some, List<ByteBuffer> others) {
         double logs = 0;
         for (int i = 0; i < some.size(); i++) {

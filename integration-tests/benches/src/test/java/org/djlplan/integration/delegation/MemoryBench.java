@@ -55,7 +55,7 @@ class MemoryBench {
     private void measure(Path original, String option) throws Exception {
         Path file = Files.createTempDirectory(folder, "model").resolve(original.getFileName());
         Files.copy(original, file);
-        // The first JVM measures, the second finds what the first kept.
+        // The first JVM measures, the second finds the stored result.
         ChildJvm.Result unused =
                 new ChildJvm(folder)
                         .options(JVM.toArray(String[]::new))

@@ -45,7 +45,7 @@ final class MemoryProbe {
             values = stock.randomInputs(1);
             shapes = stock.shapes();
         }
-        // All classes and the engine's code are in memory afterwards.
+        // Loads all classes and the engine's code into memory.
         predict(TestModels.built("chains"), Map.of("delegation.profile", "off"));
         ProcessMemory.trim();
         ProcessMemory memory = new ProcessMemory();

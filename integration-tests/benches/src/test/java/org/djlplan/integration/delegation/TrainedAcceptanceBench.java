@@ -38,7 +38,7 @@ class TrainedAcceptanceBench {
                     "MobileFaceNet",
                     "FaceAntiSpoofing");
 
-    /** Of which faults are tried: thousands of interpreters are made. */
+    /** Models for which faults are tried, which takes thousands of interpreters. */
     private static final ImmutableList<String> SMALL =
             ImmutableList.of("rnet", "onet", "face_detection_short_range");
 
@@ -73,7 +73,7 @@ class TrainedAcceptanceBench {
         return model + " " + conversion.name().toLowerCase(Locale.ROOT);
     }
 
-    /** What delegation is worth: the fastest of some inferences in turns, one thread. */
+    /** Prints the gain of delegation: the fastest of some inferences in turns, on one thread. */
     @Test
     void printTimes() throws Exception {
         for (String model : SMALL) {

@@ -48,7 +48,7 @@ final class Service {
     }
 
     /**
-     * {@code throughput URGENCY WINDOWS SECONDS} prints predictions per second, by turns alone and
+     * {@code throughput URGENCY WINDOWS SECONDS} prints predictions per second, in turns alone and
      * beside a process that measures; {@code choose FOLDER BUSY} prints how long it takes until a
      * model is measured in the background, and the choice.
      */
@@ -128,7 +128,7 @@ final class Service {
                 } finally {
                     turn.release();
                 }
-                // So that whoever waits for the turn gets it.
+                // Lets the other thread get the turn.
                 Thread.sleep(1);
             }
         } catch (CandidateException | InterruptedException | IllegalStateException e) {
@@ -152,7 +152,7 @@ final class Service {
                 if (busy) {
                     predict();
                 } else {
-                    // A bench: whoever measures has the machine for itself.
+                    // The measurement has the machine to itself in this case.
                     Thread.sleep(10);
                 }
             }

@@ -27,7 +27,7 @@ class OrtMemoryBench {
 
     @TempDir Path folder;
 
-    /** The published model, or one that the project writes. */
+    /** Returns the published model, or, if it is absent, a generated one. */
     private Path detector() throws Exception {
         Path real = MODELS.resolve("ch_PP-OCRv4_det_infer.onnx");
         return Files.isRegularFile(real) ? real : OrtModels.Kind.DETECTOR.write(folder);

@@ -123,7 +123,7 @@ final class OrtMemoryProgram {
     private static final int USER_TICKS = 11;
     private static final int SYSTEM_TICKS = 12;
 
-    /** {@code USER_HZ} is 100 on all of Linux's architectures that matter here. */
+    /** {@code USER_HZ} is 100 on all relevant architectures of Linux. */
     private static final double MILLIS_PER_TICK = 10;
 
     private final List<Model> models = new ArrayList<>();
@@ -224,7 +224,7 @@ final class OrtMemoryProgram {
                 : criteria.optTranslator(new NoopTranslator()).build().loadModel();
     }
 
-    /** By reflection, as the tests are compiled without ONNX Runtime. */
+    /** Uses reflection because the tests are compiled without ONNX Runtime. */
     private Object options() throws ReflectiveOperationException {
         Class<?> type = Class.forName("ai.onnxruntime.OrtSession$SessionOptions");
         Object options = type.getConstructor().newInstance();
@@ -299,7 +299,10 @@ final class OrtMemoryProgram {
                 values.limit(Math.toIntExact(shape.size())).slice(), shape, DataType.INT64);
     }
 
-    /** Makes the elements of all inputs: direct buffers of each would wait for a collection. */
+    /**
+     * Makes one buffer of elements for all inputs, because a direct buffer for each would stay
+     * until a garbage collection.
+     */
     private static ByteBuffer elements(Work work) {
         ByteBuffer made = ByteBuffer.allocateDirect(LARGEST * Float.BYTES);
         made.order(ByteOrder.nativeOrder());

@@ -28,7 +28,7 @@ class AllocatorsBench {
     private static final String KEEP_BYTES = Long.toString(1L << 30);
     private static final double MEGA = 1e6;
 
-    /** Of the jars that tests start JVMs with, those of DJL's engine for ONNX Runtime. */
+    /** The jars of DJL's engine for ONNX Runtime, which tests start JVMs with. */
     private static final List<Path> ONNX_RUNTIME =
             Stream.of("onnxruntime-engine-0.35.1.jar", "onnxruntime-1.21.1.jar")
                     .map(Path.of("downloads", "target", "onnxruntime")::resolve)
@@ -76,7 +76,7 @@ class AllocatorsBench {
     private void print(int threads, int predictions) throws Exception {
         PoolTable table = new PoolTable(folder);
         Path model = table.copy(RealModels.TORCHSCRIPT.file("resnet50"));
-        // The plan is there as after the first start of a service.
+        // Stores the plan, as the first start of a service does.
         JsonObject unused = table.run(new Run(model, "planned", "trivial", 1, 5), Map.of());
         Path onnx = model.resolveSibling("resnet50.onnx");
         Path made = RealModels.TORCHSCRIPT.file("resnet50").resolveSibling(onnx.getFileName());

@@ -21,7 +21,7 @@ final class FirstMinute {
 
     private FirstMinute() {}
 
-    /** Says what serves: origin, operators in the delegate, threads. */
+    /** Returns a text of what serves: origin, operators in the delegate, threads. */
     static String phase(String served) {
         String[] parts = served.split(" ", -1);
         String threads = parts[2].equals("-1") ? "the engine's threads" : "threads: " + parts[2];
@@ -38,7 +38,8 @@ final class FirstMinute {
     }
 
     /**
-     * @param panels by title: of each prediction its seconds, milliseconds and what served
+     * @param panels by title: for each prediction its end in seconds, its milliseconds, and what
+     *     served it
      */
     static String svg(Map<String, List<String>> panels) {
         StringBuilder svg = new StringBuilder();
@@ -85,7 +86,7 @@ final class FirstMinute {
                     top + HEIGHT + 14,
                     second);
         }
-        // Points of the same place are drawn once: there are ten thousand.
+        // Points at the same place are drawn once, because there are ten thousand.
         Set<String> drawn = new LinkedHashSet<>();
         for (String line : lines) {
             String[] parts = line.split(" ", 3);

@@ -213,7 +213,8 @@ public final class PoolApplication {
                 Criteria.builder()
                         .setTypes(Integer.class, Long.class)
                         .optEngine(run.engine())
-                        // ONNX Runtime's; the others have properties of the JVM.
+                        // For ONNX Runtime; other engines take their threads from properties of the
+                        // JVM.
                         .optOption("intraOpNumThreads", "1")
                         .optModelPath(run.model());
         if (run.stock()) {
@@ -286,7 +287,7 @@ public final class PoolApplication {
             each.get();
         }
         double seconds = (System.nanoTime() - begin) / 1e9;
-        // What a service looks like a moment later; its threads are still there.
+        // Shows the service a moment later, when its threads still exist.
         Thread.sleep(2_000);
         JsonObject json = new JsonObject();
         json.addProperty("hash", hash.get());

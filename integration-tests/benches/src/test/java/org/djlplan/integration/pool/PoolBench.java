@@ -51,7 +51,7 @@ public class PoolBench {
 
     @Test
     void printImperative() throws Exception {
-        // No folder: the plan is kept in DJL's cache.
+        // Without a folder of the model, the plan is stored in DJL's cache.
         print("ResNet-50 of DJL, values from a Java buffer", Path.of("resnet50"), "trivial", 300);
     }
 }

@@ -35,10 +35,10 @@ record PoolTable(Path folder) {
         return Files.copy(file, own.resolve(file.getFileName()));
     }
 
-    /** Memory is compared with the planned model's on one thread, times with stock. */
+    /** Prints memory relative to the planned model on one thread, and times relative to stock. */
     void print(String title, Path given, String translator, int predictions) throws Exception {
         Path model = Files.isRegularFile(given) ? copy(given) : given;
-        // The plan is there as after the first start of a service.
+        // Stores the plan, as the first start of a service does.
         JsonObject unused = run(new Run(model, "planned", translator, 1, 5));
         Map<Run, List<JsonObject>> results = new LinkedHashMap<>();
         for (int round = 0; round < FRESH; round++) {

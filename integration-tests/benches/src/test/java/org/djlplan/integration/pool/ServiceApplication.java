@@ -96,14 +96,14 @@ final class ServiceApplication {
             } else if (arguments[1].equals("minute")) {
                 service.predictForAMinute();
             } else {
-                // What is measured: predictions that come some time after the load.
+                // The measured predictions come some time after the load.
                 Thread.sleep((long) (1000 * Double.parseDouble(arguments[1])));
                 service.predictFirst();
             }
         }
     }
 
-    /** Prints what each of the first predictions takes, in milliseconds. */
+    /** Prints the milliseconds of each of the first predictions. */
     private void predictFirst() throws Exception {
         StringBuilder line = new StringBuilder();
         try (Predictor<NDList, NDList> predictor = model.newPredictor()) {
@@ -116,7 +116,7 @@ final class ServiceApplication {
         System.out.println(line.toString().strip());
     }
 
-    /** Prints of each prediction when it ended, what it took, and what served. */
+    /** Prints for each prediction when it ended, how long it took, and what served it. */
     private void predictForAMinute() throws Exception {
         StringBuilder lines = new StringBuilder();
         try (Predictor<NDList, NDList> predictor = model.newPredictor()) {
@@ -177,7 +177,7 @@ final class ServiceApplication {
                 nanos[nanos.length * 99 / 100] / 1e6);
     }
 
-    /** Returns what predictions took that ended in a span of time. */
+    /** Predicts, and returns the nanoseconds of the predictions that ended in a time span. */
     private long[] predict(long begin, long end) throws Exception {
         LongStream.Builder nanos = LongStream.builder();
         try (Predictor<NDList, NDList> predictor = model.newPredictor()) {

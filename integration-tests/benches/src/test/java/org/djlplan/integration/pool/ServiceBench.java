@@ -34,12 +34,12 @@ class ServiceBench {
     private static final int ROUNDS = Integer.getInteger("djlplan.bench.rounds", 2);
     private static final int SLICE_MILLIS = Integer.getInteger("djlplan.bench.slice", 1800);
 
-    /** More than it takes to be sure that it is quiet. */
+    /** Longer than it takes to know that the machine is quiet. */
     private static final int WARM_UP_MILLIS = Integer.getInteger("djlplan.bench.warmUp", 1600);
 
     private static final int FRESH = Integer.getInteger("djlplan.bench.fresh", 20);
 
-    /** Between the load and the first prediction; the longer one lets measuring begin. */
+    /** Pauses between the load and the first prediction; measuring begins during the longer one. */
     private static final ImmutableList<String> PAUSES_SECONDS =
             ImmutableList.copyOf(System.getProperty("djlplan.bench.pauses", "0,3").split(",", -1));
 
@@ -105,7 +105,7 @@ class ServiceBench {
                 for (Map.Entry<String, List<String>> setting : SETTINGS.entrySet()) {
                     Child child = start(file, "serve", setting.getValue());
                     children.put(setting.getKey(), child);
-                    // Measured, once for each number of threads, and kept.
+                    // The delegation is measured once for each number of threads, and stored.
                     print("%s, %s: %s%n", model, setting.getKey(), child.out().readLine());
                 }
                 print(model, "alone", children);
@@ -125,7 +125,7 @@ class ServiceBench {
                 points, asFast, asEven, notSlowerThanOff);
     }
 
-    /** Ends with this JVM. */
+    /** Returns a process that ends with this JVM. */
     private static Process busyNeighbour() throws IOException {
         return new ProcessBuilder(
                         "sh",
@@ -201,7 +201,7 @@ class ServiceBench {
         return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
     }
 
-    /** With and without a kept choice, at once and some seconds after the load. */
+    /** Predicts with and without a stored choice, at once and some seconds after the load. */
     @Test
     void printFirstPredictions() throws Exception {
         for (String model : MODELS) {
@@ -212,7 +212,7 @@ class ServiceBench {
                 for (int i = 0; i < FRESH; i++) {
                     add(all, "stock", first(kept, pause, List.of("stock=true")));
                     add(all, "kept", first(kept, pause, List.of("delegation.enabled=true")));
-                    // Nothing is known of a copy.
+                    // No results are stored for a copy.
                     Path fresh = copy(model);
                     add(all, "nothing", first(fresh, pause, List.of("delegation.enabled=true")));
                 }
@@ -222,8 +222,9 @@ class ServiceBench {
     }
 
     /**
-     * The first minute of a fresh application on one thread, alone and beside a busy process: what
-     * serves when, and how long predictions take. Also draws it: {@code target/first-minute.svg}.
+     * Prints the first minute of a fresh application on one thread, alone and beside a busy
+     * process: what serves when, and how long predictions take. Also draws {@code
+     * target/first-minute.svg}.
      */
     @Test
     void printFirstMinute() throws Exception {

@@ -16,7 +16,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
 /** Generates the inputs of numbered requests, with a distribution of shapes. */
 final class RequestInputs {
 
-    /** Numbers of tokens are below this. */
+    /** Tokens are numbers below this. */
     static final int WORDS = 4096;
 
     /** The order in which {@link Distribution#EVEN} sends its shapes. */
@@ -29,13 +29,13 @@ final class RequestInputs {
     private static final int TILE = 32;
     private static final int LINE_HEIGHT = 32;
 
-    /** Spreads numbers that follow each other, whose first random numbers would be alike. */
+    /** Spreads consecutive seeds, whose first random numbers would otherwise be similar. */
     private static final long SPREAD = 0x9E3779B97F4A7C15L;
 
     private final Kind kind;
     private final Distribution distribution;
 
-    /** Up to each rank, of the harmonic series. */
+    /** Sums of the harmonic series up to each rank. */
     private final double[] cumulative = new double[ZIPF_SHAPES];
 
     private final ImmutableList<Shape> even;
@@ -46,7 +46,10 @@ final class RequestInputs {
         TEXT,
         /** A colour image, sides of 96 to 352 in steps of 8. */
         IMAGE,
-        /** 1 to 4 colour images, sides of 96 to 352 in steps of 32; 1 to 7 if all shapes come. */
+        /**
+         * 1 to 4 colour images, sides of 96 to 352 in steps of 32; 1 to 7 images for {@link
+         * Distribution#EVEN}.
+         */
         BATCH,
         /** A grey image of a line of text, 32 high and 32 to 640 wide. */
         LINE;
@@ -82,8 +85,8 @@ final class RequestInputs {
         /** The r-th of 200 shapes is 1/r times as frequent as the first. */
         ZIPF,
         /**
-         * Every shape once, in a random order, before the first returns: 2,000 shapes of texts, 567
-         * batches, 1,089 images, 609 lines.
+         * Every shape occurs once, in a random order, before the first one recurs: 2,000 shapes of
+         * texts, 567 of batches, 1,089 of images, 609 of lines.
          */
         EVEN
     }
@@ -152,7 +155,7 @@ final class RequestInputs {
         return size(random, 12, 44, 3.3, 0.35) * 8;
     }
 
-    /** Log-normal ones beyond the limits are those limits. */
+    /** Log-normal sizes are cut off at the limits. */
     private int size(Random random, int least, int most, double mean, double deviation) {
         return distribution == Distribution.UNIFORM
                 ? least + random.nextInt(most - least + 1)

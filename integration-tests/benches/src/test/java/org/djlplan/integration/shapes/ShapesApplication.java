@@ -54,7 +54,7 @@ public final class ShapesApplication {
 
     /**
      * @param inputs empty if each request is a token of a sequence that the model generates
-     * @param idleBytes the process had before it loaded the model
+     * @param idleBytes memory of the process before it loaded the model
      */
     private ShapesApplication(
             Optional<RequestInputs> inputs,
@@ -112,7 +112,9 @@ public final class ShapesApplication {
         }
     }
 
-    /** Of the whole process: what a busy machine leaves comparable. */
+    /**
+     * Returns the processor time of the whole process, which stays comparable on a busy machine.
+     */
     private static long cpuNanos() {
         return ((com.sun.management.OperatingSystemMXBean)
                         ManagementFactory.getOperatingSystemMXBean())

@@ -141,7 +141,7 @@ class ShapesBench {
         print("resnet50", "image", 150);
     }
 
-    /** Sequences of 256 tokens each, so many at once; a request is a token. */
+    /** Generates sequences of 256 tokens each, one or several at once. A request is a token. */
     @Test
     void printGeneration() throws Exception {
         for (int sequences : SEQUENCES) {
@@ -149,7 +149,7 @@ class ShapesBench {
         }
     }
 
-    /** Every shape is new: what a shape costs that never ran. */
+    /** Sends a new shape with each request, to measure the cost of a first-seen shape. */
     @Test
     void printFirstSeenShapes() throws Exception {
         print(new Case("minilm", "text", "even", 1, 500));
@@ -159,7 +159,7 @@ class ShapesBench {
         print(new Case("resnet50", "batch", "even", 1, 100));
     }
 
-    /** Resident megabytes after every 1,000 of 20,000 requests of 2,000 shapes. */
+    /** Prints resident megabytes after every 1,000 of 20,000 requests of 2,000 shapes. */
     @Test
     void printLongRun() throws Exception {
         Case longRun = new Case("tiny_text", "text", "even", 2, 20 * THOUSAND);
@@ -184,9 +184,9 @@ class ShapesBench {
     }
 
     /**
-     * How far predictions of 500 shapes reach in an arena, to the most bytes they use at once:
-     * those whose sizes recordings of other shapes told, and those without a plan, the recorded
-     * ones among them.
+     * Prints how far predictions of 500 shapes reach in an arena, relative to the most bytes that
+     * they use at once. Separates predictions whose sizes follow from recordings of other shapes,
+     * and predictions without a plan, including recorded ones.
      */
     @Test
     void printArenas() throws Exception {
@@ -249,7 +249,7 @@ class ShapesBench {
         }
     }
 
-    /** Ratios are planned to stock, medians of the rounds. */
+    /** Prints ratios of planned to stock, as medians of the rounds. */
     private void print(Case each) throws Exception {
         if (!each.isChosen()) {
             return;
@@ -373,7 +373,10 @@ class ShapesBench {
                 bytesIn(own.resolveSibling(".djlplan")));
     }
 
-    /** A folder of its own, as plans are kept beside the model; a copy on another file system. */
+    /**
+     * Returns a link in a separate folder, because plans are stored beside the model; or a copy if
+     * the folder is on another file system.
+     */
     private Path link(Path file) throws IOException {
         Path own = Files.createTempDirectory(folder, "model").resolve(file.getFileName());
         return Files.getFileStore(file).equals(Files.getFileStore(folder))

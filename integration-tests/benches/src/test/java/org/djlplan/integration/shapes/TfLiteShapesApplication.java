@@ -222,7 +222,7 @@ public final class TfLiteShapesApplication {
         }
     }
 
-    /** One interpreter, which is resized for other shapes. */
+    /** Serves with one interpreter, which is resized for other shapes. */
     private static Served byHand(BareInterpreter interpreter) {
         int[][] last = {new int[0]};
         return (input, shape, request) -> {

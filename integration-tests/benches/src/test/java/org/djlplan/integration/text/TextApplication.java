@@ -65,7 +65,7 @@ public final class TextApplication {
                 EmbeddingServer server = new EmbeddingServer(model, connections)) {
             System.out.println(server.port());
             while (System.in.read() >= 0) {
-                // Until the end.
+                // Waits until the input ends.
             }
             JsonObject json = new JsonObject();
             addReport(json, model);
@@ -82,14 +82,16 @@ public final class TextApplication {
         }
     }
 
-    /** Of the whole process: what a busy machine leaves comparable. */
+    /**
+     * Returns the processor time of the whole process, which stays comparable on a busy machine.
+     */
     private static long cpuNanos() {
         return ((com.sun.management.OperatingSystemMXBean)
                         ManagementFactory.getOperatingSystemMXBean())
                 .getProcessCpuTime();
     }
 
-    /** Loads an encoder of sentences, planned or as without djl-plan. */
+    /** Loads an encoder of sentences, planned or stock. */
     static ZooModel<String, float[]> embedder(Path file, boolean planned) throws Exception {
         TranslatorFactory factory = new TextEmbeddingTranslatorFactory();
         return Criteria.builder()
@@ -101,7 +103,7 @@ public final class TextApplication {
                 .loadModel();
     }
 
-    /** So many requests of mixed length arrive at once, again and again. */
+    /** Sends the given number of requests of mixed length at once, again and again. */
     private static JsonObject burst(Path file, boolean planned, int callers, int rounds)
             throws Exception {
         ExecutorService pool = Executors.newFixedThreadPool(callers);
@@ -146,7 +148,7 @@ public final class TextApplication {
         return hash;
     }
 
-    /** Sequences of 256 tokens each, so many at once in a batch. */
+    /** Generates sequences of 256 tokens each, the given number at once in a batch. */
     private static JsonObject generate(
             Path file, boolean planned, String search, int sequences, int rounds) throws Exception {
         Generation generation = Generation.REAL;

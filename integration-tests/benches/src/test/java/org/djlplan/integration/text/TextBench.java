@@ -61,7 +61,7 @@ class TextBench {
     /** The requests of one run. */
     private record Load(double perSecond, double medianMillis, double p99Millis, Run run) {}
 
-    /** Eight connections send texts of 1 to 150 words, one after the other. */
+    /** Eight connections send texts of 1 to 150 words, each connection one text after another. */
     @Test
     void printService() throws Exception {
         print(
@@ -83,7 +83,7 @@ class TextBench {
         }
     }
 
-    /** So many requests of mixed length at once, in a container and without a limit. */
+    /** Sends many requests of mixed length at once, in a container and without a limit. */
     @Test
     void printBurst() throws Exception {
         print("%n%-22s %8s %8s %12s%n", CALLERS + " texts at once", "per s", "peak MB", "hash");
@@ -108,7 +108,9 @@ class TextBench {
                 run.figures.map(json -> text(json, "hash")).orElse("killed"));
     }
 
-    /** A sequence or four in a batch, 256 tokens each, with each of DJL's searches. */
+    /**
+     * Generates one sequence, or four in a batch, of 256 tokens each, with each of DJL's searches.
+     */
     @Test
     void printGeneration() throws Exception {
         print(

@@ -120,7 +120,7 @@ final class Browser implements BeforeAllCallback, AfterEachCallback, AfterAllCal
         new WebDriverWait(driver, PATIENCE).until(there -> Boolean.TRUE.equals(run(script)));
     }
 
-    /** Waits until what is painted before the next frame has been painted. */
+    /** Waits until everything due before the next frame is painted. */
     void frames() {
         ((JavascriptExecutor) driver)
                 .executeAsyncScript(
@@ -167,7 +167,7 @@ final class Browser implements BeforeAllCallback, AfterEachCallback, AfterAllCal
         return new Actions(driver, Duration.ofMillis(20));
     }
 
-    /** Returns what a console has since the last call, from warnings up. */
+    /** Returns the console's warnings and errors since the last call. */
     List<String> complaints() {
         return driver.manage().logs().get(LogType.BROWSER).getAll().stream()
                 .filter(entry -> entry.getLevel().intValue() >= Level.WARNING.intValue())
@@ -175,7 +175,7 @@ final class Browser implements BeforeAllCallback, AfterEachCallback, AfterAllCal
                 .toList();
     }
 
-    /** Keeps a picture for people. */
+    /** Stores a picture for people to look at. */
     void screenshot(String name) throws IOException {
         Files.write(PAGES.resolve(name + ".png"), driver.getScreenshotAs(OutputType.BYTES));
     }

@@ -213,7 +213,7 @@ class HostileDataTest {
         return array;
     }
 
-    /** Puts a text into the place of each one in the data, but of those that are words of ours. */
+    /** Replaces each text in the data by another one, except words that the format defines. */
     private static void replaceTexts(JsonElement element, String text) {
         if (element instanceof JsonArray array) {
             for (int i = 0; i < array.size(); i++) {

@@ -109,7 +109,7 @@ class MemoryMapTest {
         assertEquals(profiles.profileAt(peak).stream().map(MemoryMapTest::kib).toList(), alive);
     }
 
-    /** Beside the map or below it. */
+    /** The list is beside the map or below it. */
     @ParameterizedTest
     @EnumSource
     void aliveTensors_areVisible(Browser.Look look) throws IOException {
@@ -437,7 +437,7 @@ class MemoryMapTest {
         browser.frames();
     }
 
-    /** Brings all of a plan into the picture. */
+    /** Fits the whole plan into the picture. */
     private static void fit(MapPixels map, JsonObject strategy) {
         map.canvas().sendKeys("0");
         browser.frames();
@@ -480,7 +480,7 @@ class MemoryMapTest {
                 .orElseThrow();
     }
 
-    /** The largest area, which no label and no curve covers. */
+    /** Returns the tensor with the largest area, which no label or curve covers. */
     private static UsageRecord widest(List<UsageRecord> records) {
         return records.stream()
                 .max(Comparator.comparingLong(r -> (r.last() - r.first() + 1) * r.bytes()))

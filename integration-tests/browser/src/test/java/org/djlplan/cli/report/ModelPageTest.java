@@ -36,7 +36,7 @@ class ModelPageTest {
     private static final List<String> REAL =
             List.of("hand_landmark_full.tflite", "selfie_segmentation.tflite", "onet.tflite");
 
-    /** The first of several, as something else may have had the processors. */
+    /** Several rounds, because another process may have used the processors in the first. */
     private static final int ROUNDS = 5;
 
     private static final double MOST_MILLIS = 1000;

@@ -29,13 +29,13 @@ final class PlanData {
 
     private PlanData() {}
 
-    /** Returns a report with nothing but a plan, of all strategies. */
+    /** Returns a report that has only the plans of all strategies. */
     static JsonObject report(String title, PlanningProblem problem) {
         return report(title, problem, Strategies.offsets().size());
     }
 
     /**
-     * @param strategies how many of the offset strategies plan
+     * @param strategies number of offset strategies that plan
      */
     static JsonObject report(String title, PlanningProblem problem, int strategies) {
         JsonObject report = new JsonObject();

@@ -24,7 +24,9 @@ class RecordedPageTest {
 
     @RegisterExtension static final Browser browser = new Browser();
 
-    /** Even steps are made by convolutions, odd ones by what the engine does not name. */
+    /**
+     * Returns a recording: convolutions make the even steps, operators without a name the odd ones.
+     */
     private static JsonObject recorded(boolean named) {
         JsonObject report = PlanData.report("recorded", PROBLEM);
         report.getAsJsonObject("model").addProperty("view", "recording");

@@ -19,9 +19,9 @@ final class ShownPlan {
     }
 
     /**
-     * Holds it to what {@code djlplan plan --json} printed.
+     * Asserts that the page shows the plan that {@code djlplan plan --json} printed.
      *
-     * @param steps what the page calls the steps of the plan
+     * @param steps the page's word for the steps of the plan
      */
     void assertIs(JsonObject plan, String steps) {
         Map<String, Long> planned = new TreeMap<>();
@@ -54,7 +54,7 @@ final class ShownPlan {
         assertEquals(List.of(best), browser.texts(".plan:has(input:checked) .name"));
     }
 
-    /** Returns the cells of all pages of a table that is folded until it is clicked. */
+    /** Unfolds a table, and returns the cells of all its pages. */
     @SuppressWarnings("unchecked") // texts, as the script says
     List<List<String>> rows(String caption) {
         return (List<List<String>>)

@@ -21,7 +21,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Tag("browser")
 class SpeedTest {
 
-    /** As asked for: of several rounds the best, as something else may have the processors. */
+    /**
+     * The required limit for the best of several rounds, because other processes may use the
+     * processors.
+     */
     private static final double MOST_MILLIS = 1000;
 
     private static final double LEAST_FRAMES_PER_SECOND = 30;
@@ -110,7 +113,7 @@ class SpeedTest {
         assertTrue(bytes <= 2_000_000, bytes + " bytes");
     }
 
-    /** One turn of the wheel in each frame: in, and out again. */
+    /** Turns the wheel by one step in each frame, to zoom in and out again. */
     private static Map<?, ?> zoom() {
         return (Map<?, ?>)
                 browser.runAsync(

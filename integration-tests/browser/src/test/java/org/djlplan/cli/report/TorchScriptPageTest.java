@@ -32,7 +32,7 @@ import org.openqa.selenium.Keys;
 @Tag("browser")
 class TorchScriptPageTest {
 
-    /** Part of what convolutions are called, in models that old and new versions traced. */
+    /** Part of the convolutions' names, in models that old and new versions traced. */
     private static final String CONVOLUTION = "conv";
 
     private static final String THOUSANDS = "\\B(?=(\\d{3})+$)";
@@ -111,7 +111,7 @@ class TorchScriptPageTest {
                 MapPixels.strategy(plan, PlanNames.IN_USE).get("totalBytes").getAsLong());
     }
 
-    /** Returns what {@code djlplan plan} makes of the same records. */
+    /** Returns the plan that {@code djlplan plan} makes of the same records. */
     private JsonObject planned(JsonObject plan) throws IOException {
         StringBuilder csv = new StringBuilder("id,lower,upper,size\n");
         for (JsonElement each : plan.getAsJsonArray("tensors")) {
@@ -207,7 +207,7 @@ class TorchScriptPageTest {
                 : "shape not recorded";
     }
 
-    /** Switches to the plan in use, in which something lies elsewhere or all lies the same. */
+    /** Switches to the plan in use, which may place tensors elsewhere or equal the first one. */
     private static void assertOtherPlanShown(JsonObject plan) {
         String other = PlanNames.IN_USE;
         MapPixels map = new MapPixels(browser, plan);

@@ -16,7 +16,8 @@ class CamelTorchTest extends RouteTests {
         super(
                 "PyTorch",
                 Map.of("blockFactory", NetworkFactory.class.getName()),
-                // Else the first exchanges run unplanned, beside the one that is recorded.
+                // Without a warm-up, the first exchanges would run unplanned beside the recorded
+                // one.
                 Map.of("memplan.warmup", "1,3,224,224"));
     }
 

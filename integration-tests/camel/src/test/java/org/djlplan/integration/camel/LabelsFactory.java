@@ -19,10 +19,10 @@ import java.util.stream.IntStream;
 /** An application's translator factory: it translates images of any size to one of 1001 classes. */
 public class LabelsFactory implements TranslatorFactory {
 
-    /** What the route has loaded. */
+    /** The model that the route has loaded. */
     static Model loaded;
 
-    /** As the engine's model takes images: with the channels first, or last. */
+    /** Returns a translator with the channels first or last, as the engine's model takes them. */
     static ImageClassificationTranslator translator(String engine) {
         Pipeline pipeline =
                 new Pipeline(

@@ -48,7 +48,10 @@ abstract class RouteTests {
     private static final int EXCHANGES = 24;
     private static final int RESTARTS = 50;
 
-    /** What the JVM compiles meanwhile, and less than an interpreter of 5 MB for each start. */
+    /**
+     * Allows for code that the JVM compiles, but is less than an interpreter of 5 MB for each
+     * start.
+     */
     private static final long MOST_GROWN_BYTES = 100_000_000;
 
     private final String engine;
@@ -57,8 +60,8 @@ abstract class RouteTests {
     private Path folder;
 
     /**
-     * @param arguments of DJL's
-     * @param options of ours
+     * @param arguments DJL's own arguments
+     * @param options options of djl-plan
      */
     RouteTests(String engine, Map<String, String> arguments, Map<String, String> options) {
         this.engine = engine;
@@ -66,7 +69,7 @@ abstract class RouteTests {
         this.options = options;
     }
 
-    /** Makes a model of the name {@code classifier}. */
+    /** Writes a model with the name {@code classifier}. */
     abstract void write(Path folder) throws IOException;
 
     @BeforeAll
@@ -79,7 +82,7 @@ abstract class RouteTests {
         query.put("engine", engine);
         query.put("translatorFactory", PlannedTranslatorFactory.class.getName());
         query.put("memplan.translatorFactory", LabelsFactory.class.getName());
-        // Read when DJL looks for its zoos.
+        // DJL reads this when it looks for its zoos.
         System.setProperty(
                 "ai.djl.repository.zoo.location",
                 folder.toUri()
@@ -87,7 +90,8 @@ abstract class RouteTests {
                                 .map(each -> each.getKey() + "=" + each.getValue())
                                 .collect(Collectors.joining("&", "?", ""))
                                 .replace(",", "%2C"));
-        // Before criteria with a path: with a location DJL fails if those come first.
+        // This must come before criteria with a path: if a location is set and those come first,
+        // DJL fails.
         assertTrue(ModelZoo.hasModelZoo("ai.djl.localmodelzoo"));
     }
 
@@ -111,7 +115,7 @@ abstract class RouteTests {
                 .loadModel();
     }
 
-    /** Returns what a stock predictor says of the images. */
+    /** Returns a stock predictor's probabilities for the images. */
     private List<List<Double>> expected() throws Exception {
         List<List<Double>> expected = new ArrayList<>();
         try (ZooModel<Image, Classifications> stock =
@@ -146,7 +150,7 @@ abstract class RouteTests {
                 .toList();
     }
 
-    /** Asserts that exchanges of a route are answered as by stock predictors, and planned. */
+    /** Asserts that exchanges of a route are planned, and answered as by stock predictors. */
     private static void assertPlanned(
             List<List<Double>> expected, DefaultCamelContext camel, String route, Model model) {
         Predictions before = predictions(model);
@@ -162,7 +166,7 @@ abstract class RouteTests {
         return report.predictions();
     }
 
-    /** Both routes want what they name. */
+    /** Both routes need the objects that they name. */
     private DefaultCamelContext start(ZooModel<Image, Classifications> model) throws Exception {
         DefaultCamelContext camel = new DefaultCamelContext();
         camel.getRegistry().bind("classifier", model);

@@ -30,7 +30,7 @@ public final class Classify {
 
     private Classify() {}
 
-    /** Takes the model's file and the images'. */
+    /** Arguments: the file of the model, and the files of images. */
     public static void main(String[] arguments) throws Exception {
         if (arguments.length < 2) {
             System.err.println("usage: java -jar target/plain.jar MODEL.tflite IMAGE...");

@@ -11,7 +11,7 @@ public final class ClassifyPhotographs {
 
     private ClassifyPhotographs() {}
 
-    /** Takes an archive of the model and of what was measured for it, and the folder of images. */
+    /** Arguments: an archive of the model and its measured delegation, and the folder of images. */
     public static void main(String[] arguments) {
         SparkSession spark = SparkSession.builder().appName("classify").getOrCreate();
         spark.sparkContext().addArchive(arguments[0] + "#classifier");

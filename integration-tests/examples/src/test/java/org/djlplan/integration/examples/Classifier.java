@@ -28,13 +28,13 @@ record Classifier(Path model, List<Path> images) {
     /** All classes of a MobileNet. */
     static final int CLASSES = 1001;
 
-    /** What a delegate's outputs may differ by in any case, of the largest. */
+    /** The difference that a delegate's outputs may always have, relative to the largest. */
     private static final double TOLERANCE = 1e-4;
 
     private static final Pattern ANSWER = Pattern.compile("(?m)^.*\\.png: (class .*)$");
     private static final Pattern CLASS = Pattern.compile("(class \\d+) \\(([^)]+)\\)");
 
-    /** Writes them into a folder. */
+    /** Writes the model and the images into a folder. */
     static Classifier in(Path folder) throws IOException {
         Path model = Files.createDirectory(folder.resolve("model")).resolve("mobilenet_v2.tflite");
         TfLiteWriter.write(MobileNetV2.build(1), model);
@@ -45,7 +45,7 @@ record Classifier(Path model, List<Path> images) {
         return new Classifier(model, images);
     }
 
-    /** Returns what the example without a framework prints, with all classes of each image. */
+    /** Returns the output of the example without a framework, with all classes of each image. */
     String runPlain(String... options) throws Exception {
         List<String> all = new ArrayList<>(List.of("-Dtop=" + CLASSES));
         all.addAll(List.of(options));
@@ -62,7 +62,7 @@ record Classifier(Path model, List<Path> images) {
         return probabilities(runPlain("-Ddjlplan.memplan.enabled=false"));
     }
 
-    /** Returns the probabilities of each image in what was printed, by class. */
+    /** Returns the printed probabilities of each image, by class. */
     static List<Map<String, Double>> probabilities(String printed) {
         return ANSWER.matcher(printed).results().map(Classifier::probabilities).toList();
     }

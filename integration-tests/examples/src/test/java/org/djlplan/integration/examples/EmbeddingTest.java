@@ -38,7 +38,7 @@ class EmbeddingTest {
     private static final HttpClient CLIENT =
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
-    /** Padding moves the last digits. */
+    /** Padding changes the last digits. */
     private static final float TOLERANCE = 1e-5f;
 
     private static final Path MODEL =

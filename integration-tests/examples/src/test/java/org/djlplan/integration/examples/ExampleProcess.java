@@ -25,7 +25,7 @@ final class ExampleProcess implements AutoCloseable {
     /**
      * Starts an example.
      *
-     * @param name of its folder, and of its jar
+     * @param name of the example's folder and jar
      * @param options of the JVM, in addition to where engines find their libraries
      */
     ExampleProcess(String name, List<String> options, List<String> arguments) throws IOException {
@@ -60,14 +60,14 @@ final class ExampleProcess implements AutoCloseable {
         }
     }
 
-    /** Returns what it printed so far. */
+    /** Returns its output so far. */
     String printed() {
         synchronized (lines) {
             return String.join("\n", lines);
         }
     }
 
-    /** Returns the address of its web server, once that is there. */
+    /** Waits for its web server, and returns the server's address. */
     String address() throws Exception {
         return "http://localhost:" + port.get(4, TimeUnit.MINUTES);
     }

@@ -112,7 +112,7 @@ class SpringBootTest {
             assertTrue(details.get("planned").getAsBoolean(), details::toString);
             assertEquals(images, details.get("predictions").getAsInt());
             assertEquals(0, details.get("unplanned").getAsInt());
-            // The property in two levels, delegation.profile, has arrived.
+            // The property delegation.profile, which has two levels, had its effect.
             assertEquals("MEASURED", details.get("origin").getAsString(), application::printed);
             assertTrue(details.get("delegated").getAsInt() > 0, details::toString);
             assertEquals(images, actuator.metric("djlplan.predictions?tag=planned:true"));
@@ -155,7 +155,7 @@ class SpringBootTest {
             HttpResponse<String> response = get(answer, application);
             assertEquals(200, response.statusCode(), application::printed);
             Classifier.assertSame(expected.get(1), probabilities(response));
-            // As every JVM that a signal ends.
+            // The exit code of every JVM that SIGTERM ends.
             assertEquals(143, application.exitValue());
             assertTrue(
                     application.printed().contains("Invoking close() on bean with name 'model'"),

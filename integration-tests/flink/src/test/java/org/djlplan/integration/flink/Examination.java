@@ -22,7 +22,10 @@ public class Examination extends RichMapFunction<Tuple2<Long, float[]>, Examined
 
     private static final int ROWS_AFTER_CHECKPOINT = 3;
 
-    /** Until its checkpoint an attempt that is to fail takes few rows, so that some are left. */
+    /**
+     * Until its checkpoint, an attempt that must fail processes rows slowly, so that some rows are
+     * left.
+     */
     private static final long PACE_MILLIS = 200;
 
     private final int failures;
@@ -33,7 +36,7 @@ public class Examination extends RichMapFunction<Tuple2<Long, float[]>, Examined
     private transient int rows;
 
     /**
-     * @param failures how often the job is to fail
+     * @param failures how often the job must fail
      */
     public Examination(int failures) {
         this.failures = failures;

@@ -11,7 +11,7 @@ public class Examined {
     public String facts;
     public long residentBytes;
 
-    /** As Flink asks for. */
+    /** Flink requires this constructor. */
     public Examined() {}
 
     Examined(long number, int best, int attempt, String facts, long residentBytes) {

@@ -38,7 +38,7 @@ class FlinkRouteTest extends JobTests {
 
     private static final String STORED = "planned, 0 unplanned, delegated, STORED";
 
-    /** Five copies of the model would take more. */
+    /** Less than five copies of the model would take. */
     private static final long MOST_GROWTH_BYTES = 64 << 20;
 
     private static Map<Long, Integer> expected;
@@ -49,7 +49,9 @@ class FlinkRouteTest extends JobTests {
         expected = measure();
     }
 
-    /** Measures what to delegate, beside the model, and returns the class of each row. */
+    /**
+     * Measures the delegation, which is stored beside the model, and returns the class of each row.
+     */
     private static Map<Long, Integer> measure() throws Exception {
         Criteria<float[], Integer> criteria =
                 Criteria.builder()
@@ -87,7 +89,7 @@ class FlinkRouteTest extends JobTests {
                         Image.NumberOf.class);
     }
 
-    /** With djl-plan, what it uses, DJL and the engine. */
+    /** Returns a jar with djl-plan, its dependencies, DJL and the engine. */
     private static JobJar fat() throws Exception {
         JobJar jar = thin().withPlan();
         for (Class<?> each :

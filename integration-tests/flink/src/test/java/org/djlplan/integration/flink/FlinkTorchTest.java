@@ -34,14 +34,14 @@ class FlinkTorchTest extends JobTests {
                 .with(NetworkRows.class, Class.forName(NetworkRows.class.getName() + "$Bits"));
     }
 
-    /** Every row's bits. */
+    /** Runs the network, and returns every row's bits. */
     private static Map<Long, Integer> bits(Path jar, boolean planned) throws Exception {
         List<Tuple3<Long, Integer, Long>> rows = run(numbers(jar).map(new NetworkRows(planned)));
         assertEquals(ROWS, rows.size());
         Map<Long, Integer> bits = new HashMap<>();
         rows.forEach(row -> bits.put(row.f0, row.f1));
         long most = rows.stream().mapToLong(row -> row.f2).max().orElseThrow();
-        // The first ones are recorded, and those beside them run as stock.
+        // The first predictions are recorded, and concurrent ones run as stock.
         assertTrue(planned ? most > ROWS / 2 : most == 0, rows::toString);
         return bits;
     }

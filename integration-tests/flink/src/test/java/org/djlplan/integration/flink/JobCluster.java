@@ -42,7 +42,10 @@ final class JobCluster implements AutoCloseable {
         cluster.start();
     }
 
-    /** Where a job in all slots is made, whose tasks see a folder as {@code "classifier"}. */
+    /**
+     * Returns the environment for a job in all slots, whose tasks see a folder as {@code
+     * "classifier"}.
+     */
     StreamExecutionEnvironment environment(Path jar, Path model) throws Exception {
         Configuration configuration = new Configuration();
         configuration.set(RestartStrategyOptions.RESTART_STRATEGY, "fixed-delay");

@@ -33,7 +33,7 @@ final class JobJar {
         return this;
     }
 
-    /** Adds djl-plan's memory planning, and what it uses but DJL. */
+    /** Adds djl-plan's memory planning, and its dependencies except DJL. */
     JobJar withPlan() throws Exception {
         return withAll(PlannedTranslatorFactory.class).withAll(ImmutableList.class);
     }
@@ -65,7 +65,10 @@ final class JobJar {
         return this;
     }
 
-    /** As a plugin for such jars does: lists of services are joined, the first of others stays. */
+    /**
+     * Joins lists of services, and keeps the first of other files with one name, as a plugin for
+     * fat jars does.
+     */
     private void add(String name, byte[] bytes) {
         if (name.startsWith(SERVICES)) {
             entries.merge(name, bytes, JobJar::join);

@@ -47,15 +47,16 @@ abstract class JobTests {
         return cluster.environment(jar, model).fromSequence(0, ROWS - 1);
     }
 
-    /** Runs a job to its end: one row more is asked for than there are to be. */
+    /** Runs a job to its end: requests one more row than there should be. */
     static <T> List<T> run(DataStream<T> job) throws Exception {
         return job.executeAndCollect((int) ROWS + 1);
     }
 
     /**
-     * Submits a job again and again, and asserts that no class loader of it is kept.
+     * Submits a job repeatedly, and asserts that none of its class loaders is kept.
      *
-     * @param other another job, for those of a JVM's first jobs, which stay for minutes
+     * @param other another job, which runs first, because the class loaders of a JVM's first jobs
+     *     stay for minutes
      */
     static void assertCollected(Callable<?> other, Callable<?> job) throws Exception {
         UserCode.warm(other);

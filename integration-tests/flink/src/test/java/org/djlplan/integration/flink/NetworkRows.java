@@ -40,7 +40,7 @@ public class NetworkRows extends RichMapFunction<Long, Tuple3<Long, Integer, Lon
     private transient Predictor<float[], Integer> predictor;
 
     /**
-     * @param planned whether djl-plan has a part in it
+     * @param planned whether djl-plan plans the network
      */
     public NetworkRows(boolean planned) {
         this.planned = planned;

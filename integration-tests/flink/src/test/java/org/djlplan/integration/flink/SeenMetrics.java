@@ -33,7 +33,7 @@ public final class SeenMetrics implements MetricReporter, Scheduled {
 
     @Override
     public void open(MetricConfig config) {
-        // There is nothing to be set.
+        // There is nothing to configure.
     }
 
     @Override

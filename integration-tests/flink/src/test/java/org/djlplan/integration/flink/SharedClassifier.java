@@ -33,7 +33,10 @@ final class SharedClassifier {
                         .build());
     }
 
-    /** Figures of the model, and of what all models of the task manager share. */
+    /**
+     * Registers gauges of the model, and of the resources that all models of the task manager
+     * share.
+     */
     static void gauges(RuntimeContext context, ZooModel<?, ?> model) {
         MetricGroup group = context.getMetricGroup().addGroup("djlplan");
         group.gauge("arenaBytes", (Gauge<Long>) () -> report(model).plan().arenaBytes());

@@ -31,12 +31,12 @@ public final class UserCode {
         }
     }
 
-    /** Returns how many there were. */
+    /** Returns the number of class loaders so far. */
     static synchronized int count() {
         return LOADERS.size();
     }
 
-    /** Returns those that are not collected. */
+    /** Returns the class loaders that are not collected. */
     static synchronized List<ClassLoader> kept() {
         System.gc();
         return LOADERS.stream().map(WeakReference::get).filter(Objects::nonNull).toList();
@@ -46,7 +46,7 @@ public final class UserCode {
         LOADERS.clear();
     }
 
-    /** Runs as many jobs as those whose class loaders stay, also if they run no model. */
+    /** Runs the number of jobs whose class loaders stay, even if no model runs in them. */
     static void warm(Callable<?> job) throws Exception {
         for (int i = 0; i < FIRST_JOBS; i++) {
             job.call();

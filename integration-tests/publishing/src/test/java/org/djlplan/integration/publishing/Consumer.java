@@ -18,7 +18,7 @@ final class Consumer {
 
     private static final Path SOURCES = Path.of("consumer").toAbsolutePath();
 
-    /** A model that djl-plan's jar has for itself. */
+    /** A model that djl-plan's jar contains for its own use. */
     private static final String MODEL = "org/djlplan/memplan/internal/serving/warm_up.tflite";
 
     private final Path folder;
@@ -32,7 +32,10 @@ final class Consumer {
     /** What a process printed. */
     record Result(int exitCode, String out, String err) {}
 
-    /** Builds it with a JDK in an empty folder; Maven downloads nothing of ours from elsewhere. */
+    /**
+     * Builds the application with a JDK in an empty folder. Maven takes our artifacts only from the
+     * staged repository.
+     */
     static Consumer build(Jdk jdk, Path folder) throws Exception {
         for (Path file : Staged.files(SOURCES)) {
             if (!file.startsWith("target")) {
@@ -71,7 +74,10 @@ final class Consumer {
         return folder.resolve("repository");
     }
 
-    /** What of others this machine has already is not downloaded again. */
+    /**
+     * Returns Maven's settings: others' artifacts that this machine already has are not downloaded
+     * again.
+     */
     private static String settings() {
         return """
                <settings>
@@ -95,7 +101,7 @@ final class Consumer {
                         Path.of(System.getProperty("user.home"), ".m2", "repository").toUri());
     }
 
-    /** Returns the repositories that Maven took our artifacts from. */
+    /** Returns the repositories from which Maven took our artifacts. */
     List<String> sourcesOfOurs() throws IOException {
         Path ours = repository(folder).resolve(Staged.OURS);
         List<String> sources = new ArrayList<>();
@@ -115,7 +121,7 @@ final class Consumer {
         return folder.resolve("target/consumer.jar");
     }
 
-    /** Returns its dependencies, those first whose names begin with one of some texts. */
+    /** Returns its dependencies; the ones whose names begin with one of these texts come first. */
     List<Path> libraries(String... onlyThose) throws IOException {
         try (Stream<Path> files = Files.list(folder.resolve("target/lib"))) {
             return files.filter(
@@ -131,7 +137,7 @@ final class Consumer {
         return entries.stream().map(Path::toString).collect(Collectors.joining(File.pathSeparator));
     }
 
-    /** Runs it, with what a JVM's command line has before the application's arguments. */
+    /** Runs the application with a JVM's options, which precede the application's arguments. */
     Result run(Path java, List<String> options) throws Exception {
         List<String> command = new ArrayList<>();
         command.add(java.toString());

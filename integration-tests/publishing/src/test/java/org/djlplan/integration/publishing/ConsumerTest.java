@@ -26,16 +26,16 @@ class ConsumerTest {
 
     private static final String PLANNED = "arena true, outputs 1\nmodule ";
 
-    /** What the documents say that an image needs. */
+    /** The modules that an image needs according to the documents. */
     private static final String MODULES_OF_AN_IMAGE =
             "java.desktop,java.logging,java.management,java.net.http,java.xml,jdk.unsupported";
 
     private static final String FLAG = "--enable-native-access=ALL-UNNAMED";
 
-    /** Versions that must be there, separated by spaces; CI sets it. */
+    /** The variable for the JDK versions that must be present, separated by spaces; CI sets it. */
     private static final String REQUIRED = "DJLPLAN_REQUIRE_JDKS";
 
-    /** One application for a JDK. */
+    /** One application for each JDK. */
     private static final Map<Jdk, Consumer> BUILT = new HashMap<>();
 
     @TempDir private static Path folder;
@@ -96,7 +96,7 @@ class ConsumerTest {
         return result.err().lines().filter(line -> line.startsWith("WARNING")).toList();
     }
 
-    /** The JVM says once, of JNA, what the flag is. */
+    /** The JVM names the flag once, for JNA. */
     @ParameterizedTest
     @MethodSource("jdksThatReportNativeAccess")
     void run_nativeAccessNotAllowed_isReportedUnlessTheFlagIsGiven(Jdk jdk) throws Exception {
@@ -133,7 +133,10 @@ class ConsumerTest {
         return List.of("-cp", Consumer.path(classPath), "consumer.Main");
     }
 
-    /** Except for the engine's native library, which is found on the class path. */
+    /**
+     * All but the engine's native library is on the module path; that library is found on the class
+     * path.
+     */
     @ParameterizedTest
     @MethodSource("jdks")
     void run_onTheModulePath_isPlanned(Jdk jdk) throws Exception {
@@ -153,7 +156,7 @@ class ConsumerTest {
                         "--class-path",
                         Consumer.path(engine),
                         "--add-modules",
-                        // Explicit modules, which automatic ones do not bring along.
+                        // Automatic modules do not require these explicit modules.
                         "com.google.gson,org.slf4j,org.slf4j.simple",
                         "--module",
                         "consumer/consumer.Main"));

@@ -21,12 +21,12 @@ record Jdk(int feature, Path home) {
 
     private static final Path OF_THE_SYSTEM = Path.of("/usr/lib/jvm");
 
-    /** As GitHub's machines have, for example {@code JAVA_HOME_25_X64}. */
+    /** Variables as on GitHub's machines, for example {@code JAVA_HOME_25_X64}. */
     private static final String VARIABLE = "JAVA_HOME_\\d+_X64";
 
     /**
-     * Returns one JDK of each version from 17 on, this JVM's own among them; others are those of
-     * the environment and of the system.
+     * Returns one JDK of each version from 17 on: this JVM's, and those that the environment and
+     * the system have.
      */
     static List<Jdk> all() throws IOException {
         List<Path> homes = new ArrayList<>();

@@ -14,7 +14,7 @@ final class Staged {
     static final Path TARGET = Path.of("target").toAbsolutePath();
     static final Path REPOSITORY = TARGET.resolve("staged");
 
-    /** The same, built once more in another folder and not signed. */
+    /** The same release, built once more in another folder and not signed. */
     static final Path AGAIN = TARGET.resolve("again");
 
     static final Path OURS = Path.of("org", "djlplan");
@@ -28,7 +28,7 @@ final class Staged {
         return versions.get(0).getFileName().toString();
     }
 
-    /** Returns a file of an artifact by what follows the version in its name. */
+    /** Returns a file of an artifact by the end of its name, after the version. */
     static Path file(String artifact, String suffix) throws IOException {
         String version = version();
         return REPOSITORY

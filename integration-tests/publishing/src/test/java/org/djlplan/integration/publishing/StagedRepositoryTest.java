@@ -45,7 +45,7 @@ class StagedRepositoryTest {
                     "djl-plan-command", "org.djlplan.cli",
                     "djl-plan-thirdparty", "org.djlplan.thirdparty");
 
-    /** Has the classes of libraries under other names, and no sources of its own. */
+    /** The artifact that has libraries' classes under other names, and no sources of its own. */
     private static final String THIRD_PARTY = "djl-plan-thirdparty";
 
     private static final List<String> WITHIN =
@@ -59,7 +59,10 @@ class StagedRepositoryTest {
 
     private static final String BOM = "djl-plan-bom";
 
-    /** What classes of ours use of others: DJL, what comes with it, annotations, and options. */
+    /**
+     * Packages of others that our classes use: DJL, its dependencies, annotations, and the command
+     * line's options.
+     */
     private static final Pattern OTHERS =
             Pattern.compile(
                     "(ai[.]djl|com[.]google[.]gson|com[.]sun[.]jna|org[.]slf4j"
@@ -73,7 +76,7 @@ class StagedRepositoryTest {
 
     private static final List<String> OF_THE_BOM = List.of(".pom", "-cyclonedx.json");
 
-    /** By the ending of their files. */
+    /** Media types by the ending of files. */
     private static final Map<String, String> CHECKSUMS = Map.of(".md5", "MD5", ".sha1", "SHA-1");
 
     private static final String METADATA = "maven-metadata.xml";
@@ -109,7 +112,7 @@ class StagedRepositoryTest {
                 String.join("\n", expected),
                 Staged.files(Staged.REPOSITORY).stream()
                         .map(Path::toString)
-                        // Of signatures, which some versions of Maven add.
+                        // Leaves out checksums of signatures, which some versions of Maven add.
                         .filter(name -> !name.matches(".*\\.asc\\.\\w+"))
                         .collect(Collectors.joining("\n")));
     }
@@ -163,7 +166,7 @@ class StagedRepositoryTest {
             String of = text(dependency, "groupId") + ":" + text(dependency, "artifactId");
             assertTrue(text(dependency, "version").matches("[0-9][0-9.]*(-jre)?"), of);
             assertFalse(text(dependency, "scope").equals("test"), of);
-            // An application's DJL, and engines, must not be displaced.
+            // An application's own DJL and engines must not be replaced.
             boolean isGuest =
                     text(dependency, "scope").equals("provided")
                             || text(dependency, "optional").equals("true");
@@ -188,8 +191,8 @@ class StagedRepositoryTest {
     }
 
     /**
-     * Guava, FlatBuffers and ASM are there under other names only, and with all that is used of
-     * them, so that it does not matter which version an application has.
+     * Guava, FlatBuffers and ASM are included only under other names, with all the classes that are
+     * used. So an application may have any version of them.
      */
     @ParameterizedTest
     @MethodSource("jars")
@@ -283,7 +286,7 @@ class StagedRepositoryTest {
                 checked >= CHECKSUMS.size() * files, "only " + checked + " checksums were found");
     }
 
-    /** By the key that was made for this release alone. */
+    /** The key was made for this release alone. */
     @Test
     void signatures_areGood(@TempDir Path folder) throws Exception {
         gpg(folder, "--import", Staged.TARGET.resolve("key.asc").toString());
@@ -314,7 +317,7 @@ class StagedRepositoryTest {
         List<String> different = new ArrayList<>();
         int compared = 0;
         for (Path path : Staged.files(Staged.AGAIN)) {
-            // Has the time of the deployment.
+            // Metadata contain the time of the deployment.
             if (!path.toString().contains(METADATA)) {
                 compared++;
                 if (Files.mismatch(Staged.REPOSITORY.resolve(path), Staged.AGAIN.resolve(path))
@@ -386,7 +389,10 @@ class StagedRepositoryTest {
         }
     }
 
-    /** Every dependency that comes with it, or whose classes it has, with the licence's name. */
+    /**
+     * The bill lists every dependency, and every library whose classes the jar has, with the
+     * licence's name.
+     */
     @ParameterizedTest
     @MethodSource("jars")
     void billOfMaterials_listsEachLibrary(String artifact) throws Exception {

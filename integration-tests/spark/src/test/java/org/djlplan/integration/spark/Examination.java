@@ -30,7 +30,7 @@ final class Examination implements FlatMapFunction<Iterator<Integer>, Examined> 
 
     private static final int VALUES = 224 * 224 * 3;
 
-    /** What stands in the place of the folder with the files that Spark brought to an executor. */
+    /** Stands for the folder with the files that Spark brought to an executor. */
     static final String FILES = "{files}/";
 
     private final String key;
@@ -40,9 +40,9 @@ final class Examination implements FlatMapFunction<Iterator<Integer>, Examined> 
 
     /**
      * @param key under which executors share the model
-     * @param location of the model: a path, of which {@link #FILES} may be the beginning, or a URL
+     * @param location of the model: a path, which may begin with {@link #FILES}, or a URL
      * @param options of the load; {@link #FILES} may begin a value
-     * @param dying whether the executor of the first partition dies while it is in its middle
+     * @param dying whether the executor of the first partition dies in the middle of the partition
      */
     Examination(String key, String location, Map<String, String> options, boolean dying) {
         this.key = key;
@@ -109,7 +109,7 @@ final class Examination implements FlatMapFunction<Iterator<Integer>, Examined> 
         }
     }
 
-    /** Returns what is delegated and how that is known, in one line. */
+    /** Returns the delegated operators and the choice's origin, in one line. */
     static String choice(ZooModel<?, ?> model) {
         return PlanReport.of(model)
                 .flatMap(PlanReport::delegation)

@@ -23,7 +23,7 @@ final class ImageFiles {
 
     private ImageFiles() {}
 
-    /** Returns a new folder with so many images, each of one colour. */
+    /** Returns a new folder with {@code count} images, each of one colour. */
     static Path write(Path folder, int count) throws Exception {
         Path images = Files.createDirectories(folder.resolve("photographs"));
         for (int i = 0; i < count; i++) {

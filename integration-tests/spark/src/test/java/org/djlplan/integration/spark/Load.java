@@ -116,7 +116,7 @@ record Load(String engine, String file, long[] shape, Map<String, String> option
             throws Exception {
         int values = (int) new Shape(shape).size();
         int from = Math.floorMod(seed * 7919, Executor.NOISE.length - values);
-        // What a network of blocks makes lives as long as its input's manager.
+        // Arrays of a network of blocks live as long as the manager of its input.
         try (NDManager manager = model.getNDManager().newSubManager()) {
             NDArray input =
                     manager.create(
@@ -154,7 +154,7 @@ record Load(String engine, String file, long[] shape, Map<String, String> option
     /**
      * Writes the parameters of one of DJL's own networks.
      *
-     * @param folder has the network's name
+     * @param folder a folder with the network's name
      */
     static void save(String engine, Path folder, Shape shape) throws IOException {
         String name = folder.getFileName().toString();

@@ -20,14 +20,14 @@ import org.apache.spark.SparkConf;
  */
 final class LocalCluster {
 
-    /** An executor's cache is in its own folder, as on a machine of its own. */
+    /** Puts an executor's cache into the executor's folder, as on a separate machine. */
     static final String JVM = "-Dai.djl.offline=true -DDJL_CACHE_DIR=cache";
 
-    /** What {@link Sources} tells where a job brings its jars. */
+    /** The result of {@link Sources} if a job brings its jars. */
     static final Set<String> SOURCES_WITH_JARS =
             Set.of(nameOf("/djl-memplan-"), "guava-14.0.1.jar");
 
-    /** Parts of the names of jars that any job brings: djl-plan's, and DJL's. */
+    /** Parts of the names of jars that every job brings: djl-plan's and DJL's. */
     private static final List<String> PLANNED_DJL =
             List.of(
                     "/djl-memplan-",
@@ -37,7 +37,7 @@ final class LocalCluster {
                     "/gson-",
                     "/jna-");
 
-    /** Those of what only the test's own JVM has. */
+    /** Parts of the names of jars that only the test's own JVM has. */
     private static final List<String> OTHERS =
             List.of("/tensorflow-lite-", "/pytorch-", "/djl-plan-command-", "/junit");
 
@@ -59,7 +59,7 @@ final class LocalCluster {
      */
     static SparkConf of(int executors, int cores, Path folder, String classPath, String jvm)
             throws IOException {
-        // A local cluster looks for these, to put them on class paths.
+        // A local cluster looks for this folder, to put its jars on class paths.
         Path home = Path.of(System.getenv("SPARK_HOME"));
         Files.createDirectories(home.resolve("assembly/target/scala-2.12/jars"));
         return new SparkConf()
@@ -67,7 +67,7 @@ final class LocalCluster {
                 .setAppName("classify")
                 .set("spark.executor.extraClassPath", classPath)
                 .set("spark.executor.extraJavaOptions", jvm)
-                // All of them before the first task.
+                // Waits for all executors before the first task.
                 .set("spark.scheduler.minRegisteredResourcesRatio", "1")
                 .set("spark.driver.host", "127.0.0.1")
                 .set("spark.ui.enabled", "false")
@@ -75,10 +75,10 @@ final class LocalCluster {
     }
 
     /**
-     * Returns the settings of two executors with one core each, which have what Spark has, with an
-     * old Guava, and what a job brings them: its classes, djl-plan, DJL, and an engine.
+     * Returns the settings of two executors with one core each. They have Spark's jars, with an old
+     * Guava, and what a job brings: its classes, djl-plan, DJL, and an engine.
      *
-     * @param engine parts of the names of its jars
+     * @param engine parts of the names of the engine's jars
      */
     static SparkConf ofTwoWithJars(Path folder, List<String> engine) throws Exception {
         List<String> ofSpark = new ArrayList<>();

@@ -18,7 +18,7 @@ final class ReportedPhotographs extends Photographs {
     private final CollectionAccumulator<String> choices;
 
     /**
-     * @param choices of the executors, one for each task
+     * @param choices collects the configuration in each task's executor
      */
     ReportedPhotographs(
             PlannedTranslatorFactory factory,

@@ -40,10 +40,13 @@ class SparkBench {
     private static final int SLOW_ROWS = 500;
     private static final int COLD_ROWS = 500;
 
-    /** Rows are divided among so many jobs, one after another: other work disturbs some of them. */
+    /**
+     * Rows are divided among this number of jobs, one after another, because other work disturbs
+     * some of them.
+     */
     private static final int JOBS = 5;
 
-    /** The whole heap is there before a model is, so that what is added is not the heap. */
+    /** The whole heap is in memory before the model, so that added memory is not the heap's. */
     private static final String JVM =
             "-Dai.djl.offline=true -Dai.djl.tflite.disable_alternative=true -Xms1g"
                     + " -XX:+AlwaysPreTouch";
@@ -88,7 +91,7 @@ class SparkBench {
                 LocalCluster.of(executors, way.cores, folder, classPath(way.oldDjl), JVM);
         int partitions = executors * way.cores;
         try (JavaSparkContext spark = new JavaSparkContext(configuration)) {
-            // Spark's own classes, once, on every executor.
+            // Loads Spark's own classes once on every executor.
             spark.parallelize(IntStream.range(0, 64).boxed().toList(), 64).map(i -> i + 1).count();
             long begin = System.nanoTime();
             List<Share> cold = predict(spark, load, Math.min(COLD_ROWS, way.rows), partitions);
@@ -163,7 +166,7 @@ class SparkBench {
     }
 
     private static List<Way> tfLiteWays() {
-        // DJL's own engine takes no number of threads, on which the last bits depend.
+        // DJL's own engine cannot be given a number of threads, on which the last bits depend.
         Map<String, String> oldMemory = Map.of("delegation.enabled", "false");
         Map<String, String> memory = Map.of("delegation.enabled", "false", "memplan.threads", "1");
         Map<String, String> line = Map.of("memplan.threads", "1");
@@ -176,7 +179,7 @@ class SparkBench {
                 new Way("one line, DJL 0.35.1", false, line, ROWS, 1));
     }
 
-    /** Measures it for both engines before, each in an executor. */
+    /** Measures the delegation for both engines in advance, each in an executor. */
     private static void tune(String file, long[] shape) throws IOException {
         Map<String, String> blocking =
                 Map.of("delegation.profile", "blocking", "memplan.threads", "1");
@@ -217,8 +220,8 @@ class SparkBench {
     }
 
     /**
-     * Memory of one task, also with a budget less than the weights, and of four in one executor.
-     * The network is written by an executor of another application.
+     * Prints the memory of one task, also with a budget smaller than the weights, and of four tasks
+     * in one executor. An executor of another application writes the network.
      */
     @Test
     void resnet50() throws IOException {

@@ -32,7 +32,7 @@ class SparkExampleTest {
     /** A row of the printed table. */
     private static final Pattern ROW = Pattern.compile("(?m)^\\| *(\\d+)\\| *(\\d+)\\|$");
 
-    /** Of this JVM's class path, the jars that Spark does not have. */
+    /** The jars of this JVM's class path that Spark does not have. */
     private static final Pattern OURS =
             Pattern.compile("/(djl-|api-0|gson-|jna-|tensorflow-lite-|pytorch-|junit)[^/]*$");
 
@@ -41,7 +41,7 @@ class SparkExampleTest {
     private List<String> command(Path archive, Path images) throws Exception {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        // What Spark's own scripts open to a driver.
+        // The packages that Spark's own scripts open for a driver.
         ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
                 .filter(option -> option.startsWith("--add-opens"))
                 .forEach(command::add);

@@ -32,7 +32,9 @@ class SparkGroupTest {
 
     private static final int ROWS = 200;
 
-    /** The heap is there before the executor is in its group: what is charged is not the heap. */
+    /**
+     * The heap is in memory before the executor joins its group, so that the heap is not charged.
+     */
     private static final String JVM = LocalCluster.JVM + " -Xms512m -XX:+AlwaysPreTouch";
 
     @TempDir static Path folder;
@@ -60,7 +62,7 @@ class SparkGroupTest {
     }
 
     /**
-     * Returns what an executor in the group did, which has to live to the end.
+     * Returns the result of an executor in the group, which has to live to the end.
      *
      * @param options null for stock
      */
@@ -72,7 +74,7 @@ class SparkGroupTest {
                         .set("spark.task.maxFailures", "1");
         try (JavaSparkContext spark = new JavaSparkContext(configuration)) {
             List<Integer> seeds = IntStream.range(0, ROWS).boxed().toList();
-            // Spark's own classes.
+            // Loads Spark's own classes.
             assertEquals(ROWS, spark.parallelize(seeds, 16).map(i -> i + 1).count());
             Set<Long> processes =
                     Set.copyOf(
@@ -96,7 +98,9 @@ class SparkGroupTest {
         return shares.stream().mapToInt(Share::bits).sum();
     }
 
-    /** First nothing was measured, and there is no room to do that; then it is there. */
+    /**
+     * First no measured result exists, and there is no room to measure; then a result is stored.
+     */
     @Test
     void mapPartitions_littleMemory_livesWhereStockDoes() throws Exception {
         int expected;

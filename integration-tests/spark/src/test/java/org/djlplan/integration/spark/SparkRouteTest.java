@@ -67,7 +67,7 @@ class SparkRouteTest {
         spark.sc().addArchive(measured.archive() + "#classifier");
     }
 
-    /** The test before may have ended an executor, whose replacement starts meanwhile. */
+    /** The previous test may have ended an executor, whose replacement is still starting. */
     @BeforeEach
     void awaitBothExecutors() {
         int driverAndExecutors = 3;
@@ -93,8 +93,8 @@ class SparkRouteTest {
     }
 
     /**
-     * Asserts that all executors ran the choice that the driver measured and computed the same
-     * bits, and that none of them measured.
+     * Asserts that all executors ran the driver's measured choice and computed the same bits, and
+     * that none of them measured.
      */
     private static void assertTheDriversChoice(List<Examined> rows) {
         assertEquals(SEEDS, rows.stream().map(Examined::seed).toList());
@@ -106,9 +106,7 @@ class SparkRouteTest {
         assertEquals(measured.tables(), Set.copyOf(tables));
     }
 
-    /**
-     * The archive holds the model and what the driver measured, and executors have nothing else.
-     */
+    /** The archive holds the model and the driver's result; executors have nothing else. */
     @ParameterizedTest
     @ValueSource(strings = {"fail", "cpu"})
     void addArchive_measuredInTheDriver_everyExecutorServesItAndNoneMeasures(String onMissing) {
@@ -164,7 +162,7 @@ class SparkRouteTest {
                 all.get(0).choice());
     }
 
-    /** Executors have nothing but the files: what was measured is one of them. */
+    /** Executors have only the files, one of which is the measured result. */
     @Test
     void addFile_modelAloneAndAPin_theDriversChoice() throws Exception {
         Path alone = Files.createDirectory(folder.resolve("alone")).resolve("mobilenet_v2.tflite");
@@ -183,7 +181,7 @@ class SparkRouteTest {
         assertTheDriversChoice(rows);
         assertEquals(2, processes(rows));
 
-        // Later jobs, whose executors have the model of the one before.
+        // Executors of later jobs still have the model of the job before.
         List<Examined> other = examine(pinned(Map.of("delegation.onMissing", "cpu")), PARTITIONS);
         assertEquals(2, processes(other));
         for (Examined row : other) {
@@ -196,7 +194,10 @@ class SparkRouteTest {
         return new Examination("pinned", Examination.FILES + "mobilenet_v2.tflite", options, false);
     }
 
-    /** Of the executors' JVMs, in which others have no budget; a second job has another size. */
+    /**
+     * The budget belongs to the executors' JVMs, in which other models have none. A second job sets
+     * another size.
+     */
     @Test
     void sharedBudget_twoModelsOfAnExecutor_dividedAndBitsAsWithout() {
         String model = folder.resolve("model").toString();
@@ -237,7 +238,7 @@ class SparkRouteTest {
         assertTheDriversChoice(rows);
     }
 
-    /** Each executor extracts it to its own cache. */
+    /** Each executor extracts the model to its own cache. */
     @Test
     void load_insideAnArchive_theDriversChoice() {
         List<Examined> rows =

@@ -36,7 +36,7 @@ class SparkTorchTest {
 
     private static final int PARTITIONS = 4;
 
-    /** Of each partition, in batches of 8. */
+    /** Rows of each partition, in batches of 8. */
     private static final int ROWS = 50;
 
     private static final int BATCHES = PARTITIONS * 7;
@@ -152,7 +152,7 @@ class SparkTorchTest {
         assertEquals(0, stock.unplanned());
         assertEquals(2 * PARTITIONS * ROWS, planned.rows());
         assertEquals(2 * BATCHES, planned.planned() + planned.unplanned());
-        // One is recorded by each executor, and those beside it run as stock.
+        // Each executor records one prediction, and concurrent ones run as stock.
         assertTrue(planned.unplanned() >= 2, planned::toString);
         assertTrue(planned.planned() > BATCHES, planned::toString);
     }

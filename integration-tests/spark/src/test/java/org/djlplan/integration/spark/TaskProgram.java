@@ -15,7 +15,7 @@ final class TaskProgram {
     /**
      * Runs tasks of one model.
      *
-     * @param arguments the model's file, and the options of a planned load if it is one
+     * @param arguments the model's file, and for a planned load its options
      */
     public static void main(String[] arguments) throws Exception {
         Map<String, String> options = null;

@@ -64,7 +64,7 @@ class TurnsBench {
             }
         }
 
-        /** Returns rows per second of both together. */
+        /** Runs rows in both JVMs, and returns rows per second of both together. */
         double run(int rows) {
             long begin = System.nanoTime();
             List<CompletableFuture<Load.Share>> tasks =

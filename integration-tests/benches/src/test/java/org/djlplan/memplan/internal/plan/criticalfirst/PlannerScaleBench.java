@@ -65,7 +65,7 @@ class PlannerScaleBench {
                 exponent(passMillis), exponent(planMillis));
     }
 
-    /** Prints one line of times in ms, and returns how long planning took. */
+    /** Prints one line of times in ms, and returns the time of planning. */
     private double line(List<UsageRecord> records, double passMillis) {
         Stopwatch problemTime = Stopwatch.createStarted();
         PlanningProblem problem = new PlanningProblem(records);
