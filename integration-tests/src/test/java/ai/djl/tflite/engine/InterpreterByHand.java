@@ -17,13 +17,13 @@ public final class InterpreterByHand {
 
     private InterpreterByHand() {}
 
-    /** Loads a model as DJL does, but with a number of threads. */
+    /** Loads a model as DJL does, but sets a number of threads. */
     public static ZooModel<NDList, NDList> stock(Path file, int threads)
             throws IOException, ModelException {
         return load(file, new Interpreter.Options().setNumThreads(threads));
     }
 
-    /** Loads a model as DJL does, but with XNNPACK for everything. */
+    /** Loads a model as DJL does, but with XNNPACK for all operators that it takes. */
     public static ZooModel<NDList, NDList> xnnpack(Path file, int threads)
             throws IOException, ModelException {
         return load(file, new Interpreter.Options().setNumThreads(threads).setUseXNNPACK(true));

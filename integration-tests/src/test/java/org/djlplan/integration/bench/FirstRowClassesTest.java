@@ -23,12 +23,15 @@ import org.junit.jupiter.api.io.TempDir;
 class FirstRowClassesTest {
 
     /**
-     * Lambdas' included. There were 570 with streams, and up to 475 with Guava's sorted
-     * collections.
+     * The limit, including lambdas' classes. There were 570 with streams, and up to 475 with
+     * Guava's sorted collections.
      */
     private static final int MOST = 300;
 
-    /** There were 1350 with Guava's caches and collectors, and with the other engine's classes. */
+    /**
+     * The limit with PyTorch. There were 1350 with Guava's caches and collectors, and with the
+     * other engine's classes.
+     */
     private static final int MOST_OF_PYTORCH = 700;
 
     @TempDir Path folder;

@@ -59,7 +59,9 @@ public record Contestant(String name, Way way, int threads, Map<String, String> 
                 Map.of("memplan.budget", budgetBytes + ":" + io));
     }
 
-    /** Planned, within a budget of which a delegate may take what pays. */
+    /**
+     * Planned, within a budget. A delegate may take a part of it if that makes the model faster.
+     */
     public static Contestant budgetWithDelegation(long budgetBytes, int threads) {
         return new Contestant(
                 "%.1f MB, delegation".formatted(budgetBytes / 1e6),
@@ -72,7 +74,7 @@ public record Contestant(String name, Way way, int threads, Map<String, String> 
                         "blocking"));
     }
 
-    /** Planned, with as much delegated as pays within a limit of what that takes. */
+    /** Planned, and delegated as far as that is faster, within a limit of the delegate's memory. */
     public static Contestant delegation(String maxMemory, int threads) {
         return new Contestant(
                 "delegation, " + maxMemory,
@@ -81,14 +83,14 @@ public record Contestant(String name, Way way, int threads, Map<String, String> 
                 Map.of("delegation.maxMemory", maxMemory, "delegation.profile", "blocking"));
     }
 
-    /** Returns what {@link #of} reads. */
+    /** Returns the arguments for {@link #of}. */
     List<String> arguments() {
         List<String> arguments = new ArrayList<>(List.of(way.name(), Integer.toString(threads)));
         options.forEach((key, value) -> arguments.add(key + "=" + value));
         return arguments;
     }
 
-    /** Reads what {@link #arguments} returned. */
+    /** Reads the arguments that {@link #arguments} returned. */
     static Contestant of(List<String> arguments) {
         Map<String, String> options = new HashMap<>();
         for (String option : arguments.subList(2, arguments.size())) {
@@ -99,7 +101,7 @@ public record Contestant(String name, Way way, int threads, Map<String, String> 
                 "", Way.valueOf(arguments.get(0)), Integer.parseInt(arguments.get(1)), options);
     }
 
-    /** Loads a model; which engine, its ending tells. */
+    /** Loads a model, with the engine that the file's ending selects. */
     public ZooModel<NDList, NDList> load(Path file) throws IOException, ModelException {
         boolean torch = isTorch(file);
         return switch (way) {
@@ -114,7 +116,7 @@ public record Contestant(String name, Way way, int threads, Map<String, String> 
         return djls ? InterpreterByHand.stock(file, threads) : Planned.loadPlain(file, threads);
     }
 
-    /** With options in code: those of DJL's arguments come too late for the peak of a load. */
+    /** Sets options in code, because DJL's arguments come too late to limit the peak of a load. */
     private ZooModel<NDList, NDList> loadTorch(Path file) throws IOException, ModelException {
         PlannedTranslatorFactory factory = new PlannedTranslatorFactory();
         for (Map.Entry<String, String> option : options.entrySet()) {

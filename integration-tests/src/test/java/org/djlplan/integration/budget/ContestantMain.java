@@ -40,7 +40,7 @@ import org.djlplan.thirdparty.guava.base.Throwables;
  */
 final class ContestantMain {
 
-    /** As many as compile what runs once or twice per prediction. */
+    /** Enough predictions for the JVM to compile code that runs once or twice in each. */
     private static final int WARM_UP = 300;
 
     private final Contestant contestant;
@@ -71,7 +71,7 @@ final class ContestantMain {
         }
     }
 
-    /** Returns what happened, and why. */
+    /** Returns the exception and its causes. */
     private static String inOneLine(Exception e) {
         return Throwables.getCausalChain(e).stream()
                 .map(Throwable::toString)
@@ -128,7 +128,7 @@ final class ContestantMain {
         trim();
     }
 
-    /** Frees what is garbage and gives what the C library keeps for later back to the system. */
+    /** Collects garbage, and returns to the system the free memory that the C library keeps. */
     private static void trim() {
         System.gc();
         int unused =
@@ -151,7 +151,8 @@ final class ContestantMain {
         }
 
         JsonArray time(int count, int threads) throws Exception {
-            // Memory of a caller's arrays is given back late, so there is one set for each thread.
+            // The memory of a caller's arrays is released late, so each thread has one set of
+            // arrays.
             while (arrays.size() < threads) {
                 arrays.add(inputs.create(manager, 1));
             }

@@ -51,7 +51,7 @@ public final class ContestantProcess implements AutoCloseable {
                     "-XX:-UsePerfData",
                     "-XX:+DisplayVMOutputToStderr");
 
-    /** Where DJL keeps what it downloads and unpacks: as here. */
+    /** Properties for DJL's folders of downloads and unpacked files, which are the same as here. */
     private static final ImmutableList<String> INHERITED =
             ImmutableList.of("DJL_CACHE_DIR", "ENGINE_CACHE_DIR");
 
@@ -72,9 +72,9 @@ public final class ContestantProcess implements AutoCloseable {
     /**
      * Starts a process, in which the engine and small models have run.
      *
-     * @param model which will be loaded: small models are of the same engine
-     * @param folder where outputs are put
-     * @param group the memory cgroup that it is in
+     * @param model file that will be loaded; the small models are for the same engine
+     * @param folder for the outputs
+     * @param group the memory cgroup of the process
      */
     public static ContestantProcess start(
             Contestant contestant, Path model, Path folder, Optional<MemoryGroup> group)
@@ -103,7 +103,7 @@ public final class ContestantProcess implements AutoCloseable {
         return new ContestantProcess(folder, ChildProcess.start(builder));
     }
 
-    /** Returns copies in folders of their own, as plans are kept beside models. */
+    /** Returns copies in separate folders, because plans are stored beside models. */
     private static List<Path> smallModels(Path model, Path folder) throws IOException {
         List<Path> originals =
                 Contestant.isTorch(model)
@@ -130,12 +130,15 @@ public final class ContestantProcess implements AutoCloseable {
         }
     }
 
-    /** Returns the resident set when nothing but stock small models had run. */
+    /** Returns the resident set after only stock small models have run. */
     public long idleBytes() {
         return idleBytes;
     }
 
-    /** Runs the small models as the contestant does; returns what that adds to the idle memory. */
+    /**
+     * Runs the small models in the contestant's way; returns the memory that this adds to the idle
+     * memory.
+     */
     public long ready() throws IOException, InterruptedException {
         JsonObject unused = ask("ready");
         return status("VmRSS") - idleBytes;
@@ -183,8 +186,8 @@ public final class ContestantProcess implements AutoCloseable {
     }
 
     /**
-     * Returns what {@link #outputs} does, of a prediction that must wait two seconds because the
-     * thread that loads weights stands still.
+     * Returns the same as {@link #outputs}, for a prediction that must wait two seconds because the
+     * thread that loads weights is frozen.
      */
     public byte[] outputsBehindAFrozenLoader(long seed) throws Exception {
         CompletableFuture<byte[]> answer;
@@ -226,17 +229,17 @@ public final class ContestantProcess implements AutoCloseable {
         JsonObject unused = ask("close");
     }
 
-    /** Makes the peak start again at what is resident now. */
+    /** Makes the peak start again at the bytes that are resident now. */
     public void resetPeak() throws IOException {
         Files.writeString(proc().resolve("clear_refs"), "5");
     }
 
-    /** Returns the most that was resident at once since {@link #resetPeak()}, above idle. */
+    /** Returns the peak of resident bytes since {@link #resetPeak()}, above idle. */
     public long peakAboveIdleBytes() throws IOException {
         return status("VmHWM") - idleBytes;
     }
 
-    /** Returns what is resident now, above idle. */
+    /** Returns the bytes that are resident now, above idle. */
     public long aboveIdleBytes() throws IOException {
         return status("VmRSS") - idleBytes;
     }

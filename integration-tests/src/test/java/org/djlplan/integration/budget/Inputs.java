@@ -17,7 +17,7 @@ public final class Inputs {
 
     private Inputs() {}
 
-    /** Returns inputs of a model: as its file says, or as its name does. */
+    /** Returns inputs of a model, with the shapes that its file or its name states. */
     public static ModelInputs of(Path file) throws IOException, TfLiteFormatException {
         if (!Contestant.isTorch(file)) {
             TfLiteFile model = TfLiteReader.read(file);

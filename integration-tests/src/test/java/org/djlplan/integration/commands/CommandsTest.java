@@ -125,7 +125,7 @@ class CommandsTest {
         assertEquals(3, delegation.get("operators").getAsInt());
         assertTrue(comparison.getAsJsonObject("planned").get("delegation").isJsonNull());
 
-        // The budget is no part of the key: this is what an application finds without options.
+        // The budget is not part of the key: an application without options finds this result.
         Result run = djlplan("run", "--json", "--iterations", "2", model);
         assertFalse(run.err().contains("is stored"), run.err());
         assertEquals(delegation, run.json().getAsJsonObject("delegation"));
@@ -139,7 +139,7 @@ class CommandsTest {
         assertTrue(table.out().contains("\ndelegated: outputs a"), table.out());
     }
 
-    /** Neither the engine's own lines nor how far measuring is. */
+    /** Asserts that the command printed neither lines of the engine nor progress. */
     private static void assertNoNews(Result result) {
         assertFalse((result.out() + result.err()).contains("INFO: "), result.err());
         assertFalse((result.out() + result.err()).contains("djlplan-progress"), result.err());
@@ -280,7 +280,7 @@ class CommandsTest {
         assertFalse(child.isAlive());
     }
 
-    /** Waits for the child that runs the model, and until it is busy with it. */
+    /** Waits for the child that runs the model, until it is busy. */
     private static ProcessHandle awaitTimingChild(Process parent) {
         Await.until(() -> !parent.isAlive() || parent.children().anyMatch(CommandsTest::isBusy));
         assertTrue(parent.isAlive(), "ended early");

@@ -43,7 +43,7 @@ class ReportCommandTest extends ReportTests {
                     "\u202eright to left\u2028\u0000",
                     "n".repeat(10_000));
 
-    /** Three predict at once: never more are busy or wait, and each has run. */
+    /** Three predictors run at once: never more are busy or wait, and each has run. */
     @Tag("long")
     @Test
     void predictors_option_showsWorkersAndMemoryByPurpose() throws Exception {
@@ -102,7 +102,7 @@ class ReportCommandTest extends ReportTests {
                 makers(plan).keySet());
     }
 
-    /** What convolutions make are floats. */
+    /** Asserts that the shapes of convolutions' outputs, as floats, fill the sizes. */
     private static void assertShapesFill(JsonObject plan) {
         Set<String> convolved = new TreeSet<>();
         for (JsonElement each : plan.getAsJsonArray("tensors")) {

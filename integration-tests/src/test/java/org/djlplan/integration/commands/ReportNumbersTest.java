@@ -102,7 +102,9 @@ class ReportNumbersTest extends ReportTests {
         return nanos.get(RUNS / 2);
     }
 
-    /** The table is of what the workers told of themselves, the latencies are what they sent. */
+    /**
+     * Compares the table, which has the workers' own medians, with the latencies that they sent.
+     */
     private static void assertMediansOfTheTable(JsonObject run) {
         JsonObject table = run.getAsJsonArray("tables").get(0).getAsJsonObject();
         List<JsonElement> row =
@@ -230,7 +232,10 @@ class ReportNumbersTest extends ReportTests {
         assertThrows(AssertionError.class, () -> assertSamePlan(second, expected), "wrong bytes");
     }
 
-    /** Returns first step, step after the last, size and offset of what a strategy placed. */
+    /**
+     * Returns first step, step after the last, size and offset of each tensor that a strategy
+     * placed.
+     */
     private static List<List<Long>> places(JsonObject plan, String name) {
         JsonArray offsets = strategy(plan, name).orElseThrow().getAsJsonArray("offsets");
         List<List<Long>> places = new ArrayList<>();

@@ -48,7 +48,7 @@ abstract class ReportTests {
         return result;
     }
 
-    /** Returns what a report says, as JSON. */
+    /** Returns a report's data as JSON. */
     JsonObject report(String... arguments) throws Exception {
         String data = folder.resolve("data.json").toString();
         djlplan(

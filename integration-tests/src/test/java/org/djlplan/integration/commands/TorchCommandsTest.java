@@ -39,7 +39,7 @@ class TorchCommandsTest {
     /** Returns its input and a sum in a new array. */
     public static final class OwnBlock extends AbstractBlock {
 
-        /** As the command line needs it. */
+        /** The command line needs this constructor. */
         public OwnBlock() {}
 
         @Override
@@ -113,7 +113,7 @@ class TorchCommandsTest {
                                                 .flatMap(s -> Stream.of("--learn", s + ":int64")))
                                 .toArray(String[]::new));
         assertEquals(0, known.exitCode(), known.err());
-        // The looked-up vectors, what the linear layer makes of them, and their means.
+        // The looked-up vectors, the linear layer's outputs, and their means.
         assertEquals(
                 (7 * 300 * (32 + 16) + 7 * 16) * (long) Float.BYTES,
                 known.json().get("bytes").getAsLong(),
@@ -265,7 +265,8 @@ class TorchCommandsTest {
     void run_manyPredictionsOfABlock_doNotPileUp() throws Exception {
         JsonObject figures =
                 djlplan("run", "--stock", "--json", "--iterations", "3000", "zoo:tiny").json();
-        // What one prediction makes is 80 KB: kept until the end it would be 240 MB.
+        // A prediction allocates 80 KB; kept until the end, all predictions' memory would be 240
+        // MB.
         assertTrue(
                 figures.get("peakAboveLoadedBytes").getAsLong() < 60_000_000, figures.toString());
     }
@@ -276,7 +277,7 @@ class TorchCommandsTest {
         assertEquals(0, result.exitCode(), result.err());
         JsonObject json = JsonParser.parseString(result.out()).getAsJsonObject();
         assertEquals("block", json.get("view").getAsString());
-        // All that the network makes in one prediction, which DJL keeps until the call ends.
+        // All arrays that the network makes in one prediction, which DJL keeps until the call ends.
         assertEquals(109_564_416, json.get("naiveBytes").getAsLong(), json.toString());
         long best = json.getAsJsonObject("best").get("totalBytes").getAsLong();
         assertEquals(json.get("lowerBoundBytes").getAsLong(), best, json.toString());

@@ -57,7 +57,7 @@ class TuneCommandTest {
         writeSmall(model, 1);
     }
 
-    /** Convolutions with an operator between them that XNNPACK does not know. */
+    /** Writes convolutions with an operator between them that XNNPACK does not support. */
     private static void writeSmall(Path file, long seed) throws IOException {
         NetworkBuilder network = new NetworkBuilder("small", seed);
         LayerOutput x = network.input("in", 1, 32, 32, 3);
@@ -123,7 +123,7 @@ class TuneCommandTest {
         DelegationReport report = load(model, Map.of("memplan.threads", "1"));
         assertEquals(Origin.STORED, report.origin());
         assertEquals(operators, report.delegatedOperators());
-        // It may go on with what else the machine did meanwhile.
+        // The reason may continue with other work that the machine did at the time.
         assertTrue(report.reason().startsWith(table.get("reason").getAsString()), report.reason());
         assertEquals(Origin.UNVERIFIED, load(model, Map.of()).origin());
     }
@@ -219,7 +219,7 @@ class TuneCommandTest {
         assertEquals(Origin.UNVERIFIED, load(model, Map.of()).origin());
     }
 
-    /** The model alone is on another machine of this kind, and the folder beside it. */
+    /** On another machine of this kind there are only the model and, separately, the folder. */
     @Test
     void tune_intoFolder_pinsJobsThatUseIt() throws Exception {
         Path into = folder.resolve("tuned");
@@ -262,7 +262,7 @@ class TuneCommandTest {
         Path file = kept().get(0);
         String text = Files.readString(file);
         Files.writeString(file, text.substring(0, text.length() / 2));
-        // What a file is like is logged.
+        // The log says what is wrong with the file.
         Result damaged = DjlPlanProcess.run(folder, "tune", "--show", "--json", model.toString());
         assertEquals(1, damaged.exitCode());
         assertTrue(damaged.err().contains(file.getFileName() + " cannot be used"), damaged.err());

@@ -27,10 +27,10 @@ final class AllIntegers {
     private static final int STEPS = 255;
     private static final float LEAST_RANGE = 1e-6f;
 
-    /** Sums have 32 bits; biases shall leave room for the products. */
+    /** Sums have 32 bits, so biases must leave room for the products. */
     private static final float LARGEST_BIAS = 1 << 30;
 
-    /** Results have the steps of the first input. */
+    /** Operators whose results have the scale and zero point of the first input. */
     private static final ImmutableSet<String> SAME =
             ImmutableSet.of(
                     "RESHAPE",
@@ -44,7 +44,7 @@ final class AllIntegers {
                     "STRIDED_SLICE",
                     "DEPTH_TO_SPACE");
 
-    /** Results have steps of their own. */
+    /** Operators whose results have their own scale and zero point. */
     private static final ImmutableSet<String> OWN =
             ImmutableSet.of(
                     "CONV_2D",
@@ -60,7 +60,7 @@ final class AllIntegers {
                     "RELU6",
                     "CONCATENATION");
 
-    /** What the engine asks of results. */
+    /** The scales and zero points of results that the engine requires. */
     private static final ImmutableMap<String, Steps> FIXED =
             ImmutableMap.of(
                     "LOGISTIC", new Steps(1f / 256, -128),
@@ -73,7 +73,7 @@ final class AllIntegers {
     private final Ranges ranges;
     private final ModelEdit edit;
 
-    /** What there is in integers, and in floats, by the number that it had. */
+    /** For the old number of each tensor that exists in integers, the new number. */
     private final Map<Integer, Integer> integers = new HashMap<>();
 
     private final Map<Integer, Steps> steps = new HashMap<>();
@@ -88,7 +88,7 @@ final class AllIntegers {
 
         private final int typeCode;
 
-        /** What stands for 0 in weights. */
+        /** The number that stands for 0 in weights. */
         private final int zero;
 
         Form(int typeCode, int zero) {
@@ -180,7 +180,7 @@ final class AllIntegers {
         return Steps.of(ranges.least().get(id), ranges.largest().get(id));
     }
 
-    /** Adds the tensor in which something is there in integers. */
+    /** Adds the integer tensor for a tensor of floats. */
     private int made(int id, Steps of) {
         int made = edit.add(id, form.typeCode, 0, Optional.of(quantization(of)));
         integers.put(id, made);
@@ -198,7 +198,7 @@ final class AllIntegers {
                 0);
     }
 
-    /** Returns the tensor with something in integers. */
+    /** Returns the integer tensor for a tensor of floats. */
     private int integer(int id) {
         if (!integers.containsKey(id)) {
             if (edit.isFloats(id)) {
@@ -219,7 +219,7 @@ final class AllIntegers {
                 to);
     }
 
-    /** Returns the tensor with something in floats. */
+    /** Returns the tensor of floats, which an operator makes from the integers. */
     private int floats(int id) {
         if (!inFloats.contains(id)) {
             edit.operator(
@@ -232,7 +232,7 @@ final class AllIntegers {
         return id;
     }
 
-    /** Returns integers in other steps. */
+    /** Returns the integers with another scale and zero point. */
     private int inSteps(int id, Steps wanted) {
         Quantization quantization = quantization(wanted);
         if (edit.tensor(id).quantization().equals(Optional.of(quantization))) {
@@ -259,8 +259,8 @@ final class AllIntegers {
     }
 
     /**
-     * Puts weights and a bias into their places. Where a channel's weights are so small that its
-     * bias would not fit into 32 bits its scale is larger than they need.
+     * Converts weights and a bias. If a channel's weights are so small that its bias would not fit
+     * into 32 bits, the channel's scale is larger than its weights need.
      */
     private void addWeights(TfLiteOperator operator, String type, List<Integer> inputs) {
         float inputScale = steps.get(operator.inputs().get(0)).scale();

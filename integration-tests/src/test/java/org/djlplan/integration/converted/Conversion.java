@@ -12,18 +12,18 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
 
 /** The conversions of a trained model of floats. */
 public enum Conversion {
-    /** Weights have 8 bits, and floats are between the layers. */
+    /** 8-bit weights, with floats between the layers. */
     DYNAMIC_RANGE,
-    /** The same, with weights of 4 bits, but for depthwise convolutions. */
+    /** The same with 4-bit weights, except for depthwise convolutions. */
     FOUR_BITS,
-    /** Integers of 8 bits with signs, weights with a scale for each channel. */
+    /** Signed 8-bit integers; weights have a scale for each channel. */
     INT8,
-    /** Integers of 8 bits without signs, a scale for each tensor. */
+    /** Unsigned 8-bit integers, with a scale for each tensor. */
     UINT8;
 
     private static final int HALF_BYTE = 4;
 
-    /** Returns the file of a real model that is there, converted. */
+    /** Returns the file of a converted real model. */
     public Path file(String model) throws IOException {
         Path file =
                 Path.of(

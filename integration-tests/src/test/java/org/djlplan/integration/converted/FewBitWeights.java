@@ -46,7 +46,7 @@ final class FewBitWeights {
     }
 
     private static int rounded(ModelEdit edit, String type, int id, int bits) {
-        // The engine has no kernel for depthwise weights of 4 bits and floats.
+        // The engine has no depthwise kernel for 4-bit weights with floats.
         boolean half = bits == HALF_BYTE && !type.equals("DEPTHWISE_CONV_2D");
         float[] values = edit.floats(id);
         float[] any = {};

@@ -66,7 +66,7 @@ final class ModelEdit {
         return ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
     }
 
-    /** Adds a tensor of a shape and name that is there. */
+    /** Adds a tensor with the shape and name of an existing one. */
     int add(int like, int typeCode, int buffer, Optional<Quantization> quantization) {
         TfLiteTensor old = tensor(like);
         tensors.add(
@@ -83,7 +83,7 @@ final class ModelEdit {
         return tensors.size() - 1;
     }
 
-    /** Adds a constant of a shape and name that is there. */
+    /** Adds a constant with the shape and name of an existing tensor. */
     int constant(int like, int typeCode, ByteBuffer values, Optional<Quantization> quantization) {
         buffers.add(TfLiteBytes.of(values));
         return add(like, typeCode, buffers.size() - 1, quantization);
@@ -113,7 +113,7 @@ final class ModelEdit {
                         codes.indexOf(code), List.of(input), List.of(output), options));
     }
 
-    /** Returns the model that was made. */
+    /** Returns the edited model. */
     TfLiteFile build(List<Integer> inputs, List<Integer> outputs) {
         Map<Integer, Integer> ids = new HashMap<>();
         Map<Integer, Integer> places = new HashMap<>();

@@ -25,9 +25,10 @@ record Ranges(Map<Integer, Float> least, Map<Integer, Float> largest) {
     private static final int INPUTS = 4;
 
     /**
-     * Runs a model, with every tensor as an output, in the engine's CPU kernels.
+     * Returns the ranges in a run of the model on the engine's CPU kernels, with every tensor as an
+     * output.
      *
-     * @param folder where the model that is run may be written
+     * @param folder for the copy of the model with these outputs
      */
     static Ranges of(TfLiteFile file, Path folder) throws IOException {
         List<Integer> computed =

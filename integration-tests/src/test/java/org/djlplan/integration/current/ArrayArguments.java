@@ -225,7 +225,7 @@ final class ArrayArguments {
         int count = (int) sample.shape().size();
         boolean settable = name.equals("set") || name.equals("setScalar");
         if (type == Number.class) {
-            // What is out of range, or no number, is undefined in C++: see OwnArraysTest.
+            // Conversions of NaN and numbers out of range are undefined in C++: see OwnArraysTest.
             return settable
                     ? plain(2.5f, Integer.MAX_VALUE + 2L)
                     : name.equals("clip") ? plain(-1, 1.5f, 2L, 0.1) : plain(NUMBERS.toArray());

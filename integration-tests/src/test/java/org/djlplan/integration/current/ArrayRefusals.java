@@ -13,7 +13,10 @@ import org.djlplan.integration.current.ArraysReferenceProgram.Call;
  */
 final class ArrayRefusals {
 
-    /** What arrays of types answer that PyTorch's engine does not have: bytes, and conversions. */
+    /**
+     * The methods that answer for types that PyTorch's engine does not have: access to bytes, and
+     * conversions.
+     */
     static final Set<String> ODD_ANSWERS =
             Set.of(
                     "getDataType",
@@ -75,11 +78,11 @@ final class ArrayRefusals {
                     "stopGradient",
                     "scaleGradient");
 
-    /** What PyTorch's engine does not have either. */
+    /** Methods that PyTorch's engine does not have, either. */
     private static final Set<String> NOWHERE =
             Set.of("sequenceMask", "trace", "batchDot", "asinh", "acosh", "atanh");
 
-    /** What is computed without another engine. */
+    /** Methods that are computed without another engine. */
     private static final Set<String> ALONE =
             Set.of(
                     "add",
@@ -231,7 +234,7 @@ final class ArrayRefusals {
         return all;
     }
 
-    /** Returns whether a method has code of ours, whatever engine is beside. */
+    /** Returns whether a method has its own code in djl-plan, even beside another engine. */
     static boolean isOwn(String method) {
         return ALONE.contains(method);
     }
@@ -247,7 +250,7 @@ final class ArrayRefusals {
         return call.name().equals("setScalar") && (call.has("-9:2") || call.has(":9"));
     }
 
-    /** Returns whether PyTorch's engine never answers, of methods that have the name of others. */
+    /** Returns whether PyTorch's engine never answers this overload of a method. */
     static boolean isNowhere(String method) {
         return method.contains("toStringArray(")
                 || method.contains("tile(ai.djl.ndarray.types.Shape")
@@ -265,21 +268,21 @@ final class ArrayRefusals {
                 || isFarSlice(call);
     }
 
-    /** Returns whether PyTorch's answer is not the one to give. */
+    /** Returns whether PyTorch's answer is not the expected one. */
     static boolean isOtherwise(Call call) {
         Shape shape = call.sample().shape();
         return switch (call.name()) {
-            // Set to a buffer or an array of Java, PyTorch's array is a view no more.
+            // After it is set to a Java buffer or array, PyTorch's array is no longer a view.
             case "set" -> call.method().getParameterCount() == 1;
-            // The median of equal numbers is another one: elements are swapped that are one.
+            // PyTorch's median of a broadcast array is wrong: it swaps elements that share memory.
             case "median" -> call.sample().kind().equals("broadcast");
-            // PyTorch's engine makes one part of nothing, however many are asked for.
+            // PyTorch's engine splits an empty array into one part, however many are requested.
             case "split" -> shape.size() == 0;
             default -> false;
         };
     }
 
-    /** Returns whether numbers are the same, or as near as they are without another engine. */
+    /** Returns whether numbers are equal, or as close as expected without another engine. */
     static boolean equal(Call call, Number one, Number other) {
         double a = one.doubleValue();
         double b = other.doubleValue();
@@ -290,7 +293,7 @@ final class ArrayRefusals {
         return one.equals(other) || (rounded && (a == b || Math.abs(a - b) <= 3e-7 * Math.abs(b)));
     }
 
-    /** Returns whether a number is the nearest to one that the type does not have. */
+    /** Returns whether a number is the type's nearest one to a number out of its range. */
     static boolean isNearest(DataType type, Number found, Number source) {
         long[] range =
                 switch (type) {

@@ -30,7 +30,7 @@ final class ArraySamples {
                     DataType.INT64,
                     DataType.BOOLEAN);
 
-    /** Types that PyTorch's engine does not have, and one of its types with elements as wide. */
+    /** Types that PyTorch's engine does not have, each with one of its types of the same width. */
     static final Map<DataType, DataType> CARRIERS =
             Map.of(
                     DataType.INT16, DataType.FLOAT16,

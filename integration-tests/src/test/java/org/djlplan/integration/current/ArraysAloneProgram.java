@@ -8,7 +8,7 @@ final class ArraysAloneProgram {
 
     private ArraysAloneProgram() {}
 
-    /** Prints how many tests passed; the first that fails is thrown. */
+    /** Prints how many tests passed; throws the exception of the first that fails. */
     public static void main(String[] arguments) throws Exception {
         int passed = 0;
         for (Method method : OwnArraysTest.class.getDeclaredMethods()) {

@@ -34,7 +34,7 @@ import org.djlplan.integration.current.ArraySamples.Sample;
  */
 final class ArraysReferenceProgram {
 
-    /** What is not about elements. */
+    /** Methods that do not concern elements. */
     private static final Set<String> OF_LIFE =
             Set.of(
                     "attach",
@@ -55,7 +55,7 @@ final class ArraysReferenceProgram {
                     "getAsString",
                     "getAsObject");
 
-    /** What only moves elements, whatever they mean. */
+    /** Methods that only move elements, whatever their type. */
     private static final Set<String> MOVES =
             Set.of(
                     "reshape",
@@ -89,7 +89,9 @@ final class ArraysReferenceProgram {
     /** One call of a method. */
     record Call(Method method, Sample sample, List<Named> arguments, boolean alone, int number) {
 
-        /** This call, whatever the type and the lengths of dimensions. */
+        /**
+         * Returns keys that similar calls share, with other types or other lengths of dimensions.
+         */
         private List<String> keys() {
             Shape shape = sample.shape();
             String key = method + "/" + number;
@@ -156,7 +158,7 @@ final class ArraysReferenceProgram {
     private record Outcome(
             Object result, Throwable error, List<?> before, Object state, String arguments) {}
 
-    /** One in so many calls is made. */
+    /** One in this number of calls is made. */
     private final int part;
 
     private final boolean alone = Boolean.getBoolean("ai.djl.tflite.disable_alternative");
@@ -173,7 +175,7 @@ final class ArraysReferenceProgram {
         this.part = part;
     }
 
-    /** Prints what differs, and how many cases there were. Usage: {@code PART} */
+    /** Prints differences and the number of cases. Usage: {@code PART} */
     public static void main(String[] arguments) {
         ArraysReferenceProgram program = new ArraysReferenceProgram(Integer.parseInt(arguments[0]));
         try {
@@ -238,7 +240,7 @@ final class ArraysReferenceProgram {
         }
     }
 
-    /** The same ones in each run. */
+    /** Returns whether a call is made, which is the same in each run. */
     private boolean isChosen(Call call) {
         return Math.floorMod(call.toString().hashCode(), part) == 0;
     }
@@ -265,7 +267,10 @@ final class ArraysReferenceProgram {
     private static final Set<String> FEW =
             Set.of("(3, 3)", "(2, 3)", "(2, 3, 2)", "(5)", "()", "(0)", "transposed");
 
-    /** Returns whether others like a sample are enough: what a type refuses, all shapes do. */
+    /**
+     * Returns whether similar samples suffice: if a type rejects a method, it does so for all
+     * shapes.
+     */
     private static boolean isPlenty(Method method, Sample sample) {
         if (ArraySamples.SHARED.contains(sample.type())) {
             return !ArrayRefusals.isOwn(method.getName()) && !FEW.contains(sample.kind());
@@ -275,7 +280,7 @@ final class ArraysReferenceProgram {
                 && !sample.kind().equals("(2, 3)");
     }
 
-    /** An error of libtorch takes 20 ms: calls that are like failed ones are not made. */
+    /** An error of libtorch takes 20 ms, so calls that resemble failed ones are not made. */
     private boolean isKnownToFail(Call call) {
         List<String> keys = call.keys();
         int patience = call.sample.type() == DataType.FLOAT32 ? 6 : 1;
@@ -285,7 +290,7 @@ final class ArraysReferenceProgram {
 
     private void compare(Call call, NDManager ours, NDManager theirs) {
         cases++;
-        // PyTorch's engine ends the process if it is given a type that it does not know.
+        // PyTorch's engine ends the process if it gets a type that it does not know.
         boolean odd = !ArraySamples.SHARED.contains(call.sample.type()) || call.has("int16");
         boolean delegated = !alone && !odd && !ArrayRefusals.isOwn(call.name());
         if (delegated && !ArrayRefusals.isNeverAnswered(call.name(), alone)) {
@@ -460,7 +465,7 @@ final class ArraysReferenceProgram {
         if (!(one instanceof Image own) || !(other instanceof Image theirs)) {
             return one.equals(other);
         }
-        // PyTorch makes numbers of 16 bits of UINT8 and INT8; its engine does not know the type.
+        // PyTorch makes 16-bit numbers from UINT8 and INT8, a type that its engine does not know.
         boolean sixteen = own.type == DataType.INT16 && theirs.type == DataType.UNKNOWN;
         if ((!sixteen && ArraySamples.shared(own.type) != theirs.type)
                 || !own.shape.equals(theirs.shape)) {

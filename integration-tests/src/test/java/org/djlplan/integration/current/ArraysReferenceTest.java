@@ -28,7 +28,10 @@ class ArraysReferenceTest {
 
     @TempDir Path folder;
 
-    /** At once: most of the time libtorch writes the stack of an error, on one core. */
+    /**
+     * The two JVMs run at once: most of the time, libtorch writes the stack of an error on one
+     * core.
+     */
     @Test
     @Tag("long")
     void everyMethod_besidePyTorchAndAlone_answersAsPyTorchOrIsRefused() throws Exception {

@@ -46,7 +46,7 @@ class CurrentCommandsTest {
         assertIdentical("--input-shape", "1,3,32,32", model.toString());
     }
 
-    /** With threads, too: the engine has a number of them for each model. */
+    /** Also compares with a number of threads, which this engine has for each model. */
     @Test
     @Tag("long")
     void compare_tfLiteFile_isIdentical() throws Exception {
@@ -55,7 +55,7 @@ class CurrentCommandsTest {
         assertIdentical("--no-delegation", "--input-shape", "1,40,40,3", model);
     }
 
-    /** The engine lets an operator write over a tensor that is read later. */
+    /** The engine lets an operator overwrite a tensor that is read later. */
     @Test
     @Tag("long")
     void compare_modelThatTheEngineGetsWrong_comparesWithAnEngineThatKeepsEveryTensor()
@@ -126,7 +126,7 @@ class CurrentCommandsTest {
         assertTrue(plan.getAsJsonObject("best").get("provedMinimal").getAsBoolean(), out);
     }
 
-    /** The second command makes use of what the first one measured. */
+    /** The second command uses the first one's result. */
     @Test
     @Tag("long")
     void tuneAndCompare_tfLiteFile_delegatesWithinTheLimit() throws Exception {
@@ -148,7 +148,7 @@ class CurrentCommandsTest {
         assertTrue(budget.get("identical").getAsBoolean(), result.out());
     }
 
-    /** What belongs to whom when a part of a model is delegated. */
+    /** Tests which memory belongs to which part when a part of a model is delegated. */
     @Test
     @Tag("long")
     void report_severalPredictors_listsMemoryByOwner() throws Exception {

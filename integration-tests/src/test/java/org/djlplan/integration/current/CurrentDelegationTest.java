@@ -43,7 +43,10 @@ class CurrentDelegationTest {
                 "1");
     }
 
-    /** Least of all takes everything delegated; with buffers that are kept it takes most. */
+    /**
+     * Delegating everything takes least memory with buffers for each prediction, and most with
+     * permanent buffers.
+     */
     @Test
     void load_memoryCounts_buildsBuffersForEachPrediction() throws Exception {
         Path file = Files.copy(TestModels.built("large_images"), folder.resolve("model.tflite"));

@@ -19,8 +19,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class CurrentSoakTest extends SoakTest {
 
     /**
-     * By then the C library's arenas of all threads are as full as they get, and the compiler has
-     * nothing left to do: until then some 4 MB are added, and from then on none.
+     * By then the C library's arenas of all threads have their final size, and the compiler has
+     * compiled everything. Until then some 4 MB are added, and from then on none.
      */
     private static final String LOADS_BEFORE = "1800";
 

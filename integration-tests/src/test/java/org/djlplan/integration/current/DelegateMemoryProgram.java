@@ -15,7 +15,9 @@ final class DelegateMemoryProgram {
 
     private DelegateMemoryProgram() {}
 
-    /** Takes a model and a delegate; prints kernels, outputs' errors, and bytes: a line each. */
+    /**
+     * Arguments: a model and a delegate. Prints kernels, outputs' errors, and bytes, a line each.
+     */
     public static void main(String[] arguments) throws Exception {
         StockInterpreter.loadEngine();
         try (CandidateInterpreters candidates =

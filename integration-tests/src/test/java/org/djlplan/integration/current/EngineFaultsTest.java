@@ -59,7 +59,7 @@ class EngineFaultsTest {
         }
     }
 
-    /** Returns the message that the engine fails with when it is asked for. */
+    /** Returns the message with which a request for the engine fails. */
     private String failure(String... options) throws Exception {
         ChildJvm.Result result =
                 new ChildJvm(folder).options(options).run(Probe.class, "zeros", SOUND.toString());
@@ -123,7 +123,7 @@ class EngineFaultsTest {
                 "TFLITE_LIBRARY_PATH=" + otherwise + ": no file that is named as in the jars");
     }
 
-    /** As one of next year: the library in the jar, which tells another version. */
+    /** Imitates a future release: the library in the jar reports another version. */
     @Test
     void load_libraryOfAnUnknownVersion_isRefusedAndNamesThoseThatAreKnown() throws Exception {
         Path unknown = folder.resolve("libjnitensorflowlite.so");

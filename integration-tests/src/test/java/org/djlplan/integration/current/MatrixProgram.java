@@ -86,7 +86,7 @@ final class MatrixProgram {
         return seen;
     }
 
-    /** DJL's own TFLite engine does not tell its library's. */
+    /** DJL's own TFLite engine does not report its library's version. */
     private static String version(String engine) throws UnplannableException {
         return engine.equals(VersionMatrix.TFLITE)
                 ? EngineLibrary.loaded().version()

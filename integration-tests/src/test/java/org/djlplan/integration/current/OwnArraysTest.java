@@ -260,7 +260,10 @@ class OwnArraysTest {
         assertValues(rows.mul(0).softmax(-1), new Shape(2, 2), 0.5, 0.5, 0.5, 0.5);
     }
 
-    /** What only PyTorch computes, or is refused with the dependency's name. */
+    /**
+     * Asserts that a call is computed if PyTorch is present, and otherwise rejected with the
+     * dependency's name.
+     */
     private static void assertComputed(Runnable check) {
         if (Engine.hasEngine("PyTorch")) {
             check.run();

@@ -72,7 +72,7 @@ class OwnEngineTest {
                 .optModelPath(model);
     }
 
-    /** The values of all outputs for some inputs, one after the other. */
+    /** Returns the values of all outputs for some inputs, in order. */
     static List<ByteBuffer> predict(ZooModel<NDList, NDList> model) throws Exception {
         List<ByteBuffer> values = new ArrayList<>();
         try (Predictor<NDList, NDList> predictor = model.newPredictor();
@@ -242,7 +242,7 @@ class OwnEngineTest {
         server.stop(0);
     }
 
-    /** On a port that is free. */
+    /** Serves a folder on a free port. */
     private static HttpServer serve(Path folder) throws IOException {
         HttpServer server =
                 HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
@@ -293,7 +293,10 @@ class OwnEngineTest {
         assertTrue(e.getMessage().contains("NoSuchOperator"), e::getMessage);
     }
 
-    /** Bytes all over the file, and ends too early: an error of DJL's or a model, nothing else. */
+    /**
+     * Changes bytes all over the file, and truncates it. The result is an error of DJL or a model,
+     * nothing else.
+     */
     @Test
     void load_damaged_isAnErrorOrAModel() throws Exception {
         byte[] sound = Files.readAllBytes(TestModels.built("chains"));
@@ -425,8 +428,8 @@ class OwnEngineTest {
     }
 
     /**
-     * A model that stayed would take 17 MB, and its interpreter some more, each time. Java's heap
-     * grows now and then.
+     * A model that is not freed would take 17 MB each time, plus its interpreter. Java's heap grows
+     * now and then.
      */
     @Test
     void loadAndClose_manyTimes_leavesNothing() throws Exception {

@@ -111,7 +111,7 @@ class PackedWeightsTest {
         }
     }
 
-    /** Whether there is one for each thread. */
+    /** Returns whether each thread has an interpreter. */
     private static boolean isWithInterpreters(ServedModel model) {
         return model.report().interpreters().size() == THREADS;
     }
@@ -144,7 +144,10 @@ class PackedWeightsTest {
         }
     }
 
-    /** XNNPACK itself would read anywhere: it does not look whether weights were found. */
+    /**
+     * XNNPACK itself would read from any address, because it does not check whether weights were
+     * found.
+     */
     @Test
     void interpreter_weightsChangedInPlace_packsItsOwn() throws Exception {
         Path file = Files.copy(TestModels.built("mobilenet_v1"), folder.resolve("changed.tflite"));
@@ -177,10 +180,10 @@ class PackedWeightsTest {
         Path file = TestModels.built("mobilenet_v1");
         Delegated delegated = Delegated.all(file, Delegates.XNNPACK, 1);
         long own = grown(delegated, false);
-        // Java's compiler takes memory meanwhile, and more on a busy machine.
+        // Java's compiler takes memory at the same time, and more on a busy machine.
         long together = Math.min(grown(delegated, true), grown(delegated, true));
-        // Nearly all of the file is weights, and there is room to compare the largest of them once;
-        // what a process takes is no exact figure.
+        // Nearly all of the file is weights. There must be room to compare the largest of them, and
+        // a process's memory is not an exact figure.
         long leastGain = Files.size(file) / 3;
         assertTrue(together + leastGain < own, together + " of " + own);
     }
@@ -204,7 +207,7 @@ class PackedWeightsTest {
         assertEquals(before, PlannedModels.pools().packedWeightsBytes());
     }
 
-    /** Returns what a second interpreter takes. */
+    /** Returns the bytes that a second interpreter takes. */
     private static long grown(Delegated delegated, boolean shared) throws Exception {
         try (StockInterpreter engine = new StockInterpreter(delegated.file(), 1);
                 ServedModel model = delegated.open(shared)) {

@@ -215,7 +215,7 @@ class PlaceholderTest {
 
         abstract void build(ModelSketch model);
 
-        /** An input with a 1 in the file for each dimension that is left open. */
+        /** Adds an input whose open dimensions are 1 in the file. */
         private static int open(ModelSketch model, Integer... signature) {
             int[] shape = Arrays.stream(signature).mapToInt(d -> d == -1 ? 1 : d).toArray();
             int input = model.input(ElementType.FLOAT32, shape);
@@ -256,7 +256,7 @@ class PlaceholderTest {
             return reshape(model, input, 4);
         }
 
-        /** Into as many as there are of so many elements; one in the file. */
+        /** Reshapes into rows of a number of elements; in the file there is one row. */
         private static int reshape(ModelSketch model, int input, Integer... each) {
             List<Integer> wanted = new ArrayList<>(List.of(-1));
             wanted.addAll(List.of(each));
@@ -297,7 +297,7 @@ class PlaceholderTest {
         return values;
     }
 
-    /** What an engine answers that was resized before its first allocation. */
+    /** Returns the outputs of an engine that was resized before its first allocation. */
     private static List<ByteBuffer> expected(Path file, List<List<Integer>> shapes) {
         BareInterpreter engine =
                 BareInterpreter.resized(
@@ -385,7 +385,7 @@ class PlaceholderTest {
         }
     }
 
-    /** Only the first prediction shows that sizes are known only as the model runs. */
+    /** Only the first prediction shows that sizes are unknown before the model runs. */
     @Test
     void predict_sizesKnownOnlyAtRunTime_runsInTheEnginesBlock() throws Exception {
         ModelSketch sketch = new ModelSketch();

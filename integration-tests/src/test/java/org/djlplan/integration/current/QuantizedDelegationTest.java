@@ -33,7 +33,7 @@ class QuantizedDelegationTest {
 
     private static final int CLASSES = 1001;
 
-    /** Accepted of quantized outputs, at most. */
+    /** The largest accepted difference of quantized outputs, in steps. */
     private static final int MOST_STEPS = 16;
 
     /** Operators between the mean and the softmax. */
@@ -41,7 +41,7 @@ class QuantizedDelegationTest {
 
     @TempDir Path folder;
 
-    /** The delegate can take all but the mean and the softmax. */
+    /** The delegate can take all operators except the mean and the softmax. */
     @CsvSource({"mobilenet_v1_uint8_64, 29", "mobilenet_v2_int8_64, 64"})
     @ParameterizedTest
     void load_smallImages_delegatesAlmostAll(String name, int operators) throws Exception {
@@ -79,7 +79,7 @@ class QuantizedDelegationTest {
         }
         try (ZooModel<NDList, NDList> model = load(file, true)) {
             DelegationReport report = PlanReport.of(model).orElseThrow().delegation().orElseThrow();
-            // It was measured whether the last ones, in a partition of their own, are worth it.
+            // The last operators are a partition of their own, whose benefit was measured.
             assertTrue(report.delegatedOperators() >= operators - LAST, report::toString);
             assertEquals(1, report.outputs().size());
             OutputAgreement output = report.outputs().get(0);

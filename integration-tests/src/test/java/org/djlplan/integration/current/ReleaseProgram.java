@@ -12,7 +12,7 @@ final class ReleaseProgram {
 
     private ReleaseProgram() {}
 
-    /** Takes files of models; prints the library's version and how many runs were the same. */
+    /** Arguments: files of models. Prints the library's version and how many runs were equal. */
     public static void main(String[] files) throws Exception {
         StockInterpreter.loadEngine();
         int same = 0;

@@ -45,7 +45,8 @@ class SharedWorkspacesGroupTest {
     }
 
     private long peakBytes(MemoryGroup group, boolean shared) throws Exception {
-        // Files that the first one reads are charged to the group; later ones find them there.
+        // Files that the first process reads are charged to the group; later processes find them in
+        // the page cache.
         assertEquals(0, run(group, shared).exitCode());
         group.resetPeak();
         ChildJvm.Result result = run(group, shared);

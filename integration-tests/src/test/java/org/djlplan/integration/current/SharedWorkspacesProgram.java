@@ -25,9 +25,9 @@ final class SharedWorkspacesProgram {
     private SharedWorkspacesProgram() {}
 
     /**
-     * Serves a model alone and twice beside that.
+     * Serves a model without sharing, and twice beside that with sharing.
      *
-     * @param arguments the model, and {@code before} where XNNPACK is to be used by somebody else
+     * @param arguments the model, and {@code before} if other code should use XNNPACK first
      */
     public static void main(String[] arguments) throws Exception {
         if (arguments[1].equals("before")) {

@@ -48,7 +48,9 @@ class SharedWorkspacesTest {
     private static final int LOADS = 100;
     private static final byte POISON = (byte) 0xff;
 
-    /** Of how many inferences one may have to move, of models that run at once all the time. */
+    /**
+     * Number of inferences per move of a workspace, at least, of models that always run at once.
+     */
     private static final int RUNS_FOR_A_MOVE = 10;
 
     private static final String TRANSIENT = Delegates.XNNPACK_TRANSIENT;
@@ -86,7 +88,7 @@ class SharedWorkspacesTest {
         return found;
     }
 
-    /** Returns how large those are. */
+    /** Returns the size of these files. */
     private static long pagesBytes() throws IOException {
         long bytes = 0;
         for (Path file : pages()) {
@@ -152,7 +154,7 @@ class SharedWorkspacesTest {
             return group;
         }
 
-        /** Runs each of them on a thread of its own, again and again. */
+        /** Runs each model on a thread of its own, repeatedly. */
         void runAtOnce() throws Exception {
             ExecutorService threads = Executors.newFixedThreadPool(models.size());
             try {
@@ -295,7 +297,7 @@ class SharedWorkspacesTest {
         }
     }
 
-    /** Each has an interpreter, and so a workspace, of its own for each of the threads. */
+    /** Each thread has its own interpreter, and so its own workspace. */
     @Test
     void run_oneModelAtOnce_givesItsBytes() throws Exception {
         try (Expected model = Expected.of(TestModels.built("blaze_face"), TRANSIENT, 1)) {

@@ -49,7 +49,10 @@ class SignatureTest {
 
     @TempDir Path folder;
 
-    /** left − right and left + right, by several signatures, with another graph for one of them. */
+    /**
+     * Returns a model of left − right and left + right, with several signatures, one of which has
+     * another graph.
+     */
     private Path model() throws IOException {
         ModelSketch main = new ModelSketch();
         int left = main.input(PAIR);
@@ -191,7 +194,7 @@ class SignatureTest {
         }
     }
 
-    /** Names of the file: those of its tensors. */
+    /** Without a signature, the names are the file's names of its tensors. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void predict_noSignature_takesTheFilesNames(boolean planned) throws Exception {

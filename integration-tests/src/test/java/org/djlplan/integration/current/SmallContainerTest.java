@@ -37,7 +37,7 @@ class SmallContainerTest {
         assertDelegated(run("mobilenet_v2_dynamic_64", 700));
     }
 
-    /** Somewhere between there is room to begin with it, and none to end. */
+    /** In some of the sizes there is room to begin the measurement, but not to end it. */
     @Tag("long")
     @Test
     void load_anyContainer_livesAndServesRightAnswers() throws Exception {
@@ -56,7 +56,7 @@ class SmallContainerTest {
         assertTrue(result.out().contains("agreed true"), result::printed);
     }
 
-    /** Loads a copy, beside which nothing is kept, in a container with so many MiB. */
+    /** Loads a copy, beside which nothing is stored, in a container with this number of MiB. */
     private ChildJvm.Result run(String model, int limit) throws Exception {
         Path own = Files.createTempDirectory(folder, "model").resolve("model.tflite");
         Files.copy(TestModels.built(model), own);

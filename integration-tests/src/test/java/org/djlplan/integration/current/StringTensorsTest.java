@@ -76,7 +76,7 @@ class StringTensorsTest {
         }
     }
 
-    /** Strings of the file, and as many of the user's as there are in each prediction. */
+    /** The model has strings in its file, and gets another number of strings in each prediction. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void predict_numberOfStringsVaries_eachIsCompared(boolean planned) throws Exception {

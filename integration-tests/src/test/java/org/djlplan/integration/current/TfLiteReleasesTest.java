@@ -61,12 +61,18 @@ class TfLiteReleasesTest {
 
     private static final int RUNS = 20;
 
-    /** Of models whose outputs must be the same bytes: the second finds what the first one left. */
+    /**
+     * Runs of models whose outputs must be the same bytes. Each run finds the memory as the one
+     * before left it.
+     */
     private static final int EQUAL_RUNS = 6;
 
     private static final double MOST_OF_THE_ENGINE = 1.005;
 
-    /** Of two of six convolutions of large images; what a process takes is no exact figure. */
+    /**
+     * The buffers of two of six convolutions of large images, because a process's memory is not an
+     * exact figure.
+     */
     private static final long BUFFERS_BYTES = 8_000_000;
 
     @TempDir Path folder;
@@ -173,7 +179,7 @@ class TfLiteReleasesTest {
                 result.out().lines().reduce((a, b) -> b).orElseThrow());
     }
 
-    /** Of any bits: which of two NaNs is kept may depend on where a result is written. */
+    /** Inputs have any bits: which of two NaNs is kept may depend on where a result is written. */
     @ParameterizedTest
     @CsvSource({"ADD,AddOptions", "MUL,MulOptions", "SUB,SubOptions", "DIV,DivOptions"})
     void run_resultOverAnOperand_givesTheBytesOfTheEngine(String operator, String options)
@@ -227,8 +233,8 @@ class TfLiteReleasesTest {
     }
 
     /**
-     * Returns the geometric mean of what models take and what they take of the engine's own arena.
-     * Inputs and outputs counted; the engine lays some tensors over others, too.
+     * Returns the geometric mean of models' memory relative to the engine's own arena, including
+     * inputs and outputs. The engine also lets some operators write in place.
      */
     private static double ofTheEngines(List<Path> models) throws Exception {
         double product = 1;
@@ -284,7 +290,7 @@ class TfLiteReleasesTest {
         assertTrue(builtBytes + BUFFERS_BYTES < keptBytes, builtBytes + " of " + keptBytes);
     }
 
-    /** In a JVM of its own, whose heap is all there from the beginning. */
+    /** Runs in a separate JVM, whose whole heap is in memory from the start. */
     private List<String> weighed(Path file, String delegate) throws Exception {
         ChildJvm.Result result =
                 new ChildJvm(folder)
@@ -303,7 +309,7 @@ class TfLiteReleasesTest {
         assertDelegated(file, every);
     }
 
-    /** Delegates so many operators in a row, leaves as many to CPU kernels, and so on. */
+    /** Delegates a number of operators in a row, leaves as many to CPU kernels, and so on. */
     private static void assertDelegated(Path file, int every) throws Exception {
         assertDelegated(file, every, Delegates.XNNPACK);
     }
@@ -332,7 +338,7 @@ class TfLiteReleasesTest {
         }
     }
 
-    /** All of a network, and pieces of it with CPU kernels between them. */
+    /** Returns cases: a whole network delegated, and pieces of it with CPU kernels between them. */
     static Stream<Arguments> unions() {
         return Stream.concat(TestModels.built().stream(), Stream.of(TestModels.built("uneven")))
                 .flatMap(

@@ -105,7 +105,7 @@ class UnsoundModelsTest {
         assertTrue(refused.getMessage().contains("stride_w"), refused.getMessage());
     }
 
-    /** The result of a caller's numbers: where a slice begins. */
+    /** A caller's numbers determine where the slice begins. */
     @Test
     void predict_sliceOutsideItsInput_isRejectedAndTheModelContinues() throws Exception {
         ModelSketch sketch = new ModelSketch();
@@ -130,7 +130,7 @@ class UnsoundModelsTest {
         }
     }
 
-    /** Kernels of 2.20 and later tell that a size is computed in another way than earlier ones. */
+    /** Kernels of 2.20 and later mark computed sizes in another way than earlier ones. */
     @Test
     void predict_shapeThatIsComputed_givesTheValuesInThatShape() throws Exception {
         ModelSketch sketch = new ModelSketch();
@@ -189,7 +189,7 @@ class UnsoundModelsTest {
         }
     }
 
-    /** In a budget the model is streamed, from a copy. */
+    /** In a budget the model's weights are streamed from a copy. */
     @Test
     void predict_imageTooSmallInABudget_isRejectedAndTheModelContinues() throws Exception {
         Path file = TestModels.built("mobilenet_v2");

@@ -47,7 +47,7 @@ final class VersionMatrix {
         this.folder = folder;
     }
 
-    /** Returns all that is on the class path with a release of DJL. */
+    /** Returns the whole class path with a release of DJL. */
     static List<String> classPath(String release) throws IOException {
         if (release.equals(WITH_OWN_ENGINE)) {
             List<String> path = new ArrayList<>(ownTests());
@@ -79,14 +79,14 @@ final class VersionMatrix {
         return path;
     }
 
-    /** Returns folders of classes: ours. */
+    /** Returns the folders of this module's classes. */
     private static List<String> ownTests() {
         return ChildJvm.ownClassPath().stream()
                 .filter(entry -> Files.isDirectory(Path.of(entry)))
                 .toList();
     }
 
-    /** Returns a class path without jars whose names begin so. */
+    /** Returns a class path without the jars whose names begin with a text. */
     static List<String> without(List<String> classPath, String... beginnings) {
         return classPath.stream()
                 .filter(entry -> Stream.of(beginnings).noneMatch(each -> isNamed(entry, each)))
@@ -105,7 +105,7 @@ final class VersionMatrix {
                 .orElseThrow();
     }
 
-    /** Runs models of the engines in a JVM and returns what it saw. */
+    /** Runs models of the engines in a JVM and returns its result. */
     ChildJvm.Result run(List<String> classPath, List<String> engines) throws Exception {
         List<String> arguments = new ArrayList<>();
         for (String engine : engines) {
@@ -124,7 +124,7 @@ final class VersionMatrix {
                 .run(MatrixProgram.class, arguments.toArray(String[]::new));
     }
 
-    /** Returns what a JVM printed. */
+    /** Returns the JSON that a JVM printed. */
     static JsonObject seen(ChildJvm.Result result) {
         if (result.exitCode() != 0) {
             throw new IllegalStateException(result.printed());

@@ -28,7 +28,10 @@ class VersionMatrixTest {
 
     @TempDir Path folder;
 
-    /** A line of the table says that outputs are planned, and the plain engine's bytes. */
+    /**
+     * A line of the table says that models are planned, and that outputs are the plain engine's
+     * bytes.
+     */
     @Test
     void table_isTheOneInTheDocuments() throws Exception {
         List<String> kept =
@@ -40,7 +43,7 @@ class VersionMatrixTest {
         assertEquals(String.join("\n", kept), String.join("\n", new VersionMatrix(folder).table()));
     }
 
-    /** Another engine costs nothing where arrays do not need it. */
+    /** Another engine costs nothing if arrays do not need it. */
     @ParameterizedTest
     @CsvSource({"TFLite, false", "PyTorch, true"})
     void run_bothEnginesOnTheClassPath_mapsThatOfTheModel(String engine, boolean mapped)
@@ -52,7 +55,7 @@ class VersionMatrixTest {
         assertEquals(mapped, seen.get("torchMapped").getAsBoolean(), result.printed());
     }
 
-    /** PyTorch's models suffer, too: the old engine's zoo throws where DJL asks all of them. */
+    /** PyTorch's models fail, too: the old engine's zoo throws when DJL searches all zoos. */
     @ParameterizedTest
     @CsvSource({"TFLite, false", "TFLite, true", "PyTorch, false", "PyTorch, true"})
     void load_djlsOldEngineOnTheNewestDjl_saysWhatToRemove(String engine, boolean oldFirst)

@@ -19,7 +19,7 @@ final class WorkspaceMemoryProgram {
     private WorkspaceMemoryProgram() {}
 
     /**
-     * Prints what models take.
+     * Prints the bytes that models take.
      *
      * @param arguments the delegate, {@code true} or {@code false} for shared workspaces, a small
      *     model to begin with, and the models
@@ -31,7 +31,7 @@ final class WorkspaceMemoryProgram {
         for (String file : Arrays.asList(arguments).subList(2, arguments.length)) {
             models.add(Delegated.all(Path.of(file), arguments[0], 1));
         }
-        // What is loaded once is no model's.
+        // Code that is loaded once does not count for a model.
         try (ServedModel first = models.get(0).open(shared)) {
             run(first);
         }
@@ -57,7 +57,7 @@ final class WorkspaceMemoryProgram {
         model.run(inputs, model.inputs().stream().map(input -> input.shape()).toList());
     }
 
-    /** Anonymous memory, and the pages that workspaces lie on, once. */
+    /** Returns anonymous memory plus the pages of workspaces, each counted once. */
     private static long bytes() {
         ProcessMemory.trim();
         return new ProcessMemory().anonymousBytes().orElseThrow()

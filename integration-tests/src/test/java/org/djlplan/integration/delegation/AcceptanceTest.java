@@ -65,7 +65,7 @@ class AcceptanceTest {
         delegate = FaultyDelegate.compile(folder);
     }
 
-    /** The model's convolutions at these parts of its length. */
+    /** Returns the model's convolutions at these fractions of its length. */
     private static List<Integer> convolutions(Path file, double... places) throws Exception {
         Graph graph = TfLiteGraphs.toGraph(TfLiteReader.read(file), file.toString());
         List<Integer> all =
@@ -82,7 +82,7 @@ class AcceptanceTest {
         return Served.candidates(file, delegate.name());
     }
 
-    /** Runs everything that the delegate takes, with a fault, in an interpreter of its own. */
+    /** Returns the errors of a new interpreter that delegates everything, with a fault. */
     private static List<OutputError> errors(
             CandidateInterpreters runner, Candidate all, int site, Fault fault) throws Exception {
         delegate.select(site, fault);
@@ -102,7 +102,8 @@ class AcceptanceTest {
         try (CandidateInterpreters runner = open(file)) {
             List<OutputError> right = errors(runner, all, sites.get(0), Fault.NONE);
             assertTrue(Closeness.accepted(right), right.toString());
-            // More than a fixed limit of 1e-4 would admit: else nothing is tested here.
+            // Some correct output must exceed a fixed limit of 1e-4; otherwise this test shows
+            // nothing.
             assertTrue(right.stream().anyMatch(e -> e.difference() > 1e-4), right.toString());
             assertEquals(right, errors(runner, all, sites.get(0), Fault.DENORMALS));
             for (int site : sites) {
@@ -151,7 +152,7 @@ class AcceptanceTest {
         Candidate all = new Candidate(FixedChoice.operators(file, delegate.name()), 1);
         try (CandidateInterpreters runner = open(file)) {
             for (int site : sites) {
-                // The engine's convolutions round as exact sums do that are rounded once.
+                // The engine's convolutions round like exact sums that are rounded once.
                 assertTrue(Closeness.accepted(errors(runner, all, site, Fault.HALF_EVEN)));
                 for (Fault fault : GROSS) {
                     List<OutputError> errors = errors(runner, all, site, fault);
@@ -159,7 +160,8 @@ class AcceptanceTest {
                 }
                 for (Fault fault : SMALL) {
                     List<OutputError> errors = errors(runner, all, site, fault);
-                    // What rounds to one step in the operator may pass, as right roundings do.
+                    // A fault that rounds to one step in the operator may pass, like correct
+                    // rounding.
                     assertTrue(
                             !Closeness.accepted(errors)
                                     || errors.get(0).difference()

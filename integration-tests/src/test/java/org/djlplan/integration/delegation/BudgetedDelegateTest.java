@@ -56,16 +56,16 @@ class BudgetedDelegateTest {
     private static final String BUDGET_OF_EIGHT_BITS = "55MB";
     private static final int SLOW_PREDICTIONS = 5;
 
-    /** The least that the rule for delegated outputs accepts. */
+    /** The smallest limit of the acceptance rule for delegated outputs. */
     private static final double LIMIT = 1e-4;
 
-    /** On a machine with other work a delegate may be slower when it is tried. */
+    /** Several loads, because on a busy machine a delegate may be slower during its trial. */
     private static final int LOADS = 8;
 
-    /** More inferences than a delegate is judged by at first, fewer than when it is timed again. */
+    /** More inferences than in a delegate's first trial, but fewer than when it is timed again. */
     private static final int SLOW_TRIALS = 14;
 
-    /** For one selection. */
+    /** Time limit for one selection. */
     private static final Duration SELECTED = Duration.ofSeconds(15);
 
     private static final Duration LONGEST = Duration.ofSeconds(30);
@@ -155,7 +155,7 @@ class BudgetedDelegateTest {
         return Forgery.kept(file, ".kernels.json");
     }
 
-    /** Has a selection kept. */
+    /** Loads the model until operators are delegated, which is then stored. */
     private BudgetReport selected() throws Exception {
         for (int i = 0; i < LOADS; i++) {
             try (BudgetedModel model = open(true)) {
@@ -177,7 +177,7 @@ class BudgetedDelegateTest {
             assertEquals(before.delegatedBytes(), report(model).delegatedBytes());
             assertEquals(before.arenaBytes(), report(model).arenaBytes());
             assertNear(model);
-            // One looks at the model, one serves.
+            // One delegate inspects the model, one serves.
             assertEquals(2, delegates.made.get());
         }
         assertEquals(text, Files.readString(kept()));
@@ -225,7 +225,7 @@ class BudgetedDelegateTest {
                 .toList();
     }
 
-    /** Others use the machine while the delegate is tried, and then leave it alone. */
+    /** Other work slows the machine during the delegate's trial, and then ends. */
     @Test
     @Tag("long")
     void run_slowInFirstTrial_delegatesAnyway() throws Exception {
@@ -250,13 +250,14 @@ class BudgetedDelegateTest {
         FaultyDelegate faulty = FaultyDelegate.compile(folder);
         faulty.claim(additions, true);
         faulty.select(FaultyDelegate.EVERY, Fault.CHANNEL_ZERO);
-        // What took more memory than there is, as measured in a busy process, is not judged.
+        // A delegate that took more memory than available, as measured in a busy process, gets no
+        // stored verdict.
         int first = madeInLoadOf(faulty);
         for (int i = 1; i < LOADS && !isKept(); i++) {
             first = madeInLoadOf(faulty);
         }
         String judged = Files.readString(kept());
-        // One more is made, and tried, when nothing is known yet.
+        // One more delegate is made, and tried, if nothing is stored yet.
         assertTrue(madeInLoadOf(faulty) < first, "nothing was tried");
         assertEquals(judged, Files.readString(kept()));
         Freed.assertEverything();
@@ -276,7 +277,9 @@ class BudgetedDelegateTest {
         Freed.assertEverything();
     }
 
-    /** Roundings explain what is wrong with the model's outputs, but not with the operators'. */
+    /**
+     * Rounding explains the differences of the model's outputs, but not those of the operators'.
+     */
     @Test
     @Tag("djl-current")
     void open_eightBitsWithWrongOperators_staysInCpuKernels() throws Exception {
@@ -295,7 +298,7 @@ class BudgetedDelegateTest {
     @Test
     void run_slowAgainAndAgain_goesBackToCpuKernels() throws Exception {
         BudgetReport unused = selected();
-        // Every prediction takes more than three times as long as the CPU kernels did then.
+        // According to the file, the CPU kernels took less than a third of each prediction's time.
         Forgery.change(
                 kept(),
                 "kernels",

@@ -54,7 +54,9 @@ final class Closeness {
         }
     }
 
-    /** Runs the CPU kernels on inputs, and on those inputs moved by one unit in the last place. */
+    /**
+     * Runs the CPU kernels on inputs, and on the same inputs moved by one unit in the last place.
+     */
     static Closeness measure(
             Graph graph, StockInterpreter stock, List<List<ByteBuffer>> inputs, int noiseRuns) {
         Closeness closeness = new Closeness(graph, stock, inputs);
@@ -66,7 +68,7 @@ final class Closeness {
         return closeness;
     }
 
-    /** Returns inputs of noise and of large soft waves in turns. */
+    /** Returns inputs that alternate between noise and large smooth waves. */
     static List<List<ByteBuffer>> inputs(StockInterpreter stock, int count, long seed) {
         List<List<ByteBuffer>> inputs = new ArrayList<>();
         for (int i = 0; i < count; i++) {
@@ -118,7 +120,7 @@ final class Closeness {
         return moved;
     }
 
-    /** Returns a model with everything that a delegate takes delegated, on one thread. */
+    /** Returns a model whose delegate runs all operators that it takes, on one thread. */
     static ServedModel open(Path file, String delegate) throws Exception {
         DelegationChoice all =
                 new DelegationChoice(
@@ -128,7 +130,7 @@ final class Closeness {
         return Served.open(file, delegate, all);
     }
 
-    /** Returns what a model computes of the inputs. */
+    /** Returns a model's outputs for the inputs. */
     List<List<ByteBuffer>> outputs(ServedModel runtime) {
         return inputs.stream()
                 .map(
@@ -157,7 +159,7 @@ final class Closeness {
         return errors.stream().allMatch(Tolerance.AUTO::admits);
     }
 
-    /** Returns the largest error in units of what no accepted one may exceed. */
+    /** Returns the largest error divided by the accepted limit. */
     static double inUnits(List<OutputError> errors) {
         return errors.stream()
                 .mapToDouble(e -> e.difference() / Math.max(2e-3, 8 * e.noise().largest()))
@@ -166,8 +168,8 @@ final class Closeness {
     }
 
     /**
-     * Returns whether an output moved from where it was by more than 1e-4, and by more than its
-     * noise: what is less cannot be told from the last bit of the inputs.
+     * Returns whether an output moved by more than 1e-4 and by more than its noise. A smaller move
+     * cannot be distinguished from a change of the inputs' last bit.
      */
     boolean moved(List<List<ByteBuffer>> before, List<List<ByteBuffer>> after) {
         for (int i = 0; i < before.size(); i++) {
@@ -182,7 +184,7 @@ final class Closeness {
         return false;
     }
 
-    /** Returns the noise of the output that has most. */
+    /** Returns the largest noise of an output. */
     double noise() {
         return Arrays.stream(noise).mapToDouble(Deviation::largest).max().orElse(0);
     }
@@ -212,7 +214,7 @@ final class Closeness {
         return largest;
     }
 
-    /** Returns how far an output of floats is from another. */
+    /** Returns the deviation of an output of floats from another. */
     static Deviation deviation(ByteBuffer actual, ByteBuffer reference) {
         FloatBuffer given = floats(actual);
         FloatBuffer right = floats(reference);

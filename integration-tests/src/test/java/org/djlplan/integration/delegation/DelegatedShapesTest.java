@@ -84,7 +84,7 @@ class DelegatedShapesTest {
                 "a test");
     }
 
-    /** Predicts, and returns by how much the answer is off that of the CPU kernels. */
+    /** Predicts, and returns the difference from the CPU kernels' outputs. */
     private static float difference(ServedModel served, Path file, int height, int width)
             throws Exception {
         try (StockInterpreter stock = new StockInterpreter(file, 1)) {
@@ -134,7 +134,7 @@ class DelegatedShapesTest {
         }
     }
 
-    /** XNNPACK replaces a workspace by a larger one: that takes long, and would be at a request. */
+    /** XNNPACK replaces a workspace by a larger one, which takes long and would delay a request. */
     @Test
     void useAt_beforeAnyPrediction_readiesAnInterpreterForTheLargestShapes() throws Exception {
         Path file = network("ready");
@@ -153,7 +153,7 @@ class DelegatedShapesTest {
         }
     }
 
-    /** Shapes that had interpreters of the CPU kernels take the one that was readied. */
+    /** Shapes that had interpreters of the CPU kernels get the prepared one. */
     @Test
     void useAt_afterPredictions_theirShapesTakeTheReadiedInterpreter() throws Exception {
         Path file = network("after");
@@ -168,7 +168,7 @@ class DelegatedShapesTest {
         }
     }
 
-    /** Shapes that come back have interpreters of their own, none of which needs more later. */
+    /** Shapes that recur have their own interpreters, none of which needs more memory later. */
     @Test
     void run_fewShapesInTurn_eachInterpreterHasHadTheLargest() throws Exception {
         Path file = network("recent");
@@ -192,7 +192,7 @@ class DelegatedShapesTest {
         }
     }
 
-    /** A service that waits until it is settled has no prediction beside that work. */
+    /** If a service waits until the model is settled, no prediction runs beside this work. */
     @Test
     void isSettled_whileAnInterpreterIsReadied_isFalse() throws Exception {
         Path file = network("unsettled");
@@ -279,7 +279,7 @@ class DelegatedShapesTest {
         }
     }
 
-    /** Also after XNNPACK has replaced a workspace by a larger one. */
+    /** Even after XNNPACK has replaced a workspace by a larger one. */
     @Test
     void run_interpretersOfOtherShapesInTurn_haveTheirWorkspacesOnTheSamePages() throws Exception {
         Path file = network("turns", 512);
@@ -325,7 +325,7 @@ class DelegatedShapesTest {
                 one.run(List.of(input.rewind())).get(0).data());
     }
 
-    /** XNNPACK plans no less than for what it saw when it took the operators. */
+    /** XNNPACK plans at least for the shapes that it saw when it took the operators. */
     @Test
     void build_shapesSmallerThanInFile_workspaceIsPlannedForThem() throws Exception {
         Path file = network("large", 512);

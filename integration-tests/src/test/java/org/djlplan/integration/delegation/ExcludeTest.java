@@ -143,7 +143,8 @@ class ExcludeTest {
     }
 
     /**
-     * With the reader of a shared constant excluded, what unpacks it stays with the CPU kernels.
+     * If a reader of a shared constant is excluded, the operator that unpacks the constant stays in
+     * the CPU kernels.
      */
     @ParameterizedTest
     @ValueSource(ints = {HalfPrecision.FIRST, HalfPrecision.SECOND, HalfPrecision.LAST})

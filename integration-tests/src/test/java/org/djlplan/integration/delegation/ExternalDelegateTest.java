@@ -48,7 +48,7 @@ class ExternalDelegateTest {
             assertSame(file, model);
             assertEquals(Origin.MEASURED, report(model).origin());
         }
-        // All additions, forced: a tool of this test's own choice must work, too.
+        // Delegates all additions by force: a choice that this test makes must work, too.
         assertSameWithAllAdditions(file, arguments);
     }
 
@@ -118,7 +118,7 @@ class ExternalDelegateTest {
         Tolerance.assertWithin(outcome.expected(), outcome.outputs(), file.toString());
     }
 
-    /** Three additions, each a partition of its own. */
+    /** Returns a model with three additions, each a partition of its own. */
     private Path model() throws Exception {
         NetworkBuilder network = new NetworkBuilder("sums", 1);
         LayerOutput x = network.input("in", 1, 32, 32, 16);

@@ -41,7 +41,7 @@ class FailingDelegateTest {
     private static final AtomicInteger LIVE = new AtomicInteger();
     private static final Path FILE = TestModels.built("mobilenet_v2");
 
-    /** Where {@link FromLibrary} has its delegates from. */
+    /** The library of {@link FromLibrary}'s delegates. */
     private static volatile Path library;
 
     @TempDir Path folder;
@@ -179,7 +179,7 @@ class FailingDelegateTest {
         }
     }
 
-    /** The engine would follow it to address 0. */
+    /** The engine would dereference address 0. */
     @Test
     void open_delegateWithoutAHandle_delegatesNothing() throws Exception {
         compile("GOOD");

@@ -16,7 +16,7 @@ import org.djlplan.thirdparty.guava.primitives.Ints;
  */
 final class FaultyDelegate {
 
-    /** In place of an operator's index: every operator that was claimed. */
+    /** Stands for every claimed operator, instead of an operator's index. */
     static final int EVERY = -1;
 
     private static final ImmutableList<String> MATHEMATICS =
@@ -73,7 +73,7 @@ final class FaultyDelegate {
         return new FaultyDelegate(library(folder));
     }
 
-    /** Compiles a delegate that has one fault for good, for processes that cannot be told. */
+    /** Compiles a delegate with one fixed fault, for processes in which the test cannot set it. */
     static Path library(Path folder, int site, Fault fault) throws Exception {
         return library(folder, "-DSITE=" + site, "-DFAULT=" + fault.ordinal(), "-DREST=1");
     }
@@ -87,21 +87,21 @@ final class FaultyDelegate {
                         all.toArray(String[]::new));
     }
 
-    /** Returns what {@code delegation.delegate} names it by. */
+    /** Returns its name for {@code delegation.delegate}. */
     String name() {
         return library.toString();
     }
 
     /**
-     * Says which operators the delegates that are made from now on claim.
+     * Sets which operators later delegates claim.
      *
-     * @param withXnnpack whether XNNPACK takes the others that it can
+     * @param withXnnpack whether XNNPACK takes the other operators that it supports
      */
     void claim(List<Integer> operators, boolean withXnnpack) {
         functions.faulty_claim(Ints.toArray(operators), operators.size(), withXnnpack ? 1 : 0);
     }
 
-    /** Returns so many of some operators, if there are so many, from all over a model. */
+    /** Returns at most this number of some operators, spread over the model. */
     static List<Integer> allOver(List<Integer> operators, int most) {
         int count = Math.min(most, operators.size());
         return IntStream.range(0, count)
@@ -125,7 +125,7 @@ final class FaultyDelegate {
         functions.faulty_slow(inferences);
     }
 
-    /** Returns how many inferences are still to take longer. */
+    /** Returns how many inferences will still take longer. */
     int slowLeft() {
         return functions.faulty_slow_left();
     }

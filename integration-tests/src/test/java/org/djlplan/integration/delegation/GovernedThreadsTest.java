@@ -61,16 +61,14 @@ class GovernedThreadsTest {
 
     private record Inputs(List<ByteBuffer> values, List<List<Integer>> shapes) {}
 
-    /** Returns what one of the candidates answers that is there alone. */
+    /** Returns the outputs of a model with only one of the candidates. */
     private static List<ByteBuffer> alone(Candidate candidate, Inputs inputs) throws Exception {
         try (ServedModel runtime = open(choice(candidate))) {
             return predict(runtime, inputs);
         }
     }
 
-    /**
-     * The two candidates delegate different operators, so that it can be told which one answered.
-     */
+    /** The two candidates delegate different operators, so that outputs show which one ran. */
     @Test
     @Tag("long")
     void run_oneThreadThenFour_everyAnswerIsOneOfTheCandidates() throws Exception {
@@ -88,8 +86,8 @@ class GovernedThreadsTest {
                 Tolerance.assertWithin(stock.run(inputs.values()), answer, "a candidate");
             }
             assertEquals(1, threads(runtime), "it begins with the fewest");
-            // On a quiet machine of two cores it goes over to two threads meanwhile, but nothing
-            // depends on it: the answers are right either way.
+            // On a quiet machine with two cores, the model switches to two threads during this
+            // time. The test does not depend on that: the outputs are right either way.
             long end = System.nanoTime() + 3 * SECOND / 2;
             do {
                 assertTrue(answers.contains(predict(runtime, inputs)));
@@ -148,7 +146,7 @@ class GovernedThreadsTest {
         }
     }
 
-    /** The first interpreter of another choice is the one that serves first. */
+    /** The first interpreter of the new choice also serves first. */
     @Test
     void switchTo_choiceOfTwoCandidates_beginsWithTheFewestThreads() throws Exception {
         SortedSet<Integer> operators = FixedChoice.operators(FILE, Delegates.XNNPACK);

@@ -17,7 +17,7 @@ public final class ModelCopy {
         return Files.copy(TestModels.built(name), own);
     }
 
-    /** Returns whether something that was measured is kept next to a model. */
+    /** Returns whether a measured result is stored beside a model. */
     public static boolean hasProfile(Path file) throws IOException {
         Path kept = file.resolveSibling(".djlplan");
         if (!Files.isDirectory(kept)) {

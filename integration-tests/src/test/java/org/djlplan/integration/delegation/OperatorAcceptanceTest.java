@@ -81,7 +81,7 @@ class OperatorAcceptanceTest {
         return model.equals(DENSE) ? dense() : TestModels.built(model);
     }
 
-    /** Three layers with weights of 8 bits for rows of floats, as converters leave them. */
+    /** Writes three layers with 8-bit weights for rows of floats, as converters do. */
     private static Path dense() throws Exception {
         ModelSketch model = new ModelSketch();
         Random random = new Random(5);
@@ -167,7 +167,7 @@ class OperatorAcceptanceTest {
         }
     }
 
-    /** What the operators compute one by one is right here, but it is not what was served. */
+    /** Here the operators compute correctly one by one, but the served outputs differ from that. */
     @Test
     void admits_faultThatPasses_isRefused() throws Exception {
         Path file = file("mobilenet_v2_int8_64");
@@ -184,7 +184,7 @@ class OperatorAcceptanceTest {
         }
     }
 
-    /** No copies of it can be made then, so that its operators are not known to be right. */
+    /** Then no copies can be made, so its operators cannot be compared. */
     @Test
     void admits_modelFileDeleted_acceptsOnlySmallDeviations() throws Exception {
         Path file = Files.copy(file("mobilenet_v2_int8_64"), folder.resolve("gone.tflite"));
@@ -198,7 +198,7 @@ class OperatorAcceptanceTest {
         }
     }
 
-    /** All values of its tensors have room in the process's heap. */
+    /** The process's heap has room for all values of the model's tensors. */
     @Test
     @Tag("long")
     void newProcess_networkForUsualImages_isComparedByItsOperators() throws Exception {

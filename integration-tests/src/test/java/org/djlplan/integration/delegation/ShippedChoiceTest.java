@@ -114,7 +114,7 @@ class ShippedChoiceTest {
         }
     }
 
-    /** Of two jobs in one JVM: what one delegates is nothing to the other. */
+    /** Two jobs in one JVM: one job's choice does not affect the other. */
     @Test
     void load_otherPinsAtOnce_eachServesItsOwn() throws Exception {
         Path file = machine("two-pins");
@@ -138,7 +138,7 @@ class ShippedChoiceTest {
         }
     }
 
-    /** DJL extracts it to its cache, with what was measured. */
+    /** DJL extracts the archive to its cache, with the measured result. */
     @Test
     void load_modelInAnArchive_bringsItsChoice() throws Exception {
         Criteria<NDList, NDList> criteria =
@@ -169,7 +169,7 @@ class ShippedChoiceTest {
         }
     }
 
-    /** It names a file: a model's folder may not. */
+    /** The option names a file, which a model's folder may not do. */
     @Test
     void load_profileFromInArguments_isAnError() throws Exception {
         Path file = machine("folder");

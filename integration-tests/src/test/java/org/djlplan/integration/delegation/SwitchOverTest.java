@@ -41,7 +41,10 @@ class SwitchOverTest {
 
     @TempDir Path folder;
 
-    /** What is being built in the background when a model is closed is freed soon after. */
+    /**
+     * If an interpreter is being built in the background when a model is closed, it is freed soon
+     * after.
+     */
     @AfterEach
     void everythingIsFreed() {
         Freed.assertEverything();
@@ -55,7 +58,7 @@ class SwitchOverTest {
                     Planned.load(file, Map.of("delegation.profile", "background"));
             if (i > 0) {
                 awaitMeasuringProcess();
-                // At once, and in the middle of it.
+                // Closes the model at once, and during the measurement.
                 Thread.sleep(300L * (i - 1));
             }
             model.close();
@@ -136,7 +139,7 @@ class SwitchOverTest {
     @Test
     void oneLine_backgroundProfile_predictsFirstThenGoesOver() throws Exception {
         Path file = ModelCopy.of("uneven", folder);
-        // One thread: what is measured beside other tests must not depend on a second core.
+        // One thread, because a measurement beside other tests must not depend on a second core.
         Map<String, Object> arguments =
                 Map.of("delegation.profile", "background:3s", "memplan.threads", 1);
         try (StockInterpreter stock = new StockInterpreter(file, 1);

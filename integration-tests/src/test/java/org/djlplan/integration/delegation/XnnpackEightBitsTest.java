@@ -199,7 +199,7 @@ class XnnpackEightBitsTest {
         return Optional.of(FlatTable.of(type + "Options").with(field, value));
     }
 
-    /** Why an operator is not taken, empty if it is. */
+    /** Returns why an operator is not taken; empty if it is. */
     private static String reason(String operator, ElementType type) throws Exception {
         boolean withoutMatrices = EngineLibrary.loaded().version().startsWith("2.20.");
         boolean taken =
@@ -232,7 +232,7 @@ class XnnpackEightBitsTest {
                 folder, m -> m.operator("QUANTIZE", Optional.empty(), signed, m.input(floats)), "");
     }
 
-    /** Biases of quantized convolutions are integers of 32 bits. */
+    /** Biases of quantized convolutions are 32-bit integers. */
     @Test
     void broken_convolution_matchesTheDelegate() throws Exception {
         Form image = Form.of(INT8, 1, 8, 8, 4).scaled(.5f, -3);

@@ -88,7 +88,7 @@ class DistributionTest {
         }
     }
 
-    /** Returns the artifact that a jar is, without its version. */
+    /** Returns a jar's artifact id, without the version. */
     private static String artifact(Path jar) {
         return jar.getFileName().toString().replaceFirst("-[0-9].*", "");
     }
@@ -139,7 +139,7 @@ class DistributionTest {
         return figures.get("djl").getAsString();
     }
 
-    /** No second PyTorch, which is nearly all of its size. */
+    /** There is no second PyTorch, which is nearly all of the distribution's size. */
     @Test
     void jars_ofTheDjlThatIsShippedBeside_areItsOwnAndItsEngineOnly() throws IOException {
         assertEquals(
@@ -195,7 +195,7 @@ class DistributionTest {
         assertTrue(result.err().startsWith("djlplan: no java in JAVA_HOME"), result.err());
     }
 
-    /** Every jar has its line and its licence, and no line is of a jar that is not there. */
+    /** Every jar has a line and a licence, and every line has a jar. */
     @Test
     void licences_ofEveryJar_areThere() throws IOException {
         Map<String, List<String>> listed = new TreeMap<>();
@@ -223,7 +223,7 @@ class DistributionTest {
 
     @Test
     void zip_isTheFolder_withJarsThatAreNotCompressedAgain() throws IOException {
-        // The archive of classes is what earlier runs of the launcher left there.
+        // The archive of classes comes from earlier runs of the launcher.
         String name = HOME.getFileName().toString();
         try (ZipFile zip = new ZipFile(HOME.resolveSibling(name + ".zip").toFile());
                 Stream<Path> files = Files.walk(HOME)) {
@@ -246,7 +246,7 @@ class DistributionTest {
         }
     }
 
-    /** What an application carries holds no command and names none. */
+    /** An application's jar contains no command and names none. */
     @ParameterizedTest
     @ValueSource(strings = {"djl-memplan", "djl-delegation"})
     void runtimeJar_holdsNoCommandAndNoServiceThatIsNotThere(String module) throws IOException {

@@ -25,7 +25,7 @@ class DashboardTest {
 
     private static final Pattern SHOWN = Pattern.compile("\\bdjlplan_\\w+");
 
-    /** The kind of a meter where the code makes it, and its name. */
+    /** Code that makes a meter: its kind and its name. */
     private static final Pattern MADE =
             Pattern.compile(
                     "(Gauge\\.builder|FunctionCounter\\.builder|FunctionTimer\\.builder|gauge)"

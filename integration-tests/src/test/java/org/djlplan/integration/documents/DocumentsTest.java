@@ -33,7 +33,9 @@ class DocumentsTest {
     private static final Path ARCHITECTURE =
             Markdown.ROOT.resolve("docs").resolve("architecture.md");
 
-    /** An option's name, or a package's, which only the architecture mentions by short names. */
+    /**
+     * The name of an option or a package; only the architecture mentions packages by short names.
+     */
     private static final Pattern OPTION =
             Pattern.compile(
                     "(?<![\\w./])((?:memplan|delegation)\\.(?!md\\b|txt\\b)[a-z]\\w*)(?![\\w(]|\\.[a-z])");
@@ -114,7 +116,7 @@ class DocumentsTest {
         assertTrue(parsed > 20, "only " + parsed + " commands were found");
     }
 
-    /** Parses a command; text that speaks of one may leave out the model. */
+    /** Parses a command; within text, a command may lack the model. */
     private static void parse(List<String> arguments) {
         try {
             DjlPlan.commandLine().parseArgs(arguments.toArray(new String[0]));
@@ -125,7 +127,7 @@ class DocumentsTest {
         }
     }
 
-    /** Lines of shell blocks, and code within a line, that begin with the command. */
+    /** Returns lines of shell blocks, and inline code, that begin with the command. */
     private static List<String> commands(Markdown document) {
         Stream<String> lines =
                 document.blocks("sh").stream().map(Block::code).flatMap(String::lines);
@@ -135,7 +137,7 @@ class DocumentsTest {
     }
 
     /**
-     * Without comments and optional brackets, and with numbers where documents say what to give.
+     * Returns arguments without comments and brackets, and with numbers instead of placeholders.
      */
     private static List<String> arguments(String line) {
         return line.replaceAll("\\s+#.*", "")
@@ -185,7 +187,7 @@ class DocumentsTest {
     @Test
     void architecture_classes_exist() throws IOException {
         Markdown document = Markdown.read(ARCHITECTURE);
-        // In drawings every word with two capitals and no blank is a class's name.
+        // In drawings every word with two capitals is the name of a class.
         Pattern drawn = Pattern.compile("\\b([A-Z][a-z]\\w*[a-z][A-Z]\\w*)\\b");
         Set<String> names = new TreeSet<>();
         for (Block block : document.blocks("")) {

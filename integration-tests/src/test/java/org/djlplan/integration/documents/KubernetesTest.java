@@ -127,7 +127,7 @@ class KubernetesTest {
                 command.contains("--max-memory " + options.get("delegation.maxMemory")), command);
     }
 
-    /** The page indents what it quotes less. */
+    /** The page indents its quotations less. */
     @Test
     void document_quotedParts_areLinesOfTheManifest() throws IOException {
         String manifest = Files.readString(MANIFEST);

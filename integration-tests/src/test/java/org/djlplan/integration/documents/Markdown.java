@@ -40,7 +40,7 @@ record Markdown(Path file, String text, List<Block> blocks) {
      */
     record Block(String language, int line, String code) {}
 
-    /** Returns all documents: in the root, below {@code docs}, and the one of the examples. */
+    /** Returns all documents: in the root, below {@code docs}, and the examples' README. */
     static List<Markdown> all() throws IOException {
         List<Path> files = new ArrayList<>();
         for (Path folder : List.of(ROOT, ROOT.resolve("docs"))) {
@@ -84,13 +84,14 @@ record Markdown(Path file, String text, List<Block> blocks) {
         return new Markdown(file, text.toString(), List.copyOf(blocks));
     }
 
-    /** Returns whether a document's code is compiled in a module of its own, or in these tests. */
+    /** Returns whether a document's code is compiled in a framework's module, or in these tests. */
     static boolean isOfPipelines(Markdown document) {
         return document.file().startsWith(ROOT.resolve("docs/pipelines")) || isOfText(document);
     }
 
     /**
-     * Returns whether a document is the one of text, whose code is Spring Boot's and these tests'.
+     * Returns whether a document is the page about text, whose code comes from the Spring Boot
+     * examples and these tests.
      */
     static boolean isOfText(Markdown document) {
         return document.file().equals(ROOT.resolve("docs/text.md"));
@@ -101,12 +102,12 @@ record Markdown(Path file, String text, List<Block> blocks) {
         return blocks.stream().filter(block -> block.language().equals(language)).toList();
     }
 
-    /** Returns what is written in single backticks. */
+    /** Returns all inline code in single backticks. */
     List<String> inlineCode() {
         return matches(INLINE_CODE, text);
     }
 
-    /** Returns where links and pictures lead. */
+    /** Returns the targets of links and pictures. */
     List<String> links() {
         return matches(LINK, INLINE_CODE.matcher(text).replaceAll(""));
     }

@@ -24,15 +24,13 @@ class PipelinePagesTest {
         return text.replaceAll("\\s+", "");
     }
 
-    /**
-     * Of the pages, the list of them, and one of a framework that could not be run, have no code.
-     */
+    /** Only the list of pages, and the page of a framework that could not be run, have no code. */
     private static boolean saysWhyThereIsNoCode(Markdown page) {
         return (page.text().contains("**Not run.**") || page.file().endsWith("README.md"))
                 && page.blocks("java").isEmpty();
     }
 
-    /** The code of a framework's tests, and of the example with its name. */
+    /** Returns the code of a framework's tests, and of the example with its name. */
     private static String sources(String framework) throws IOException {
         StringBuilder sources = new StringBuilder();
         for (String folder : List.of(framework, "examples/" + framework)) {

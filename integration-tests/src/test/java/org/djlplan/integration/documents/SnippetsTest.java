@@ -62,13 +62,16 @@ class SnippetsTest {
                     "org.djlplan.memplan.report.*",
                     "org.djlplan.memplan.rows.*");
 
-    /** Of Gradle: {@code "group:artifact:version:classifier"}, of which the end may be left out. */
+    /**
+     * Gradle's coordinates {@code "group:artifact:version:classifier"}, without the end if it is
+     * not needed.
+     */
     private static final Pattern COORDINATES = Pattern.compile("\"([\\w.]+(?::[\\w.-]+){1,3})\"");
 
     private static final Pattern CLASS =
             Pattern.compile("(?m)^(?:public )?(?:final )?class (\\w+)");
 
-    /** Gives our modules' versions to applications. */
+    /** The bill of materials, which sets our modules' versions for applications. */
     private static final Path BOM = Markdown.ROOT.resolve("distribution/bom/pom.xml");
 
     @TempDir Path folder;
@@ -226,8 +229,8 @@ class SnippetsTest {
     }
 
     /**
-     * What the poms manage, with the versions of both releases of DJL, and our own modules; these
-     * without a version, too, as the bill of materials allows.
+     * Returns the artifacts that the poms manage, with the versions of both releases of DJL, and
+     * our own modules. These also occur without a version, as the bill of materials allows.
      */
     private static Set<String> testedArtifacts() throws Exception {
         Document parent = parse(Files.readString(Markdown.ROOT.resolve("pom.xml")));
@@ -244,7 +247,7 @@ class SnippetsTest {
         return artifacts;
     }
 
-    /** Those that no profile changes. */
+    /** Returns the properties that no profile changes. */
     private static Map<String, String> properties(Document pom) {
         Map<String, String> properties = new HashMap<>();
         NodeList all = pom.getElementsByTagName("properties").item(0).getChildNodes();

@@ -82,7 +82,7 @@ final class Sources {
         return file.getFileName().toString().replace(".java", "");
     }
 
-    /** The Java files of a module, relative to its source folder. */
+    /** Returns the Java files of a module, relative to its source folder. */
     private static Stream<Path> files(String module, String kind) {
         Path folder = folder(module, kind);
         try (Stream<Path> all = Files.walk(folder)) {

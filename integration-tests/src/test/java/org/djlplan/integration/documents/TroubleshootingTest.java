@@ -44,7 +44,7 @@ class TroubleshootingTest {
     private static final Pattern LOGGER =
             Pattern.compile("(\\w+)\\s*=\\s*LoggerFactory\\.getLogger");
 
-    /** The rows of tables whose second column says what happened. */
+    /** The rows of tables whose first column has messages. */
     private static final Pattern SECTION =
             Pattern.compile("(?m)^\\| message \\|.*\\n\\|[ |-]+\\n((?:\\|.*\\n)+)");
 

@@ -41,11 +41,11 @@ public final class Application {
     enum Event {
         /** Nothing. */
         NONE,
-        /** The application is done as soon as something of the measuring is kept. */
+        /** The application ends as soon as a part of the measurement is stored. */
         SHORT_LIFE,
         /** The application is killed at once. */
         KILLED,
-        /** The application takes memory until there is none left for both. */
+        /** The application takes memory until too little is left for both processes. */
         GREEDY
     }
 
@@ -80,7 +80,7 @@ public final class Application {
             System.out.println(
                     "choice " + choice.origin() + " " + (choice.delegatedOperators() > 0));
             logger.info("the application ends: {}", choice.reason());
-            // A service that is told to end does not close its models, either.
+            // Like a service that is asked to end, this does not close models.
             System.exit(0);
         }
     }
@@ -89,7 +89,7 @@ public final class Application {
         return PlanReport.of(model).flatMap(PlanReport::delegation).orElseThrow();
     }
 
-    /** Looks again and again: it runs in packages without the classes of the tests. */
+    /** Polls, because it runs in packages without the tests' classes. */
     private static void watch(Path file, Event event, long started) {
         try {
             ProcessHandle child = awaitChild();
@@ -109,14 +109,14 @@ public final class Application {
         }
     }
 
-    /** Prints its command line and environment. */
+    /** Waits for the measuring process, prints its command line and environment, and returns it. */
     private static ProcessHandle awaitChild() throws InterruptedException {
         while (true) {
             Optional<ProcessHandle> child = ProcessHandle.current().children().findFirst();
             if (child.isPresent()) {
                 Path process = Path.of("/proc", Long.toString(child.get().pid()));
                 String command = text(process.resolve("cmdline"));
-                // Until then it still is a copy of this process, or half of one.
+                // Until then it still is a copy of this process, perhaps an incomplete one.
                 if (command.contains("MeasuringProcess")
                         && !command.contains(Application.class.getName())) {
                     System.out.println("child " + command + text(process.resolve("environ")));
@@ -127,7 +127,7 @@ public final class Application {
         }
     }
 
-    /** Returns it on one line; nothing of a process that has ended. */
+    /** Returns the file's content on one line; empty for a process that has ended. */
     private static String text(Path file) {
         try {
             return new String(Files.readAllBytes(file), StandardCharsets.UTF_8)
@@ -170,7 +170,7 @@ public final class Application {
                         .start();
     }
 
-    /** A moment after its start the system is told to end the child before this process. */
+    /** Shortly after its start, the child asks the system to kill it before this process. */
     private static void awaitEndedFirst(ProcessHandle child) throws InterruptedException {
         Path score = Path.of("/proc", Long.toString(child.pid()), "oom_score_adj");
         while (child.isAlive() && !text(score).contains("1000")) {

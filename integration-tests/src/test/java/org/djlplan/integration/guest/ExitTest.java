@@ -85,7 +85,7 @@ class ExitTest {
     @Test
     void exit_againAndAgainWhileMeasuring_getsThereInTheEndAndLeavesNothing() throws Exception {
         int runs = runsUntilStored();
-        // A machine that is quick for once measures all in the first run.
+        // On a fast machine, the first run may measure everything.
         for (int i = 0; i < MOST_TRIES && runs <= 2; i++) {
             forgetMeasurement();
             runs = runsUntilStored();
@@ -131,9 +131,9 @@ class ExitTest {
     void measure_groupRunsOutOfMemory_costsTheMeasuringProcessOnly() throws Exception {
         try (MemoryGroup group = MemoryGroup.of(300 * MIB)) {
             Started greedy = run(group.inside(), "blocking", Application.Event.GREEDY);
-            // Some kernels end the next process, too, before the memory of the first one is free;
-            // and where the application has taken all just before a candidate would be prepared,
-            // that is noticed, and nothing is killed.
+            // Some kernels also kill the next process before the first one's memory is free. And if
+            // the application has taken all memory just before a candidate would be prepared,
+            // djl-plan notices that, and nothing is killed.
             for (int i = 0; i < MOST_TRIES && (greedy.exitCode() == KILLED || noticed()); i++) {
                 forgetMeasurement();
                 greedy = run(group.inside(), "blocking", Application.Event.GREEDY);

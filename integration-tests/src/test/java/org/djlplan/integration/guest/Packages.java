@@ -26,11 +26,11 @@ import org.djlplan.thirdparty.guava.io.ByteStreams;
 /** Packages the application in several ways, from the jars on this JVM's class path. */
 final class Packages {
 
-    /** Jars that an application with the TFLite engine has, by the beginning of their names. */
+    /** The beginnings of the names of the jars that an application with the TFLite engine has. */
     private static final List<String> NEEDED =
             List.of("api-", "commons-", "djl-", "gson-", "jna-", "slf4j-api-", "tflite-");
 
-    /** What the build puts beside for these tests. */
+    /** The folder into which the build copies further jars for these tests. */
     private static final Path EXTRA = Path.of("downloads", "target", "guest").toAbsolutePath();
 
     private final Path folder;
@@ -38,14 +38,14 @@ final class Packages {
 
     /**
      * @param folder in which packages are made
-     * @param log the application's
+     * @param log the application's log file
      */
     Packages(Path folder, Path log) {
         this.folder = folder;
         this.log = log;
     }
 
-    /** Returns a file that the build puts beside, by the beginning of its name. */
+    /** Returns one of these jars, by the beginning of its name. */
     private static Path extra(String beginning) throws IOException {
         try (Stream<Path> files = Files.list(EXTRA)) {
             return files.filter(f -> f.getFileName().toString().startsWith(beginning))
@@ -54,7 +54,7 @@ final class Packages {
         }
     }
 
-    /** Empties the log at its start, as many an application's does. */
+    /** Returns a configuration that empties the log at the start, as many applications have it. */
     private byte[] loggingConfiguration() {
         return """
                <configuration>
@@ -70,7 +70,7 @@ final class Packages {
                 .getBytes(StandardCharsets.UTF_8);
     }
 
-    /** Returns jars and folders, ours among them. */
+    /** Returns jars and folders, including ours. */
     private static List<Path> libraries() throws IOException {
         List<Path> libraries = new ArrayList<>();
         for (String entry :
@@ -80,7 +80,7 @@ final class Packages {
             boolean ours = path.endsWith("target/classes");
             if (name.startsWith("djl-plan-command-")
                     || path.endsWith("distribution/command/target/classes")) {
-                // No application has the commands.
+                // Applications do not have the commands' jar.
                 continue;
             }
             if (Files.exists(path) && (ours || NEEDED.stream().anyMatch(name::startsWith))) {

@@ -37,7 +37,7 @@ class PackagingTest {
     enum Shipped {
         CLASS_PATH,
         UBER_JAR,
-        /** With a Guava that lacks what is used of it, as Spark's class path has. */
+        /** With an old Guava, as in Spark's class path, which lacks methods that djl-plan uses. */
         OLD_GUAVA,
         /** Its loader's URLs are {@code jar:nested:…}. */
         SPRING_BOOT_3_3,
@@ -65,7 +65,7 @@ class PackagingTest {
         };
     }
 
-    /** What the tests of exits start with is a class path, too. */
+    /** The tests of exits cover the plain class path. */
     @Tag("long")
     @ParameterizedTest
     @EnumSource(
@@ -98,7 +98,7 @@ class PackagingTest {
                         .orElseThrow();
         assertFalse(child.contains("SECRET"), child);
         assertFalse(child.contains("logback"), child);
-        // It would have emptied the log when it began.
+        // The measuring process would have emptied the log at its start.
         List<String> lines = Files.readAllLines(log);
         assertTrue(lines.get(0).contains("the application started"), lines.toString());
         assertTrue(lines.get(lines.size() - 1).contains("the application ends"), lines.toString());
@@ -110,7 +110,7 @@ class PackagingTest {
         }
     }
 
-    /** An image made by jlink, of which the launcher is the application's own. */
+    /** In an image made by jlink, the only launcher is the application's own. */
     @Test
     @Tag("long")
     void load_noProgramToStartAProcessWith_staysInCpuKernelsWithOneWarning() throws Exception {

@@ -19,10 +19,10 @@ record Started(int exitCode, String out, String err) {
     private static final long PATIENCE_MINUTES = 9;
 
     /**
-     * Runs a command to its end; its temporary files land in the folder {@code tmp} of a folder.
+     * Runs a command to its end. Temporary files go to {@code tmp} in the folder.
      *
-     * @param before what the JVM is started by, such as a shell
-     * @param java the JVM's program
+     * @param before the command that starts the JVM, such as a shell
+     * @param java the JVM's executable
      */
     static Started run(
             Path folder, List<String> before, Path java, List<String> jvm, List<String> arguments)

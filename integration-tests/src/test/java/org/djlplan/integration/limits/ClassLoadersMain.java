@@ -99,7 +99,7 @@ final class ClassLoadersMain {
                         .optModelPath(file)
                         .optEngine("TFLite");
         if (loader.isPresent()) {
-            // The same kernels and default number of threads on both sides, so the same bits.
+            // Both sides have the same kernels and default number of threads, so the same bits.
             criteria.optTranslatorFactory(factory(loader.get()))
                     .optArgument("delegation.enabled", "false");
         }

@@ -40,7 +40,7 @@ public final class CountingApplication {
         }
     }
 
-    /** Prints the answers and how many passes they took. */
+    /** Prints the outputs and the number of passes. */
     public static void main(String[] arguments) throws Exception {
         Counting block = new Counting();
         StringBuilder answers = new StringBuilder();

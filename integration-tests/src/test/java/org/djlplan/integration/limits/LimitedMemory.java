@@ -33,7 +33,7 @@ final class LimitedMemory {
 
     private static final int HEAP_BLOCKS = 800;
 
-    /** Less than what the C library maps on its own. */
+    /** Smaller than blocks that the C library maps separately. */
     private static final long HEAP_BLOCK_BYTES = 100_000;
 
     private static final AtomicReference<Memory> LAST_BLOCK = new AtomicReference<>();
@@ -42,7 +42,8 @@ final class LimitedMemory {
 
     /**
      * {@code ENGINE FILE addresses|data MEGABYTES SHAPE…}: predicts with the first shape, then
-     * limits what may still be mapped, or written to, then predicts with every shape.
+     * limits the addresses, or the writable memory, that may still be mapped, and then predicts
+     * with every shape.
      */
     public static void main(String[] arguments) throws Exception {
         String engine = arguments[0];
@@ -50,7 +51,7 @@ final class LimitedMemory {
         Shape[] shapes =
                 Arrays.stream(arguments).skip(4).map(LimitedMemory::shape).toArray(Shape[]::new);
         byte[][] answers = new byte[shapes.length][];
-        // Closed first, as the planned model could use its idle arena.
+        // Closed first, because the planned model could use its idle arena.
         try (ZooModel<NDList, NDList> stock = criteria(engine, file).build().loadModel();
                 Predictor<NDList, NDList> expected = stock.newPredictor()) {
             for (int i = 0; i < shapes.length; i++) {
@@ -93,8 +94,8 @@ final class LimitedMemory {
                         .optEngine(engine)
                         .optModelPath(file);
         if (engine.equals("TFLite")) {
-            // One thread, as threads need more addresses than are left here; in DJL only we can
-            // say so: the reference is planned, too.
+            // Uses one thread, because threads need more addresses than are left. Only djl-plan can
+            // set this in DJL, so the reference is planned, too.
             criteria.optTranslatorFactory(new PlannedTranslatorFactory())
                     .optArgument("delegation.enabled", "false")
                     .optArgument("memplan.threads", "1");
@@ -143,15 +144,15 @@ final class LimitedMemory {
     }
 
     /**
-     * Lets the C library have more free memory in its heap than a prediction takes, so that what is
-     * missing then is missing to the arena only, which is a mapping of its own.
+     * Leaves more free memory in the C library's heap than a prediction takes. So only the arena,
+     * which is a separate mapping, lacks memory later.
      */
     private static void keepFreeHeap() {
         List<Memory> blocks = new ArrayList<>();
         for (int i = 0; i < HEAP_BLOCKS; i++) {
             blocks.add(new Memory(HEAP_BLOCK_BYTES));
         }
-        // The last one stays, or else the end of the heap would be given back.
+        // The last block stays; otherwise the C library would return the end of the heap.
         LAST_BLOCK.set(blocks.remove(HEAP_BLOCKS - 1));
         blocks.forEach(Memory::close);
     }

@@ -26,7 +26,7 @@ class LittleMemoryTest {
     private static final String SMALL = "1,3,32,32";
     private static final String LARGE = "1,3,256,256";
 
-    /** The C library keeps what the engine frees, which then has enough. */
+    /** Makes the C library keep memory that the engine frees, so that the engine has enough. */
     private static final String KEEP_FREED =
             "export MALLOC_ARENA_MAX=1 MALLOC_TRIM_THRESHOLD_=1000000000"
                     + " MALLOC_MMAP_THRESHOLD_=1000000000";
@@ -65,7 +65,7 @@ class LittleMemoryTest {
                 Optional.empty());
     }
 
-    /** The system refuses the memory itself: what has no room is the engine's. */
+    /** The system refuses memory itself, so arrays without room are left to the engine. */
     @Test
     void predict_memoryRunsOutLater_pytorchContinues() throws Exception {
         String file = torchModel().toString();
@@ -85,7 +85,7 @@ class LittleMemoryTest {
                 Optional.of("ulimit -v"));
     }
 
-    /** Where the stock engine runs under a limit of addresses, so do we. */
+    /** If the stock engine runs under a limit of addresses, djl-plan does, too. */
     @Tag("long")
     @Test
     void load_limitedAddresses_runsWhereStockDoes() throws Exception {

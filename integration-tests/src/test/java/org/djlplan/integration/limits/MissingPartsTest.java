@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Tests that models run as stock, with one warning, if a required class or library is missing. */
 class MissingPartsTest {
 
-    /** What the stock engines answer, by engine: asked once each. */
+    /** The stock engines' outputs, computed once for each engine. */
     private static final Map<String, String> STOCK = new HashMap<>();
 
     @TempDir Path folder;
@@ -60,7 +60,10 @@ class MissingPartsTest {
         return STOCK.get(engine);
     }
 
-    /** Planned in the one JVM and stock in the other give the same answer; returns the warning. */
+    /**
+     * Asserts that outputs of the planned model in one JVM equal stock's in another; returns the
+     * warning.
+     */
     private String assertStockWithOneWarning(String engine, ChildJvm jvm) throws Exception {
         String expected = stockAnswer(engine);
         ChildJvm.Result result = jvm.run(Application.class, model(engine, "planned"));
@@ -86,7 +89,7 @@ class MissingPartsTest {
         assertTrue(warning.contains("org/djlplan/thirdparty/guava"), warning);
     }
 
-    /** The commands, what only they use, and what is optional are not with an application. */
+    /** An application lacks the commands, their libraries, and optional libraries. */
     @ParameterizedTest
     @ValueSource(strings = {"TFLite", "PyTorch"})
     void load_noCommandsAndNothingOptional_isPlanned(String engine) throws Exception {
@@ -108,7 +111,7 @@ class MissingPartsTest {
         assertEquals(List.of(), result.warnings(), result.printed());
     }
 
-    /** Classes that are first used when a model is loaded or planned, or predicts. */
+    /** Each of these classes is first used when a model is loaded, is planned, or predicts. */
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -140,7 +143,7 @@ class MissingPartsTest {
         load_classMissing_runsAsStock(engineAndClass);
     }
 
-    /** A block that keeps state: each of its passes runs once, whatever is missing. */
+    /** The block keeps state, so each of its passes must run only once, whatever is missing. */
     @ParameterizedTest
     @ValueSource(strings = "djl/liveness/GuardedLevel")
     void predict_classMissingWhereArraysAreClosed_runsEachPassOnce(String missing)

@@ -34,11 +34,11 @@ public final class Redeployment {
 
     /** See the class. */
     public static void main(String[] arguments) throws Exception {
-        // DJL asks for GPUs by another JVM of this class path, if it is told to.
+        // DJL may start another JVM with this class path to count GPUs.
         System.setProperty(
                 "java.class.path",
                 System.getProperty("redeployment.probe", System.getProperty("java.class.path")));
-        // As a container's: the engine that applications share is there before them.
+        // As in a container, an engine that applications share is loaded before them.
         String shared = System.getProperty("redeployment.engine");
         if (shared != null) {
             Object unused =
@@ -60,14 +60,15 @@ public final class Redeployment {
             Reference<ClassLoader> loader = deploy(arguments[2], urls, rest, collected);
             boolean gone = await(collected, loader, patienceMillis);
             System.out.println(gone ? "collected" : "kept, with the threads " + threads());
-            // Java unloads the application's libraries in another thread, at the same time.
+            // Java unloads the application's libraries concurrently, in another thread.
             Thread.sleep(UNLOADING_MILLIS);
         }
     }
 
     /**
-     * Java's threads that wait for processes have the class loader of who needs one more of them,
-     * for a minute. DJL and JNA start processes, one after the other.
+     * Starts the threads that Java uses to wait for processes. Otherwise they would keep, for a
+     * minute, the class loader of the application that starts a process. DJL and JNA start
+     * processes, one after another.
      */
     private static void startThreadsForProcesses() throws Exception {
         List<Process> processes = new ArrayList<>();
@@ -80,7 +81,7 @@ public final class Redeployment {
         }
     }
 
-    /** In a method of its own, so that nothing of it stays on the stack. */
+    /** This is a separate method so that none of its objects stays on the stack. */
     private static Reference<ClassLoader> deploy(
             String application, URL[] urls, String[] rest, ReferenceQueue<ClassLoader> queue)
             throws Exception {
@@ -114,8 +115,8 @@ public final class Redeployment {
     }
 
     /**
-     * The thread of an application's JNA ends 30 s after there is nothing left for it to free;
-     * there is no need to wait for that.
+     * Ends the thread of an application's JNA once it has nothing left to free. By itself it would
+     * end 30 s later.
      */
     private static void endThreadOfJna() throws ReflectiveOperationException {
         for (Thread thread : Thread.getAllStackTraces().keySet()) {

@@ -38,7 +38,7 @@ class RedeploymentTest {
         assertEachPlannedAndCollected("TFLite", TestModels.built("chains"), "1,32,32,8", 0);
     }
 
-    /** Its first prediction is recorded; after that the plan is found beside the model. */
+    /** The first prediction is recorded; later deployments find the plan beside the model. */
     @Test
     void redeploy_pytorch_isPlannedEachTimeAndCollected() throws Exception {
         Path model = Files.createDirectory(folder.resolve("cnn")).resolve("cnn.pt");
@@ -46,7 +46,7 @@ class RedeploymentTest {
         assertEachPlannedAndCollected("PyTorch", model, "1,3,32,32", 1);
     }
 
-    /** Blocks are watched once, and then recorded. */
+    /** The passes of blocks are recorded once, then their allocations. */
     @Test
     @Tag("long")
     void redeploy_networkOfBlocks_isPlannedEachTimeAndCollected() throws Exception {
@@ -69,9 +69,9 @@ class RedeploymentTest {
     void redeploy_tfliteWithDjlAndEngine_isPlannedEachTimeAndCollected() throws Exception {
         List<String> applications = ours();
         applications.addAll(others());
-        // TFLite's engine would load it as well, if it is there.
+        // TFLite's engine would load it, too, if it is present.
         applications.removeIf(entry -> entry.contains("pytorch"));
-        // DJL would keep NVIDIA's library, where there is one, and by that JNA's thread.
+        // If there is an NVIDIA library, DJL would keep it, and thereby JNA's thread.
         ChildJvm jvm =
                 new ChildJvm(folder)
                         .small()
@@ -135,7 +135,7 @@ class RedeploymentTest {
         assertEquals(List.of(), result.warnings());
     }
 
-    /** djl-plan and an application. */
+    /** Returns the class path of djl-plan and an application. */
     private List<String> ours() throws Exception {
         List<String> entries = new ArrayList<>();
         entries.add(jar(PlannedTranslatorFactory.class, "memplan.jar"));
@@ -144,7 +144,7 @@ class RedeploymentTest {
         return entries;
     }
 
-    /** DJL, its engines, and all else on our class path. */
+    /** Returns DJL, its engines, and all else on our class path. */
     private static List<String> others() throws Exception {
         List<String> entries = new ArrayList<>(ChildJvm.ownClassPath());
         entries.remove(home(PlannedTranslatorFactory.class));
@@ -153,7 +153,7 @@ class RedeploymentTest {
         return entries;
     }
 
-    /** A class path on which what DJL runs to count GPUs finds none. */
+    /** Returns a class path with which DJL's program to count GPUs finds none. */
     private Path noGpu() throws Exception {
         Path path = Files.createDirectory(folder.resolve("probe"));
         Path source = path.resolve("CudaUtils.java");
@@ -179,7 +179,7 @@ class RedeploymentTest {
         return Path.of(type.getProtectionDomain().getCodeSource().getLocation().toURI()).toString();
     }
 
-    /** As users have it: the native library is unpacked from a jar. */
+    /** Returns a jar, as users have it: the native library is unpacked from it. */
     private String jar(Class<?> type, String name) throws Exception {
         if (home(type).endsWith(".jar")) {
             return home(type);
@@ -194,7 +194,7 @@ class RedeploymentTest {
         return file;
     }
 
-    /** A folder with one class and nothing else. */
+    /** Returns a folder with one class and nothing else. */
     private String copyOf(Class<?> type, String name) throws Exception {
         String resource = type.getName().replace('.', '/') + ".class";
         Path copy = folder.resolve(name).resolve(resource);

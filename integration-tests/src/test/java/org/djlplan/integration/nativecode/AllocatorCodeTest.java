@@ -33,7 +33,7 @@ class AllocatorCodeTest {
         program.assertOk(checker, List.of(check.toString(), engine("-DOLD_TABLE"), "one-thread"));
     }
 
-    /** Where blocks go that no plan has a place for: numbers only. */
+    /** Tests the places of blocks without a plan, on numbers only. */
     @Test
     void firstFit_besideANaiveOne_findsTheSamePlaces() throws Exception {
         NativeProgram.Checker checker = program.memoryChecker();
@@ -105,7 +105,7 @@ class AllocatorCodeTest {
                         .toList());
     }
 
-    /** A libc10.so, which the program finds by its soname. */
+    /** Returns a libc10.so, which the program finds by its soname. */
     private String engine(String... options) throws IOException, InterruptedException {
         Path source = NativeProgram.SOURCES.resolve("fake_c10.c");
         return program.compileLibrary("libc10.so", source, options).toString();

@@ -62,7 +62,7 @@ class NativeCodeTest {
         program.assertOk(checker, List.of(check.toString(), library.toString(), how));
     }
 
-    /** The file that this process has the engine from. */
+    /** Returns the file of this process's engine library. */
     private static String engineLibrary() throws IOException {
         StockInterpreter.loadEngine();
         try (Stream<String> maps = Files.lines(Path.of("/proc/self/maps"))) {
@@ -73,7 +73,7 @@ class NativeCodeTest {
         }
     }
 
-    /** Convolutions with temporaries and an operator after each; any height will do. */
+    /** Returns convolutions with temporaries, and an operator after each; the height is free. */
     private static ModelSketch model() {
         Random random = new Random(1);
         ModelSketch model = new ModelSketch();

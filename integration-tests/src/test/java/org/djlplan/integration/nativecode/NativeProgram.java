@@ -57,7 +57,7 @@ public final class NativeProgram {
     private static final ImmutableList<String> VALGRIND =
             ImmutableList.of("valgrind", "--quiet", "--error-exitcode=9", "--leak-check=full");
 
-    /** What the thread sanitizer of older compilers says, by chance, of newer kernels. */
+    /** Text that older compilers' thread sanitizer sometimes prints on newer kernels. */
     private static final String UNEXPECTED_MEMORY =
             "FATAL: ThreadSanitizer: unexpected memory mapping";
 
@@ -68,14 +68,14 @@ public final class NativeProgram {
 
     private record Result(int status, String output) {}
 
-    /** Leaves its files in a folder. */
+    /** Writes its files to a folder. */
     public NativeProgram(Path folder) {
         this.folder = folder;
     }
 
     /**
-     * Returns the sanitizers of memory. Where the compiler has none programs run under valgrind,
-     * and without both only as they are, with a warning; in CI there must be sanitizers.
+     * Returns the sanitizers of memory. If the compiler has none, programs run under valgrind;
+     * without both they run unchecked, with a warning. In CI there must be sanitizers.
      */
     Checker memoryChecker() throws IOException, InterruptedException {
         Optional<String> missing = missing(MEMORY);
@@ -91,7 +91,7 @@ public final class NativeProgram {
         return new Checker(ImmutableList.of(), valgrind ? VALGRIND : ImmutableList.of());
     }
 
-    /** Returns the sanitizer of threads; without it programs run as they are, with a warning. */
+    /** Returns the sanitizer of threads; without it programs run unchecked, with a warning. */
     Checker threadChecker() throws IOException, InterruptedException {
         Optional<String> missing = missing(THREADS);
         missing.ifPresent(
@@ -108,7 +108,7 @@ public final class NativeProgram {
         return compile(checker, sources, true);
     }
 
-    /** The same if all that the program needs of the native library is among the sources. */
+    /** Compiles a program whose sources include all that it needs of the native library. */
     Path compileAlone(Checker checker, List<Path> sources)
             throws IOException, InterruptedException {
         return compile(checker, sources, false);
@@ -183,7 +183,7 @@ public final class NativeProgram {
         return true;
     }
 
-    /** Compiles a program of one source without the native library, as it would be shipped. */
+    /** Compiles a program of one source, without the native library and without sanitizers. */
     public Path compileProgram(Path source) throws IOException, InterruptedException {
         Path program = Files.createTempDirectory(folder, "program").resolve("program");
         List<String> command = command();
@@ -192,7 +192,9 @@ public final class NativeProgram {
         return program;
     }
 
-    /** Compiles a shared library of this name, as others find it once it is loaded. */
+    /**
+     * Compiles a shared library with this name, by which other libraries find it once it is loaded.
+     */
     public Path compileLibrary(String name, Path source, String... options)
             throws IOException, InterruptedException {
         Path library = Files.createTempDirectory(folder, "library").resolve(name);
@@ -204,7 +206,9 @@ public final class NativeProgram {
         return library;
     }
 
-    /** Runs a program and asserts that it printed OK in the end and that nothing was violated. */
+    /**
+     * Runs a program, and asserts that it printed OK at the end and that the checker found nothing.
+     */
     void assertOk(Checker checker, List<String> arguments)
             throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(checker.command());
@@ -234,7 +238,7 @@ public final class NativeProgram {
         assertEquals(0, result.status(), result.output());
     }
 
-    /** Returns what the compiler says when it cannot build with sanitizers or the result fails. */
+    /** Returns the error if the compiler cannot build with sanitizers, or the program fails. */
     private Optional<String> missing(List<String> sanitizers)
             throws IOException, InterruptedException {
         Path source = Files.writeString(folder.resolve("empty.c"), "int main(void) { return 0; }");
@@ -250,8 +254,8 @@ public final class NativeProgram {
     }
 
     /**
-     * Asserts that clang-format, by the rules of the project, would leave the C sources as they
-     * are. Where it is not installed there is a warning and no check.
+     * Asserts that clang-format, with the project's rules, would not change the C sources. If it is
+     * not installed, logs a warning instead.
      */
     void assertFormatted() throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of("clang-format", "--dry-run", "--Werror"));

@@ -17,14 +17,17 @@ public final class BlazeFace {
 
     private static final int VALUES_PER_ANCHOR = 16;
 
-    /** Channels; negative where the block halves height and width. */
+    /** Channels of each block; negative if the block halves height and width. */
     private static final int[] FINE = {24, 28, -32, 36, 42, -48, 56, 64, 72, 80, 88};
 
     private static final int[] COARSE = {-96, 96, 96, 96, 96};
 
     private BlazeFace() {}
 
-    /** Returns the network; it gives boxes {@code [1, 896, 16]} and scores {@code [1, 896, 1]}. */
+    /**
+     * Returns the network; its outputs are boxes {@code [1, 896, 16]} and scores {@code [1, 896,
+     * 1]}.
+     */
     public static TfLiteFile build(long seed) {
         NetworkBuilder network = new NetworkBuilder("BlazeFace, random weights", seed);
         LayerOutput x = network.input("input", 1, 128, 128, 3);

@@ -29,15 +29,17 @@ final class CalibratedNetwork {
     private static final int RELU6 = 3;
     private static final int KERNEL = 3;
 
-    /** Of a quantized weight, on either side of 0. */
+    /** Number of a quantized weight's steps on either side of 0. */
     private static final int STEPS = 127;
 
     private static final float LEAST_RANGE = 1e-6f;
 
-    /** What a score is before its sigmoid: .99. */
+    /** A score before its sigmoid, which makes 0.99 of it. */
     private static final float SURE = 4.6f;
 
-    /** Deviation of what a softmax is made of: one of a hundred classes gets about half. */
+    /**
+     * Standard deviation of a softmax's input, with which one of a hundred classes gets about half.
+     */
     private static final double SHARP = 3;
 
     private final ModelSketch model = new ModelSketch();
@@ -50,15 +52,17 @@ final class CalibratedNetwork {
     enum Weights {
         FLOAT32,
         FLOAT16,
-        /** As {@link #INT8}, without signs: 128 is 0, as converters wrote 8 bits at first. */
+        /**
+         * Like {@link #INT8}, but unsigned: 128 stands for 0, as in converters' first 8-bit models.
+         */
         UINT8,
-        /** All tensors have 8 bits, each of them one scale. */
+        /** All tensors have 8 bits and one scale each. */
         INT8,
-        /** As converters write 8 bits: weights have a scale for each channel of the output. */
+        /** As converters write 8-bit models: weights have a scale for each output channel. */
         INT8_CHANNELS,
-        /** Those of {@link #INT8_CHANNELS}, and other tensors of floats. */
+        /** The weights of {@link #INT8_CHANNELS}; other tensors are floats. */
         DYNAMIC_RANGE,
-        /** The values of {@link #DYNAMIC_RANGE} as floats: what such a model stands for. */
+        /** The weights' values in {@link #DYNAMIC_RANGE}, as floats. */
         DYNAMIC_RANGE_AS_FLOATS;
 
         boolean allAreIntegers() {
@@ -69,7 +73,7 @@ final class CalibratedNetwork {
             return this == UINT8 ? ElementType.UINT8 : ElementType.INT8;
         }
 
-        /** What stands for 0 in signed numbers, in these. */
+        /** Returns the number that stands for a signed 0. */
         private int zero() {
             return this == UINT8 ? 128 : 0;
         }
@@ -82,7 +86,8 @@ final class CalibratedNetwork {
     private record Constant(int tensor, List<Float> scales) {}
 
     /**
-     * @param steepness how much slopes for negative values differ: how fast errors grow
+     * @param steepness how much the slopes for negative values differ, which decides how fast
+     *     errors grow
      */
     CalibratedNetwork(long seed, Weights weights, double steepness) {
         random = new Random(seed);
@@ -96,13 +101,13 @@ final class CalibratedNetwork {
         return model.build();
     }
 
-    /** Lets errors grow faster from here on. */
+    /** Makes errors grow faster in the layers that follow. */
     CalibratedNetwork steeper(double other) {
         steepness = other;
         return this;
     }
 
-    /** A square image with values in [0, 1). */
+    /** Adds an input: a square image with values in [0, 1). */
     Value input(int side, int channels) {
         Images sample = Images.empty(side, side, channels);
         for (int i = 0; i < sample.values().length; i++) {
@@ -112,7 +117,7 @@ final class CalibratedNetwork {
         return new Value(model.input(form), form, sample);
     }
 
-    /** Blocks of one size. */
+    /** Adds blocks of one size. */
     Value stage(Value x, int channels, int blocks) {
         Value y = x;
         for (int i = 0; i < blocks; i++) {
@@ -121,15 +126,15 @@ final class CalibratedNetwork {
         return y;
     }
 
-    /** Half the size, other channels. */
+    /** Adds a layer that halves the size and changes the channels. */
     Value down(Value x, int channels) {
         return rectified(pointwise(depthwise(x, 2), Images.empty(1, 1, channels)));
     }
 
     /**
-     * An inverted residual with clipped rectifiers, as in MobileNet v2.
+     * Adds an inverted residual with clipped rectifiers, as in MobileNet v2.
      *
-     * @param expansion how many times as many channels are between the two convolutions of places
+     * @param expansion factor by which the first convolution increases the channels
      * @param kernel of the depthwise convolution
      */
     Value bottleneck(Value x, int expansion, int channels, int kernel, int stride) {
@@ -142,7 +147,7 @@ final class CalibratedNetwork {
                 : pointwise(y, Images.empty(1, 1, channels));
     }
 
-    /** A convolution and a rectifier that cuts off at 6. */
+    /** Adds a convolution and a rectifier that cuts off at 6. */
     Value clipped(Value x, int channels, int kernel, int stride) {
         int fan = kernel * kernel * x.sample().channels();
         float[] filter = randoms(channels * fan, 1 / Math.sqrt(fan));
@@ -161,7 +166,7 @@ final class CalibratedNetwork {
                 bias(bias, x, filters));
     }
 
-    /** A depthwise convolution and a rectifier that cuts off at 6. */
+    /** Adds a depthwise convolution and a rectifier that cuts off at 6. */
     Value clippedDepthwise(Value x, int kernel, int stride) {
         int channels = x.sample().channels();
         float[] filter = randoms(kernel * kernel * channels, 1. / kernel);
@@ -185,7 +190,7 @@ final class CalibratedNetwork {
     /**
      * Scales and shifts channels to a deviation of 2 and a mean near 1.
      *
-     * @param run how many weights in a row are of one channel
+     * @param run number of consecutive weights of one channel
      */
     private void normalize(Images raw, float[] filter, float[] bias, int run) {
         double[] scales = new double[bias.length];
@@ -212,7 +217,7 @@ final class CalibratedNetwork {
         return new Value(mean, form, sample);
     }
 
-    /** Twice the size, added to what had that size before. */
+    /** Doubles the size, and adds {@code fine}, which has that size. */
     Value up(Value x, Value fine) {
         Images sample = SampleKernels.doubled(x.sample());
         Form form = x.form().shaped(shape(sample));
@@ -224,7 +229,7 @@ final class CalibratedNetwork {
         return rectified(add(y, fine));
     }
 
-    /** A convolution and a rectifier. */
+    /** Adds a convolution and a rectifier. */
     Value convolution(Value x, int channels, int kernel, int stride) {
         return rectified(normalized(x, kernel, stride, Images.empty(1, 1, channels), 1));
     }
@@ -234,7 +239,7 @@ final class CalibratedNetwork {
     }
 
     /**
-     * A convolution; with images of as many channels added to it they have a mean near 0 and a set
+     * Adds a convolution. Its output plus images of the same channels has a mean near 0 and a set
      * deviation.
      */
     private Value normalized(Value x, int kernel, int stride, Images added, double deviation) {
@@ -266,7 +271,7 @@ final class CalibratedNetwork {
                 biases);
     }
 
-    /** Mean and deviation of a channel. */
+    /** Returns mean and deviation of a channel. */
     private static double[] moments(Images images, int channel) {
         double sum = 0;
         double squares = 0;
@@ -318,19 +323,19 @@ final class CalibratedNetwork {
         return operator("PRELU", Optional.empty(), y, x.tensor(), constant);
     }
 
-    /** An output of numbers that each depend on the whole image. */
+    /** Adds an output of numbers, each of which depends on the whole image. */
     void vector(Value x, int numbers) {
         outputs.add(numbers(x, numbers, 0, 1).tensor());
     }
 
-    /** An output in (0, 1) that is near 1. */
+    /** Adds an output in (0, 1) that is near 1. */
     void score(Value x) {
         Value logit = numbers(x, 1, SURE, 1);
         outputs.add(
                 model.operator("LOGISTIC", Optional.empty(), probability(1, 1), logit.tensor()));
     }
 
-    /** An output of probabilities. */
+    /** Adds an output of probabilities. */
     void softmax(Value x, int classes) {
         Optional<FlatTable> options = Optional.of(FlatTable.of("SoftmaxOptions").with("beta", 1f));
         Value logits = numbers(x, classes, 0, SHARP);
@@ -364,14 +369,14 @@ final class CalibratedNetwork {
         return new Value(model.reshape(result.tensor(), flat), flat, result.sample());
     }
 
-    /** An output of one probability for each place. */
+    /** Adds an output of one probability for each place. */
     void mask(Value x) {
         Value logits = normalized(x, 1, 1, Images.empty(1, 1, 1), 3);
         Form form = probability(1, logits.sample().height(), logits.sample().width(), 1);
         outputs.add(model.operator("LOGISTIC", Optional.empty(), form, logits.tensor()));
     }
 
-    /** An output of some numbers for each place. */
+    /** Adds an output of some numbers for each place. */
     void map(Value x, int numbers) {
         outputs.add(pointwise(x, Images.empty(1, 1, numbers)).tensor());
     }
@@ -387,7 +392,7 @@ final class CalibratedNetwork {
         return List.of(1, images.height(), images.width(), images.channels());
     }
 
-    /** What a tensor is that holds such values. */
+    /** Returns the form of a tensor that holds such values. */
     private Form form(Images values, int... shape) {
         if (!weights.allAreIntegers()) {
             return Form.of(ElementType.FLOAT32, shape);
@@ -403,7 +408,7 @@ final class CalibratedNetwork {
         return Form.of(weights.type(), shape).scaled(scale, zeroPoint);
     }
 
-    /** What the engine asks of the results of sigmoid and softmax. */
+    /** Returns the form that the engine requires of the results of sigmoid and softmax. */
     private Form probability(int... shape) {
         return weights.allAreIntegers()
                 ? Form.of(weights.type(), shape).scaled(1f / 256, weights.zero() - 128)
@@ -419,7 +424,7 @@ final class CalibratedNetwork {
     }
 
     /**
-     * The weights of a convolution; rounds them.
+     * Adds the weights of a convolution, and rounds them.
      *
      * @param dimension of the output's channels
      */
@@ -453,7 +458,9 @@ final class CalibratedNetwork {
         return new Constant(model.constant(form, scales, dimension, content.rewind()), scales);
     }
 
-    /** A constant, by an operator that unpacks it where it has 16 bits; rounds the values. */
+    /**
+     * Adds a constant, with an operator that unpacks it if it has 16 bits, and rounds the values.
+     */
     private Constant weights(float[] values, int... shape) {
         if (weights == Weights.FLOAT16) {
             ByteBuffer content = buffer(values.length * Short.BYTES);
@@ -491,7 +498,7 @@ final class CalibratedNetwork {
         return new Constant(model.constant(form, content.rewind()), List.of());
     }
 
-    /** Biases are as fine as sums: quantized ones are integers of 32 bits. */
+    /** Adds a bias with the scale of the sums; a quantized bias has 32-bit integers. */
     private int bias(float[] values, Value x, Constant filters) {
         if (!weights.allAreIntegers()) {
             return weights(values, values.length).tensor();

@@ -14,7 +14,10 @@ public final class ElementwiseChains {
 
     private ElementwiseChains() {}
 
-    /** Returns the network; it takes {@code [1, 32, 32, 8]}, gives an image and 10 numbers. */
+    /**
+     * Returns the network; its input is {@code [1, 32, 32, 8]}, its outputs are an image and 10
+     * numbers.
+     */
     public static TfLiteFile build(long seed) {
         NetworkBuilder network = new NetworkBuilder("Chains, random weights", seed);
         LayerOutput input = network.input("input", 1, 32, 32, 8);

@@ -28,7 +28,7 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
  */
 public final class HalfPrecision {
 
-    /** The numbers of the operators that unpack weights, by what reads them. */
+    /** The numbers of the operators that unpack weights, named by the weights' readers. */
     public static final int OF_FIRST_AND_LAST = 0;
 
     public static final int OF_SECOND = 1;

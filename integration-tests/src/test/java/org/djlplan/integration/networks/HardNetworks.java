@@ -36,7 +36,7 @@ public final class HardNetworks {
         return NETWORKS;
     }
 
-    /** Returns the names of the networks of floats that take 50 ms or more in CPU kernels. */
+    /** Returns the names of the networks of floats that take at least 50 ms in CPU kernels. */
     public static ImmutableList<String> large() {
         return ImmutableList.of(
                 "hard_landmarks", "hard_face", "hard_pose", "hard_mask", "hard_classes");

@@ -35,7 +35,9 @@ public final class OddModels {
         return main.build();
     }
 
-    /** How often the row is repeated is the second input: the output's size is not in the file. */
+    /**
+     * The second input says how often the row is repeated, so the output's size is not in the file.
+     */
     public static TfLiteFile dynamicOutput() {
         ModelSketch main = new ModelSketch();
         int x = main.floatOperator("TANH", ROW, main.input(FLOAT32, ROW));
@@ -52,7 +54,7 @@ public final class OddModels {
         return main.input(INT32, 2);
     }
 
-    /** Sizes known only at run time in the middle; the output is one number. */
+    /** Intermediate sizes are known only at run time; the output is one number. */
     public static TfLiteFile dynamicInside() {
         ModelSketch main = new ModelSketch();
         int x = main.floatOperator("TANH", ROW, main.input(FLOAT32, ROW));
@@ -131,7 +133,7 @@ public final class OddModels {
         return Optional.of(FlatTable.of("AddOptions"));
     }
 
-    /** One of two graphs, by the sum of the input: both branches occur with random inputs. */
+    /** Runs one of two graphs, by the sign of the input's sum; random inputs reach both. */
     public static TfLiteFile branch() {
         ModelSketch main = new ModelSketch();
         int x = main.floatOperator("ABS", ROW, main.input(FLOAT32, ROW));
@@ -158,7 +160,7 @@ public final class OddModels {
         return main.build();
     }
 
-    /** A recurrent filter (SVDF): what it gives depends on all inputs since it was loaded. */
+    /** A recurrent filter (SVDF): its output depends on all inputs since it was loaded. */
     public static TfLiteFile stateful() {
         int filters = 8;
         int memory = 5;
@@ -188,7 +190,7 @@ public final class OddModels {
         return graph.floats(new int[] {rows, columns}, values);
     }
 
-    /** No tensor between input and output. */
+    /** A model without a tensor between input and output. */
     public static TfLiteFile singleOperator() {
         ModelSketch main = new ModelSketch();
         chain(main, "TANH");
@@ -204,7 +206,7 @@ public final class OddModels {
         return main.build();
     }
 
-    /** Input and constant are outputs too, and one tensor is so twice. */
+    /** The input and a constant are outputs, too, and one tensor is an output twice. */
     public static TfLiteFile outputIsInputAndConstant() {
         ModelSketch main = new ModelSketch();
         int x = main.input(FLOAT32, ROW);
@@ -213,14 +215,14 @@ public final class OddModels {
         return main.build();
     }
 
-    /** No operator at all. */
+    /** A model without operators. */
     public static TfLiteFile noOperators() {
         ModelSketch main = new ModelSketch();
         main.output(main.input(FLOAT32, ROW));
         return main.build();
     }
 
-    /** Tensors without any element in the middle. */
+    /** A model with intermediate tensors that have no elements. */
     public static TfLiteFile emptyTensors() {
         ModelSketch main = new ModelSketch();
         int x = main.floatOperator("TANH", ROW, main.input(FLOAT32, ROW));

@@ -38,7 +38,7 @@ public final class PackedWeights {
     /**
      * Returns the network.
      *
-     * @param file has one graph, whose constants of floats have one user each or more
+     * @param file a model with one graph, in which every constant of floats has a reader
      * @param memory makes the buffers of the packed weights
      */
     public static TfLiteFile of(TfLiteFile file, IntFunction<ByteBuffer> memory) {
@@ -71,7 +71,7 @@ public final class PackedWeights {
     }
 
     /**
-     * Puts a tensor's content, packed, into a new one, from which an operator makes the old one.
+     * Puts a tensor's packed content into a new tensor, from which an operator makes the old one.
      */
     private void pack(int id, TfLiteTensor tensor) {
         buffers.set(tensor.buffer(), packed(buffers.get(tensor.buffer()).buffer()));

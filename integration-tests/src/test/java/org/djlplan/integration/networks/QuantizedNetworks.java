@@ -19,7 +19,7 @@ public final class QuantizedNetworks {
     private static final int HEAD = 1280;
     private static final int WIDTH = 1536;
 
-    /** Table 2 of its paper. */
+    /** Table 2 of the paper of MobileNet v2. */
     private static final ImmutableList<Stage> MOBILE_NET_V2 =
             MobileNetV2.STAGES.stream()
                     .map(
@@ -56,7 +56,7 @@ public final class QuantizedNetworks {
         return mobileNetV1(seed, Weights.INT8_CHANNELS, side);
     }
 
-    /** Returns MobileNet v1 in numbers without signs, with one scale for each tensor of weights. */
+    /** Returns MobileNet v1 with unsigned numbers, and one scale for each tensor of weights. */
     public static TfLiteFile unsignedMobileNetV1(long seed, int side) {
         return mobileNetV1(seed, Weights.UINT8, side);
     }
@@ -77,12 +77,12 @@ public final class QuantizedNetworks {
         return bottlenecks(seed, Weights.INT8_CHANNELS, side, MOBILE_NET_V2);
     }
 
-    /** Returns MobileNet v2 with weights in 8 bits, and floats between the layers. */
+    /** Returns MobileNet v2 with 8-bit weights, and floats between the layers. */
     public static TfLiteFile dynamicRange(long seed, int side) {
         return bottlenecks(seed, Weights.DYNAMIC_RANGE, side, MOBILE_NET_V2);
     }
 
-    /** Returns what {@link #dynamicRange} stands for: its weights as floats. */
+    /** Returns the same model as {@link #dynamicRange}, with its weights' values as floats. */
     public static TfLiteFile dynamicRangeAsFloats(long seed, int side) {
         return bottlenecks(seed, Weights.DYNAMIC_RANGE_AS_FLOATS, side, MOBILE_NET_V2);
     }
@@ -92,7 +92,7 @@ public final class QuantizedNetworks {
         return bottlenecks(seed, Weights.INT8_CHANNELS, side, EFFICIENT_NET_LITE);
     }
 
-    /** Returns a network whose weights are most of what it needs. */
+    /** Returns a network whose weights are most of its memory. */
     public static TfLiteFile wide(long seed) {
         CalibratedNetwork network = new CalibratedNetwork(seed, Weights.INT8_CHANNELS, 0);
         Value x = network.clipped(network.input(16, 3), 128, KERNEL, 2);

@@ -32,13 +32,13 @@ public record ResNet(int side, int width, List<Integer> blocks, int classes) {
     /** The same kind of network in 15 MB; the last stage has most of the weights. */
     public static final ResNet SMALL = new ResNet(64, 40, ImmutableList.of(1, 1, 2, 1), 100);
 
-    /** How much wider a bottleneck's input and output are than its inside. */
+    /** Factor by which a bottleneck's input and output are wider than its inside. */
     private static final int EXPANSION = 4;
 
-    /** What a bottleneck adds is small beside its input, as at the end of a training. */
+    /** A bottleneck's added values are small beside its input, as at the end of a training. */
     private static final double BRANCH = 0.2;
 
-    /** The deviation of what the softmax gets is about 1, so no class has it all. */
+    /** The deviation of the softmax's input is about 1, so no class gets all probability. */
     private static final double LOGITS = 0.5;
 
     public ResNet {

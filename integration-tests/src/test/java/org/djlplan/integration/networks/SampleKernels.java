@@ -11,7 +11,7 @@ final class SampleKernels {
     /** Consecutive images, and the size of each. */
     record Images(float[] values, int height, int width, int channels) {
 
-        /** How many there are. */
+        /** Number of images. */
         static final int COUNT = 3;
 
         static Images empty(int height, int width, int channels) {
@@ -19,7 +19,7 @@ final class SampleKernels {
             return new Images(values, height, width, channels);
         }
 
-        /** The places of all of them. */
+        /** Returns the number of places of all images. */
         int places() {
             return COUNT * height * width;
         }
@@ -39,7 +39,7 @@ final class SampleKernels {
     }
 
     /**
-     * A convolution with same padding.
+     * Computes a convolution with same padding.
      *
      * @param weights output channels, rows, columns, input channels
      */
@@ -81,7 +81,10 @@ final class SampleKernels {
         return turned;
     }
 
-    /** A depthwise convolution with same padding; weights are rows, columns, channels. */
+    /**
+     * Computes a depthwise convolution with same padding; the weights' dimensions are rows,
+     * columns, channels.
+     */
     static Images depthwise(Images x, float[] weights, float[] bias, int kernel, int stride) {
         int channels = x.channels();
         Images y = Images.empty(strided(x.height(), stride), strided(x.width(), stride), channels);
@@ -110,7 +113,10 @@ final class SampleKernels {
         return inside ? (image * x.height() + row) * x.width() + column : -1;
     }
 
-    /** For each image one place: the products of the whole image with vectors, one a channel. */
+    /**
+     * Returns one place for each image: the products of the whole image with vectors, one per
+     * channel.
+     */
     static Images products(Images x, float[] vectors, float[] bias) {
         Images y = Images.empty(1, 1, bias.length);
         int each = x.elementsOfOne();
@@ -126,7 +132,7 @@ final class SampleKernels {
         return y;
     }
 
-    /** The sum of two images of one size. */
+    /** Returns the sum of images of one size. */
     static Images sum(Images x, Images y) {
         Images z = Images.empty(x.height(), x.width(), x.channels());
         for (int i = 0; i < z.values().length; i++) {
@@ -135,7 +141,7 @@ final class SampleKernels {
         return z;
     }
 
-    /** A rectifier that multiplies negative values by a slope for each channel. */
+    /** Applies a rectifier that multiplies negative values by a slope for each channel. */
     static Images rectified(Images x, float[] slopes) {
         Images y = Images.empty(x.height(), x.width(), x.channels());
         for (int i = 0; i < y.values().length; i++) {
@@ -145,7 +151,7 @@ final class SampleKernels {
         return y;
     }
 
-    /** A rectifier that cuts off at 6. */
+    /** Applies a rectifier that cuts off at 6. */
     static Images clipped(Images x) {
         Images y = Images.empty(x.height(), x.width(), x.channels());
         for (int i = 0; i < y.values().length; i++) {
@@ -154,7 +160,7 @@ final class SampleKernels {
         return y;
     }
 
-    /** The mean of each channel of each image. */
+    /** Returns the mean of each channel of each image. */
     static Images average(Images x) {
         Images y = Images.empty(1, 1, x.channels());
         int each = x.height() * x.width();
@@ -165,7 +171,7 @@ final class SampleKernels {
         return y;
     }
 
-    /** Each place four times; near enough to what bilinear interpolation makes. */
+    /** Repeats each place four times, which is close enough to bilinear interpolation. */
     static Images doubled(Images x) {
         Images y = Images.empty(2 * x.height(), 2 * x.width(), x.channels());
         for (int place = 0; place < y.places(); place++) {

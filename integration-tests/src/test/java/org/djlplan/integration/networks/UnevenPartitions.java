@@ -26,7 +26,7 @@ public final class UnevenPartitions {
     /**
      * Returns the network; its input is {@code [1, 40, 40, 24]}.
      *
-     * @param stages how many convolutions each stage has; 0 for element-wise operators
+     * @param stages number of convolutions in each stage; 0 for element-wise operators
      */
     public static TfLiteFile build(long seed, List<Integer> stages) {
         return new Builder(seed).build(stages);
@@ -73,7 +73,7 @@ public final class UnevenPartitions {
                     model.constant(bias, small(bias.bytes())));
         }
 
-        /** Values for which a stage neither swells nor dies out. */
+        /** Returns values with which a stage's outputs neither grow nor vanish. */
         private ByteBuffer small(int bytes) {
             ByteBuffer values = ByteBuffer.allocateDirect(bytes).order(ByteOrder.LITTLE_ENDIAN);
             while (values.hasRemaining()) {

@@ -35,7 +35,7 @@ public record Vgg(int side, int width, List<Integer> convolutions, int units, in
 
     private static final int WIDEST = 8;
 
-    /** The deviation of what the softmax gets is about 1, so no class has it all. */
+    /** The deviation of the softmax's input is about 1, so no class gets all probability. */
     private static final double LOGITS = 0.5;
 
     public Vgg {

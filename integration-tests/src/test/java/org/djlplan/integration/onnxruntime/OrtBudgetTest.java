@@ -93,7 +93,7 @@ class OrtBudgetTest {
     void load_budgetTooSmall_isRefusedWithTheSmallest() throws Exception {
         Path file = OrtModels.Kind.DETECTOR.write(folder);
         long least = refusedLeastBytes(file, "1MB", WARMUP);
-        // Two layers' outputs, of 16 channels each.
+        // The outputs of two layers, of 16 channels each.
         assertTrue(least > 2L * 16 * SIDE * SIDE * 4, "" + least);
         assertTrue(least < 5L * 16 * SIDE * SIDE * 4, "" + least);
         List<ByteBuffer> expected;

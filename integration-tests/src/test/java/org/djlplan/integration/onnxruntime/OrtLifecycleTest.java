@@ -290,7 +290,7 @@ class OrtLifecycleTest {
             this.block = block;
         }
 
-        /** Called as the engine's own constructor is. */
+        /** Has the signature of the engine's own constructor. */
         public FailingOnce(Object session, Object manager) throws ReflectiveOperationException {
             SESSIONS.add((AutoCloseable) session);
             if (SESSIONS.size() == 1) {

@@ -196,7 +196,7 @@ final class OrtModels {
         return new NDList(floats(manager, random, new Shape(1 + random.nextInt(40), 64)));
     }
 
-    /** Makes an array of random elements. */
+    /** Returns an array of random elements. */
     static NDArray floats(NDManager manager, Random random, Shape shape) {
         float[] values = new float[Math.toIntExact(shape.size())];
         for (int i = 0; i < values.length; i++) {

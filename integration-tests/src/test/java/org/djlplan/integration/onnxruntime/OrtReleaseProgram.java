@@ -20,7 +20,7 @@ import org.djlplan.memplan.PlanHandle;
  */
 final class OrtReleaseProgram {
 
-    /** The argument that has the application register an allocator of its own. */
+    /** The argument that makes the application register its own allocator. */
     static final String OWN_ALLOCATOR = "own-allocator";
 
     /** The argument that denies access to private fields of the Java binding. */
@@ -35,7 +35,7 @@ final class OrtReleaseProgram {
 
     public static void main(String[] arguments) throws Exception {
         Path folder = Path.of(arguments[0]);
-        // DJL's engine tells the version that it was built with.
+        // DJL's engine reports only the version that it was built with.
         Object environment = environment();
         System.out.println(
                 "engine " + environment.getClass().getMethod("getVersion").invoke(environment));
@@ -65,7 +65,7 @@ final class OrtReleaseProgram {
         }
     }
 
-    /** As a module that opens nothing does. */
+    /** Denies reflection as a module does that opens nothing. */
     @SuppressWarnings("removal") // the JVM of the tests has it
     private static void denyReflection() {
         System.setSecurityManager(
@@ -75,7 +75,7 @@ final class OrtReleaseProgram {
                         if (!permission.getName().equals("suppressAccessChecks")) {
                             return;
                         }
-                        // No lambda, which would ask for permissions, too.
+                        // Uses no lambda, because a lambda would check permissions, too.
                         for (StackTraceElement frame : new Throwable().getStackTrace()) {
                             if (frame.getClassName().endsWith(".OrtBinding")) {
                                 throw new SecurityException("no reflection today");
@@ -93,7 +93,7 @@ final class OrtReleaseProgram {
                 .invoke(null);
     }
 
-    /** As the C interface allows. */
+    /** Registers an allocator through the C interface. */
     private static void registerAllocator() throws ReflectiveOperationException {
         Pointer api = new Pointer((long) field("ai.onnxruntime.OnnxRuntime", "ortApiHandle", null));
         Object environment = environment();

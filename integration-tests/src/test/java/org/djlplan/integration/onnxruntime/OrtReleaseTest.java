@@ -30,7 +30,8 @@ class OrtReleaseTest {
     @TempDir Path folder;
 
     /**
-     * Replaces jars of this JVM's class path by those of other releases, which the build copies.
+     * Returns this JVM's class path with some jars replaced by other releases', which the build
+     * copies.
      */
     private static List<String> classPath(String djl, String onnxRuntime) {
         List<String> path =

@@ -18,7 +18,7 @@ final class BlazeFace {
     private static final int VALUES_PER_ANCHOR = 16;
     private static final int KERNEL = 3;
 
-    /** Channels of each block; negative where it halves height and width. */
+    /** Channels of each block; negative if the block halves height and width. */
     private static final int[] FINE = {24, 28, -32, 36, 42, -48, 56, 64, 72, 80, 88};
 
     private static final int[] COARSE = {-96, 96, 96, 96, 96};

@@ -63,7 +63,7 @@ record Contender(
         abstract long boundBytes(PlanningProblem problem);
     }
 
-    /** Returns every strategy there is. */
+    /** Returns all strategies. */
     static ImmutableList<Contender> all() {
         return Stream.concat(
                         Strategies.offsets().stream().map(Contender::of),
@@ -93,7 +93,10 @@ record Contender(
         return plan;
     }
 
-    /** All objects one after the other: as large as they are together, and as valid. */
+    /**
+     * Returns a plan with all objects one after another, which has their total size and is valid if
+     * they are.
+     */
     private static OffsetPlan endToEnd(SharedObjectsPlan plan) {
         List<Long> sizes = plan.objectBytes();
         long[] starts = new long[sizes.size()];

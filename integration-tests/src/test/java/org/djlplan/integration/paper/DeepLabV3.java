@@ -36,7 +36,8 @@ final class DeepLabV3 {
         x = network.concat(3, pooled, ones);
         x = network.conv2d(x, PYRAMID_CHANNELS, 1, 1);
         x = network.conv2d(x, CLASSES, 1, 1);
-        // Scaled twice: to the size of the features, which it has, and to that of the image.
+        // Scales twice: to the size of the features, which the output already has, and to that of
+        // the image.
         x = network.resizeBilinear(x, side, side);
         return network.output(network.resizeBilinear(x, SIDE, SIDE)).build();
     }

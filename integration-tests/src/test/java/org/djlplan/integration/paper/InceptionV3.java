@@ -14,10 +14,10 @@ import org.djlplan.cli.demo.Padding;
  */
 final class InceptionV3 {
 
-    /** Channels of the last layer of the pooling branch of Mixed_5b, 5c and 5d. */
+    /** Channels of the last layer in the pooling branches of Mixed_5b, 5c and 5d. */
     private static final int[] MIXED_5 = {32, 64, 64};
 
-    /** Channels inside the branches of 7 × 7 kernels of Mixed_6b to 6e. */
+    /** Channels inside the branches with 7 × 7 kernels of Mixed_6b to 6e. */
     private static final int[] MIXED_6 = {128, 160, 160, 192};
 
     private final LayeredGraph network = new LayeredGraph("inception_v3_299");

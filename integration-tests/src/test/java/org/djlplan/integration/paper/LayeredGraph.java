@@ -36,14 +36,14 @@ public final class LayeredGraph {
         this.name = name;
     }
 
-    /** An input that the caller fills. */
+    /** Adds an input that the caller fills. */
     public LayerOutput input(int... shape) {
         LayerOutput input = tensor(Ints.asList(shape));
         inputs.add(input.tensor());
         return input;
     }
 
-    /** Makes values ones that the caller reads. */
+    /** Makes values outputs. */
     public LayeredGraph output(LayerOutput... values) {
         Arrays.stream(values).forEach(value -> outputs.add(value.tensor()));
         return this;
@@ -55,13 +55,14 @@ public final class LayeredGraph {
                 new Graph(name, operators, tensors, inputs, outputs), parameters, multiplyAdds);
     }
 
-    /** A convolution with bias, a square kernel and same padding. */
+    /** Adds a convolution with bias, a square kernel and same padding. */
     public LayerOutput conv2d(LayerOutput x, int channels, int kernel, int stride) {
         return conv2d(x, channels, kernel, kernel, stride, Padding.SAME);
     }
 
     /**
-     * A convolution with bias. Dilation does not change what it writes, so it is not told.
+     * Adds a convolution with bias. Dilation does not change the output's shape, so it is not a
+     * parameter.
      *
      * @param channels channels of the output
      * @param height height of the kernel
@@ -73,7 +74,7 @@ public final class LayeredGraph {
         return weighted(y, (long) height * width * x.dimension(-1));
     }
 
-    /** A depthwise convolution with bias, a square kernel and same padding. */
+    /** Adds a depthwise convolution with bias, a square kernel and same padding. */
     public LayerOutput depthwiseConv2d(LayerOutput x, int kernel, int stride) {
         int channels = x.dimension(-1);
         LayerOutput y =
@@ -87,23 +88,25 @@ public final class LayeredGraph {
         return y;
     }
 
-    /** Averages over square windows. */
+    /** Adds averages over square windows. */
     public LayerOutput averagePool(LayerOutput x, int window, int stride, Padding padding) {
         return windowed("AVERAGE_POOL_2D", x, window, window, stride, padding, x.dimension(-1));
     }
 
-    /** Maxima over square windows. */
+    /** Adds maxima over square windows. */
     public LayerOutput maxPool(LayerOutput x, int window, int stride, Padding padding) {
         return windowed("MAX_POOL_2D", x, window, window, stride, padding, x.dimension(-1));
     }
 
-    /** a + b. */
+    /** Adds the operator a + b. */
     public LayerOutput add(LayerOutput a, LayerOutput b) {
         checkArgument(a.shape().equals(b.shape()), "%s and %s differ", a.shape(), b.shape());
         return operator("ADD", a.shape(), a, b);
     }
 
-    /** Where a file has it as an operator of its own, not as part of the layer before it. */
+    /**
+     * Adds a rectifier that is a separate operator in the file, not a part of the layer before it.
+     */
     public LayerOutput relu(LayerOutput x) {
         return operator("RELU", x.shape(), x);
     }
@@ -120,7 +123,7 @@ public final class LayeredGraph {
         return operator("CONCATENATION", shape, values);
     }
 
-    /** Zeros after the last channel of an image. */
+    /** Appends channels of zeros to an image. */
     public LayerOutput padChannels(LayerOutput x, int more) {
         List<Integer> shape = new ArrayList<>(x.shape());
         shape.set(shape.size() - 1, x.dimension(-1) + more);
@@ -133,14 +136,14 @@ public final class LayeredGraph {
         return operator("RESIZE_BILINEAR", shape, x);
     }
 
-    /** The same numbers in another shape. */
+    /** Gives the same numbers another shape. */
     public LayerOutput reshape(LayerOutput x, int... shape) {
         List<Integer> newShape = Ints.asList(shape);
         checkArgument(elements(newShape) == elements(x.shape()), "%s to %s", x.shape(), newShape);
         return operator("RESHAPE", newShape, x);
     }
 
-    /** Softmax over the last dimension. */
+    /** Adds softmax over the last dimension. */
     public LayerOutput softmax(LayerOutput x) {
         return operator("SOFTMAX", x.shape(), x);
     }

@@ -28,7 +28,7 @@ final class MobileNetV1 {
         return network.output(classes(network, x)).build();
     }
 
-    /** Everything before the average pooling. */
+    /** Adds all layers before the average pooling. */
     static LayerOutput features(LayeredGraph network, LayerOutput image) {
         LayerOutput x = network.conv2d(image, STEM_CHANNELS, 3, 2);
         for (Block block : BLOCKS) {
@@ -38,7 +38,7 @@ final class MobileNetV1 {
         return x;
     }
 
-    /** The end that slim's networks have in common. */
+    /** Adds the last layers, which slim's networks have in common. */
     static LayerOutput classes(LayeredGraph network, LayerOutput features) {
         LayerOutput x = network.averagePool(features, features.dimension(1), 1, Padding.VALID);
         x = network.conv2d(x, CLASSES, 1, 1);

@@ -36,11 +36,11 @@ final class MobileNetV2 {
     }
 
     /**
-     * The first convolution and all bottlenecks.
+     * Adds the first convolution and all bottlenecks.
      *
-     * @param widthDivisor what every layer's channels are divided by
-     * @param outputStride how many pixels of the input one of the output stands for, at most;
-     *     further strides are left out, as slim does, which dilates the kernels after them instead
+     * @param widthDivisor divisor of every layer's channels
+     * @param outputStride the largest product of strides; further strides are left out, as in slim,
+     *     which dilates the later kernels instead
      */
     static LayerOutput bottlenecks(
             LayeredGraph network, LayerOutput image, int widthDivisor, int outputStride) {

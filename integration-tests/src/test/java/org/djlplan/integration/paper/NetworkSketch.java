@@ -16,7 +16,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
  */
 public record NetworkSketch(Graph graph, long parameters, long multiplyAdds) {
 
-    /** Returns what strategies are asked to place, without aliases. */
+    /** Returns the planning problem for strategies, without aliases. */
     public PlanningProblem problem() {
         return new PlanningProblem(UsageRecords.of(graph));
     }

@@ -13,10 +13,10 @@ import org.djlplan.thirdparty.guava.base.Joiner;
 /** Renders the page that shows every strategy on every network. The result is deterministic. */
 final class NetworkTable {
 
-    /** Where the page is committed. */
+    /** The committed page. */
     static final Path FILE = Path.of("..", "docs", "results", "networks.md");
 
-    /** What makes it anew. */
+    /** The command that writes the page again. */
     static final String COMMAND =
             "mvn verify -Pbench -Dtest=NetworkTableBench -Dsurefire.failIfNoSpecifiedTests=false";
 

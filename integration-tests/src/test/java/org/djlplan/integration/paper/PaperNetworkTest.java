@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  */
 class PaperNetworkTest {
 
-    /** Batch normalisation has more numbers per channel elsewhere; here only a bias is left. */
+    /** Elsewhere batch normalization has more numbers per channel; here only a bias is left. */
     private static final long MOBILENET_V1_CHANNELS = 10_944;
 
     private static final long MOBILENET_V2_CHANNELS = 17_056;
@@ -34,7 +34,7 @@ class PaperNetworkTest {
 
     @ParameterizedTest
     @CsvSource({
-        // slim's and TFLite's: the classifier is a convolution, then reshape and softmax.
+        // As in slim and TFLite: the classifier is a convolution, then reshape and softmax.
         "MOBILENET_V1, 31, 30",
         "MOBILENET_V2, 66, 65",
         // deeplabv3_257_mv_gpu.tflite has 70.
@@ -97,7 +97,7 @@ class PaperNetworkTest {
                         List.of(1, 35, 35, 192));
         assertEquals(stem, shapes.subList(0, stem.size()));
         Graph graph = PaperNetwork.INCEPTION_V3.sketch().graph();
-        // Without those inside a branch.
+        // Without the concatenations inside a branch.
         List<List<Integer>> mixed =
                 graph.operators().stream()
                         .filter(o -> o.type().equals("CONCATENATION"))

@@ -24,7 +24,9 @@ class PortfolioOnNetworksTest {
         assertEquals(best.lowerBoundBytes(), best.plan().totalBytes());
     }
 
-    /** Larger than the positional maxima on four of them: the search has to prove these. */
+    /**
+     * On four networks the optimum exceeds the positional maxima, so the search has to prove it.
+     */
     @ParameterizedTest
     @CsvSource({
         "MOBILENET_V1, 4816896",

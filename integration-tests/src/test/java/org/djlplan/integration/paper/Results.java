@@ -41,7 +41,7 @@ final class Results {
         return variant(contenders, 0);
     }
 
-    /** Plans those networks of which operators may write over their inputs or view them. */
+    /** Plans the networks whose operators may overwrite or view their inputs. */
     static Results inPlace(List<Contender> contenders) {
         return variant(contenders, 1);
     }
@@ -65,12 +65,12 @@ final class Results {
                 .collect(ImmutableList.toImmutableList());
     }
 
-    /** Returns what a strategy needs; empty if it does not admit the network. */
+    /** Returns the size of a strategy's plan; empty if the strategy does not admit the network. */
     Optional<Long> bytes(String strategy, PaperNetwork network) {
         return Optional.ofNullable(bytes.get(strategy, network));
     }
 
-    /** Returns the least that any strategy of a kind needs. */
+    /** Returns the size of the smallest plan by a strategy of a kind. */
     Optional<Long> leastBytes(Kind kind, PaperNetwork network) {
         return strategies(kind).stream()
                 .flatMap(strategy -> bytes(strategy, network).stream())
@@ -82,7 +82,7 @@ final class Results {
         return Optional.ofNullable(problems.get(network)).map(kind::boundBytes);
     }
 
-    /** Returns what a network needs when every tensor has its own memory. */
+    /** Returns a network's memory if every tensor has its own. */
     static long naiveBytes(PaperNetwork network) {
         return UsageRecords.naiveBytes(network.sketch().problem().records());
     }

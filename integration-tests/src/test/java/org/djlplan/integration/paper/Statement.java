@@ -32,7 +32,7 @@ record Statement(String text, boolean holds, String figures) {
     private static final Set<PaperNetwork> SHARED_AT_BOUND =
             Set.of(PaperNetwork.MOBILENET_V1, PaperNetwork.POSENET, PaperNetwork.BLAZEFACE);
 
-    /** Returns the statements about strategies that there are results of. */
+    /** Returns the statements about strategies that have results. */
     static ImmutableList<Statement> of(Results results) {
         ImmutableList.Builder<Statement> statements = ImmutableList.builder();
         Predicate<PaperNetwork> deepLab = network -> network == PaperNetwork.DEEPLAB_V3;
@@ -62,7 +62,10 @@ record Statement(String text, boolean holds, String figures) {
         return statements.build();
     }
 
-    /** That the largest factor, rounded to one place as in the paper, is at least this. */
+    /**
+     * Checks that the largest factor, rounded to one decimal place as in the paper, is at least
+     * this.
+     */
     private static Statement belowNaive(
             Results results, List<String> strategies, String kind, double factor) {
         double largest = 1;

@@ -44,7 +44,7 @@ public final class BareInterpreter {
     @FieldOrder({"threads", "runtimeFlags", "flags", "others"})
     public static class XnnPackOptions extends Structure {
 
-        /** Of the thread pool; none where it is 0. */
+        /** Threads of the thread pool; 0 for no pool. */
         public int threads;
 
         public int runtimeFlags;
@@ -149,7 +149,7 @@ public final class BareInterpreter {
         }
     }
 
-    /** Returns the outputs of the last run, where it copied them to. */
+    /** Returns the buffers to which the last run copied the outputs. */
     public List<ByteBuffer> outputs() {
         return outputs.stream().map(output -> output.getByteBuffer(0, output.size())).toList();
     }

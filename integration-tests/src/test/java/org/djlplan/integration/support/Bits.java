@@ -43,7 +43,7 @@ public final class Bits {
 
     private Bits() {}
 
-    /** Returns {@code bytes} of elements, in a direct buffer. */
+    /** Returns a direct buffer with {@code bytes} of random elements. */
     public static ByteBuffer random(ElementType type, int bytes, Random random) {
         ByteBuffer buffer = ByteBuffer.allocateDirect(bytes).order(ByteOrder.LITTLE_ENDIAN);
         while (buffer.hasRemaining()) {
@@ -56,7 +56,7 @@ public final class Bits {
         return buffer.rewind();
     }
 
-    /** Returns {@code bytes} of floats that are about as large as weights and activations are. */
+    /** Returns {@code bytes} of floats that are about as large as weights and activations. */
     public static ByteBuffer mild(int bytes, Random random) {
         ByteBuffer buffer = ByteBuffer.allocateDirect(bytes).order(ByteOrder.LITTLE_ENDIAN);
         while (buffer.hasRemaining()) {

@@ -28,15 +28,15 @@ public enum BudgetModels {
     VGG19(memory -> Vgg.VGG_19.build(1, memory)),
     MOBILENET_V1(memory -> MobileNetV1.build(1)),
     MOBILENET_V2(memory -> MobileNetV2.build(1)),
-    /** With weights of 16 bits, which are unpacked by operators. */
+    /** With 16-bit weights, which operators unpack. */
     MOBILENET_V2_F16(memory -> PackedWeights.of(MobileNetV2.build(1), memory)),
     SMALL_RESNET(memory -> ResNet.SMALL.build(1, memory)),
-    /** With weights of 16 bits, which are unpacked by operators. */
+    /** With 16-bit weights, which operators unpack. */
     SMALL_RESNET_F16(memory -> PackedWeights.of(ResNet.SMALL.build(1, memory), memory)),
     SMALL_VGG(memory -> Vgg.SMALL.build(1, memory)),
-    /** With weights of 16 bits, which are unpacked by operators. */
+    /** With 16-bit weights, which operators unpack. */
     SMALL_VGG_F16(memory -> PackedWeights.of(Vgg.SMALL.build(1, memory), memory)),
-    /** The same operators, but next to no weights. */
+    /** The same operators, but hardly any weights. */
     TINY_RESNET(memory -> new ResNet(32, 8, List.of(1, 1), 10).build(1, memory)),
     TINY_VGG(memory -> new Vgg(32, 8, List.of(1, 1), 16, 10).build(1, memory));
 

@@ -10,7 +10,7 @@ import java.nio.file.attribute.FileTime;
 /** Replaces some weights of models, as if a part of the model had been trained again. */
 public final class ChangedWeights {
 
-    /** Fits between two samples of any model that is large enough for a budget. */
+    /** So few bytes that they fit between two samples of any model large enough for a budget. */
     private static final int BYTES = 60_000;
 
     private ChangedWeights() {}
@@ -19,14 +19,15 @@ public final class ChangedWeights {
     public enum Way {
         /** Another file gets its name. */
         REPLACED,
-        /** A part of it is written over. */
+        /** A part of the file is overwritten. */
         IN_PLACE
     }
 
     /**
      * Changes 60 kB in a model file.
      *
-     * @param part of the file after which they lie, from 0 to 1; weights of 32 bits
+     * @param part fraction of the file before these bytes, from 0 to 1; there must be 32-bit
+     *     weights
      */
     public static void change(Path file, double part, Way way) throws IOException {
         if (way == Way.IN_PLACE) {
@@ -47,7 +48,7 @@ public final class ChangedWeights {
             open.seek(begin);
             open.readFully(weights);
             for (int i = 0; i < BYTES; i += 4) {
-                // The highest bits of the fraction: a weight of another size.
+                // Changes high bits, so that a weight has another size.
                 weights[i + 2] ^= 0x60;
             }
             open.seek(begin);

@@ -19,7 +19,9 @@ public final class ChildJvm {
 
     private static final long PATIENCE_MINUTES = 5;
 
-    /** Where DJL keeps what it downloads and unpacks: not in the user's own folders. */
+    /**
+     * Properties for DJL's folders of downloads and unpacked files, which are not the user's own.
+     */
     private static final List<String> INHERITED = List.of("DJL_CACHE_DIR", "ENGINE_CACHE_DIR");
 
     private final Path folder;
@@ -27,7 +29,7 @@ public final class ChildJvm {
     private List<String> classPath = ownClassPath();
     private List<String> before = List.of();
 
-    /** Files that it writes without a path land in a folder. */
+    /** Makes a JVM whose working directory is a folder. */
     public ChildJvm(Path folder) {
         this.folder = folder;
     }
@@ -68,13 +70,13 @@ public final class ChildJvm {
                                 "surefire.test.class.path", System.getProperty("java.class.path")));
     }
 
-    /** Adds options of the JVM, after those that it has anyway. */
+    /** Adds options of the JVM after its default ones. */
     public ChildJvm options(String... more) {
         options.addAll(List.of(more));
         return this;
     }
 
-    /** Gives it a small heap and the collector that needs least beside it. */
+    /** Gives it a small heap and the garbage collector that needs least memory. */
     public ChildJvm small() {
         return options("-Xmx256m", "-XX:+UseSerialGC");
     }
@@ -85,7 +87,10 @@ public final class ChildJvm {
         return this;
     }
 
-    /** Has another command start it, whose last arguments are the JVM and its own. */
+    /**
+     * Makes another command start the JVM: the JVM and its arguments are the command's last
+     * arguments.
+     */
     public ChildJvm before(List<String> command) {
         before = List.copyOf(command);
         return this;
@@ -120,7 +125,7 @@ public final class ChildJvm {
                         .directory(folder.toFile())
                         .redirectOutput(out.toFile())
                         .redirectError(err.toFile());
-        // As a user's, whatever this JVM has for itself.
+        // The child has a user's environment, even if this JVM has a special one.
         builder.environment().remove("MALLOC_ARENA_MAX");
         return new Running(builder.start(), out, err);
     }

@@ -16,7 +16,7 @@ public final class CurrentTfLite {
 
     private CurrentTfLite() {}
 
-    /** Loads it into this JVM, once, and returns the file that it was loaded from. */
+    /** Loads the library into this JVM once, and returns its file. */
     public static synchronized Path load() throws IOException {
         if (loaded == null) {
             Path folder = Files.createTempDirectory("tflite");

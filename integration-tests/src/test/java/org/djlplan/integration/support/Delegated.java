@@ -25,14 +25,14 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
  */
 public record Delegated(Path file, String delegate, Candidate candidate) {
 
-    /** Asks the delegate what it takes. */
+    /** Returns the model with all operators that the delegate takes. */
     public static Delegated all(Path file, String delegate, int threads) throws Exception {
         try (CandidateInterpreters candidates = Served.candidates(file, delegate)) {
             return new Delegated(file, delegate, everything(candidates, threads));
         }
     }
 
-    /** Returns all that a delegate takes. */
+    /** Returns all operators that a delegate takes. */
     public static Candidate everything(CandidateInterpreters candidates, int threads)
             throws CandidateException {
         return new Candidate(
@@ -42,7 +42,7 @@ public record Delegated(Path file, String delegate, Candidate candidate) {
                 threads);
     }
 
-    /** Serves it, its workspace with those of other models or on its own. */
+    /** Opens the model; its workspace is shared with other models' or its own. */
     public ServedModel open(boolean shared) throws Exception {
         PlanOptions options = Served.options(Map.of());
         DelegationChoice choice = new DelegationChoice(candidate, Origin.MEASURED, "a test");

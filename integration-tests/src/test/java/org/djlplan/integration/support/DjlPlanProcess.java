@@ -40,13 +40,13 @@ public final class DjlPlanProcess {
         }
     }
 
-    /** Runs a command to its end; what it writes is kept in {@code folder}. */
+    /** Runs a command to its end; its output goes to files in {@code folder}. */
     public static Result run(Path folder, String... arguments)
             throws IOException, InterruptedException {
         return start(folder, arguments).finish();
     }
 
-    /** Runs a command in this JVM: the same, but for how a process starts and ends. */
+    /** Runs a command in this JVM, which tests all but the start and end of a process. */
     public static Result runHere(String... arguments) {
         StringWriter out = new StringWriter();
         StringWriter err = new StringWriter();
@@ -58,14 +58,14 @@ public final class DjlPlanProcess {
         return new Result(exitCode, out.toString(), err.toString());
     }
 
-    /** Runs a command whose output goes to a file that exists, of which the result has nothing. */
+    /** Runs a command whose output goes to an existing file; the result contains none of it. */
     public static Result runInto(Path out, Path folder, String... arguments)
             throws IOException, InterruptedException {
         Files.writeString(folder.resolve("out"), "");
         return start(folder, out, classPath(), arguments).finish();
     }
 
-    /** Runs a command as if the jars of an artifact were not there. */
+    /** Runs a command without the jars of an artifact. */
     public static Result runWithout(String artifact, Path folder, String... arguments)
             throws IOException, InterruptedException {
         String classPath =
@@ -89,7 +89,7 @@ public final class DjlPlanProcess {
     private static DjlPlanProcess start(
             Path folder, Path out, String classPath, String... arguments) throws IOException {
         List<String> command = new ArrayList<>();
-        // What is started from a script in the background ignores Ctrl-C: this does not.
+        // Background processes of a script ignore Ctrl-C; this process must not.
         command.addAll(List.of("env", "--default-signal=INT"));
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(

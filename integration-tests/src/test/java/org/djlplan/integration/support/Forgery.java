@@ -15,7 +15,7 @@ public final class Forgery {
 
     private Forgery() {}
 
-    /** Returns the one file with an ending that is kept beside a model. */
+    /** Returns the only stored file beside a model with an ending. */
     public static Path kept(Path model, String ending) throws IOException {
         try (Stream<Path> files = Files.list(model.resolveSibling(".djlplan"))) {
             return files.filter(file -> file.toString().endsWith(ending)).findFirst().orElseThrow();
@@ -23,7 +23,7 @@ public final class Forgery {
     }
 
     /**
-     * Changes the value in a file and makes its checksum right.
+     * Changes the value in a file and corrects the checksum.
      *
      * @param kind the name of the value's part
      */

@@ -11,16 +11,16 @@ public final class Freed {
     private Freed() {}
 
     /**
-     * Fails unless all models' memory is freed, at once or, where an interpreter was just being
-     * built in the background when its model was closed, soon after.
+     * Fails unless all models' memory is freed. It waits for a while, because an interpreter may
+     * have been under construction in the background when its model was closed.
      */
     public static void assertEverything() {
         Await.until(() -> !used(), Freed::state);
     }
 
     /**
-     * The same where models were left to the garbage collector: DJL's predictors have finalizers,
-     * so that what they hold takes more than one collection.
+     * Checks the same for models left to the garbage collector. Because DJL's predictors have
+     * finalizers, their objects need more than one collection.
      */
     public static void assertEverythingIsCollected() {
         Await.until(

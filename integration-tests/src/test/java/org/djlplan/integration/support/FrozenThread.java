@@ -18,11 +18,11 @@ public final class FrozenThread implements AutoCloseable {
     private final List<String> threads;
 
     /**
-     * Freezes all threads of a name; where that is not possible the test is skipped, with the
+     * Freezes all threads with a name. If that is not possible, the test is skipped with the
      * reason.
      *
      * @param pid the process
-     * @param name as Linux has it, at most 15 bytes
+     * @param name the thread's name in Linux, at most 15 bytes
      */
     public static FrozenThread of(long pid, String name) throws IOException {
         List<String> threads = threads(pid, name);

@@ -18,7 +18,7 @@ final class MappedMemory implements IntFunction<ByteBuffer>, AutoCloseable {
     private final FileChannel channel;
     private long usedBytes;
 
-    /** Takes space in a folder. */
+    /** Creates the file in a folder. */
     MappedMemory(Path folder) throws IOException {
         Path file = Files.createTempFile(folder, "weights", ".tmp");
         channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE);

@@ -32,7 +32,7 @@ import org.djlplan.thirdparty.guava.primitives.Ints;
  */
 public final class ModelSketch {
 
-    /** The input of an operator that is left out. */
+    /** Stands for an optional input that an operator does not have. */
     public static final int ABSENT = TfLiteOperator.ABSENT;
 
     /** The element types in the order of their numbers in TensorFlow's schema. */
@@ -62,7 +62,7 @@ public final class ModelSketch {
     private final List<Integer> inputs = new ArrayList<>();
     private final List<Integer> outputs = new ArrayList<>();
 
-    // What all graphs of a file have in common.
+    // The graphs of the file, which all its sketches share.
     private final List<ModelSketch> graphs;
     private final List<TfLiteBytes> buffers;
     private final Map<TfLiteOperatorCode, Integer> codes;
@@ -104,7 +104,7 @@ public final class ModelSketch {
             shape = ImmutableList.copyOf(shape);
         }
 
-        /** A form without quantization. */
+        /** Returns a form without quantization. */
         public static Form of(ElementType type, int... shape) {
             return new Form(type, Ints.asList(shape), 0, 0);
         }
@@ -171,7 +171,7 @@ public final class ModelSketch {
         return input(Form.of(type, shape));
     }
 
-    /** Says which dimensions of a tensor are left to the caller: −1 in its signature. */
+    /** Leaves dimensions of a tensor to the caller: −1 in its signature. */
     public void leaveOpen(int tensor, Integer... signature) {
         TfLiteTensor was = tensors.get(tensor);
         tensors.set(
@@ -198,14 +198,18 @@ public final class ModelSketch {
         return tensor(Form.of(type, shape));
     }
 
-    /** Adds an input of integers with any scales, sound or not, and as many zero points. */
+    /**
+     * Adds an input of integers with any scales, valid or not, and the same number of zero points.
+     */
     public int input(Form form, List<Float> scales) {
         int id = tensor(form, scales);
         inputs.add(id);
         return id;
     }
 
-    /** Adds a tensor of integers with any scales, sound or not, and as many zero points. */
+    /**
+     * Adds a tensor of integers with any scales, valid or not, and the same number of zero points.
+     */
     public int tensor(Form form, List<Float> scales) {
         List<Long> zeroPoints = Collections.nCopies(scales.size(), 0L);
         return add(form, Optional.of(quantization(scales, zeroPoints, 0)), 0, false);
@@ -223,8 +227,8 @@ public final class ModelSketch {
     }
 
     /**
-     * Adds a constant of integers that has a scale for each index of a dimension, or one for all,
-     * and stands for 0 with 0.
+     * Adds a constant of integers with a scale for each index of a dimension, or one for all; its
+     * zero points are 0.
      */
     public int constant(Form form, List<Float> scales, int dimension, ByteBuffer content) {
         buffers.add(TfLiteBytes.of(content));
@@ -254,14 +258,17 @@ public final class ModelSketch {
         return ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
     }
 
-    /** Adds a builtin operator with one output, which it returns. */
+    /** Adds a builtin operator with one output, and returns the output. */
     public int operator(String type, Optional<FlatTable> options, Form output, int... operands) {
         int id = tensor(output);
         operator(type, options, List.of(id), operands);
         return id;
     }
 
-    /** Adds a builtin operator without options and with one output of floats, which it returns. */
+    /**
+     * Adds a builtin operator without options and with one output of floats, and returns the
+     * output.
+     */
     public int floatOperator(String type, int[] shape, int... operands) {
         return operator(type, Optional.empty(), Form.of(ElementType.FLOAT32, shape), operands);
     }
@@ -296,7 +303,7 @@ public final class ModelSketch {
         return operator("RESHAPE", Optional.of(options), output, tensor);
     }
 
-    /** Makes every result of an operator an output, after those that there are. */
+    /** Adds every operator's result to the outputs. */
     public ModelSketch outputEverything() {
         operators.stream()
                 .flatMap(operator -> operator.outputs().stream())
@@ -314,8 +321,8 @@ public final class ModelSketch {
     /**
      * Adds a signature of this graph.
      *
-     * @param named its inputs by their names, in this order
-     * @param namedOutputs its outputs by their names, in this order
+     * @param named the graph's inputs by name, in this order
+     * @param namedOutputs the graph's outputs by name, in this order
      */
     public ModelSketch signature(
             String key, Map<String, Integer> named, Map<String, Integer> namedOutputs) {
@@ -348,7 +355,10 @@ public final class ModelSketch {
         return new TfLiteSubgraph(name, tensors, inputs, outputs, operators);
     }
 
-    /** Writes the model and returns its file. Thousands are written: none is synced to disk. */
+    /**
+     * Writes the model and returns its file, which is not synced to disk because tests write
+     * thousands.
+     */
     public Path write(Path file) throws IOException {
         try (FileChannel channel =
                 FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {

@@ -29,7 +29,7 @@ public @interface NeedsModels {
     /** The tag of all such tests: {@code mvn verify -Pmodels} runs them alone. */
     String TAG = "real-models";
 
-    /** The set of models that must be there, all of them. */
+    /** The set of models, all of which must be present. */
     RealModels value();
 
     /** Skips or fails. */
@@ -46,7 +46,7 @@ public @interface NeedsModels {
             if (missing.isPresent() && models.orElseThrow().required()) {
                 throw new IllegalStateException(missing.get());
             }
-            // Surefire tells the reason in its reports only.
+            // Prints the reason, because Surefire mentions it only in its reports.
             missing.ifPresent(
                     reason ->
                             logger.warn(

@@ -255,7 +255,7 @@ public final class OnnxSketch {
         ByteBuffer data =
                 ByteBuffer.allocate(rows * columns * Short.BYTES).order(ByteOrder.LITTLE_ENDIAN);
         for (int i = 0; i < rows * columns; i++) {
-            // Sign, an exponent of 7 to 10, and no fraction.
+            // A sign, an exponent of 7 to 10, and no fraction.
             data.putShort((short) (random.nextInt(2) << 15 | (7 + random.nextInt(4)) << 10));
         }
         return constant(name, Type.FLOAT16, data.array(), rows, columns);

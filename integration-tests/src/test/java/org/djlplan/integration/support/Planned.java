@@ -32,8 +32,8 @@ public final class Planned {
     private Planned() {}
 
     /**
-     * Returns the arguments, without delegation unless they say how: what it computes is not the
-     * same bit by bit.
+     * Returns the arguments, and switches delegation off unless they configure it, because its
+     * outputs are not the same bit by bit.
      */
     private static Map<String, Object> complete(Map<String, ?> arguments) {
         Map<String, Object> complete = new HashMap<>(arguments);
@@ -44,8 +44,8 @@ public final class Planned {
     }
 
     /**
-     * Returns a factory with those of the options that a test sets as an application, as machines
-     * with few cores do not let anybody do that.
+     * Returns a factory with the options that only an application may set on a machine with few
+     * cores.
      */
     public static PlannedTranslatorFactory factory(Map<String, ?> options) {
         PlannedTranslatorFactory factory = new PlannedTranslatorFactory();
@@ -64,7 +64,7 @@ public final class Planned {
         return others;
     }
 
-    /** Loads a model planned, with options given as DJL arguments where those may have them. */
+    /** Loads a model planned, with options as DJL arguments if these may have them. */
     public static ZooModel<NDList, NDList> load(Path file, Map<String, ?> options)
             throws IOException, ModelException {
         Criteria.Builder<NDList, NDList> criteria =
@@ -78,8 +78,8 @@ public final class Planned {
     }
 
     /**
-     * Loads a model planned, but not through criteria: those of DJL 0.27.0 leave four directories
-     * open with every load, which would hide whether closing frees everything.
+     * Loads a model planned, but not through criteria. Criteria of DJL 0.27.0 leave four
+     * directories open per load, which would hide whether closing frees everything.
      */
     public static ZooModel<NDList, NDList> loadDirectly(Path file, Map<String, ?> options)
             throws IOException, ModelException, TranslateException {
@@ -92,7 +92,7 @@ public final class Planned {
                                 NDList.class, NDList.class, model, arguments(complete(options))));
     }
 
-    /** Loads a model as {@link #loadDirectly}, but without a plan. */
+    /** Loads a model like {@link #loadDirectly}, but without a plan. */
     public static ZooModel<NDList, NDList> loadPlain(Path file, int threads)
             throws IOException, ModelException {
         Model model = Model.newInstance("direct", "TFLite");
@@ -100,7 +100,7 @@ public final class Planned {
         return new ZooModel<>(model, new NoopTranslator());
     }
 
-    /** Loads a model as DJL does without us. */
+    /** Loads a model with DJL alone. */
     public static ZooModel<NDList, NDList> loadStock(Path file) throws IOException, ModelException {
         return Criteria.builder()
                 .setTypes(NDList.class, NDList.class)
@@ -136,7 +136,7 @@ public final class Planned {
         }
     }
 
-    /** Returns arrays over the values. */
+    /** Returns arrays that use the buffers of the values. */
     public static NDList inputs(
             NDManager manager, List<ByteBuffer> values, List<List<Integer>> shapes) {
         NDList inputs = new NDList();
@@ -148,7 +148,7 @@ public final class Planned {
         return inputs;
     }
 
-    /** Returns a copy that nothing else writes. */
+    /** Returns a copy that no other code writes to. */
     public static ByteBuffer copy(ByteBuffer source) {
         ByteBuffer copy = ByteBuffer.allocate(source.remaining());
         copy.put(source.duplicate()).rewind();

@@ -11,7 +11,7 @@ public final class ProcessSize {
 
     private ProcessSize() {}
 
-    /** Returns what this process has in memory now. */
+    /** Returns the resident memory of this process. */
     public static long residentBytes() throws IOException {
         String statm = Files.readString(Path.of("/proc/self/statm"));
         return Long.parseLong(statm.split(" ", -1)[1]) * PAGE_BYTES;

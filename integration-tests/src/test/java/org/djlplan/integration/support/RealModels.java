@@ -11,7 +11,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
  * need a set say so with {@link NeedsModels}.
  */
 public enum RealModels {
-    /** Models that are published, most of MediaPipe. */
+    /** Published models, most of them from MediaPipe. */
     TFLITE(
             Path.of("models"),
             ".tflite",
@@ -31,7 +31,7 @@ public enum RealModels {
             "MobileFaceNet",
             "FaceAntiSpoofing",
             "selfie_segmentation"),
-    /** openWakeWord's, whose inputs have other lengths or batches than the file says. */
+    /** Models of openWakeWord, whose inputs have other lengths or batches than in the file. */
     OPEN_SHAPES(
             Path.of("models"),
             ".tflite",
@@ -59,7 +59,7 @@ public enum RealModels {
             "mobilenet_v2",
             "resnet18",
             "densenet121"),
-    /** Networks of which a byte budget matters: ResNet-152, VGG-19, and a BERT of base size. */
+    /** Networks for which a byte budget matters: ResNet-152, VGG-19, and a BERT of base size. */
     LARGE_TORCHSCRIPT(
             Path.of("models", "torchscript"),
             ".pt",
@@ -83,27 +83,27 @@ public enum RealModels {
         this.names = ImmutableList.copyOf(names);
     }
 
-    /** Returns the file of a model, which need not be there. */
+    /** Returns the file of a model, which need not exist. */
     public Path file(String name) {
         return folder.resolve(name + suffix).toAbsolutePath();
     }
 
-    /** Returns the files of all models of the set, which need not be there. */
+    /** Returns the files of all models of the set, which need not exist. */
     public List<Path> files() {
         return names.stream().map(this::file).toList();
     }
 
-    /** Returns the files that are there: for benchmarks, which print what they measured. */
+    /** Returns the existing files, for benchmarks, which print what they measured. */
     public List<Path> present() {
         return files().stream().filter(Files::isRegularFile).toList();
     }
 
-    /** Whether the environment says that they must be there. */
+    /** Returns whether the environment requires the models. */
     boolean required() {
         return Boolean.parseBoolean(System.getenv(variable));
     }
 
-    /** Returns what is missing and how to get it, or nothing if all are there. */
+    /** Returns which models are missing and how to get them, or nothing if all are present. */
     Optional<String> missing() {
         return files().stream()
                 .filter(file -> !Files.isRegularFile(file))

@@ -23,7 +23,7 @@ public final class Served {
 
     private Served() {}
 
-    /** Returns the options that an application gives in code, and defaults for the others. */
+    /** Returns options that an application sets in code, and defaults for the others. */
     public static PlanOptions options(Map<String, ?> given) {
         return PlanOptions.parse(
                 GivenOptions.of(given, Map.of(), Map.of(), List.of(DelegationKey.values())));
@@ -44,34 +44,34 @@ public final class Served {
         return live -> MemoryPlanner.plan(live, Strategies.BEST, InPlace.AUTO);
     }
 
-    /** Opens a model of which nothing is delegated. */
+    /** Opens a model without delegation. */
     public static ServedModel open(Path file) throws Exception {
         return open(file, options(Map.of()));
     }
 
-    /** Opens a model of which nothing is delegated. */
+    /** Opens a model without delegation. */
     public static ServedModel open(Path file, PlanOptions options) throws Exception {
         return ServedModel.open(file, options, planner(), Optional.empty());
     }
 
-    /** Opens a model of which XNNPACK gets what a choice says. */
+    /** Opens a model whose choice delegates to XNNPACK. */
     public static ServedModel open(Path file, DelegationChoice choice) throws Exception {
         return open(file, Delegates.XNNPACK, choice);
     }
 
-    /** Opens a model of which a delegate gets what a choice says. */
+    /** Opens a model whose choice delegates to a delegate. */
     public static ServedModel open(Path file, String delegate, DelegationChoice choice)
             throws Exception {
         return open(file, Delegates.named(delegate), choice);
     }
 
-    /** Opens a model of which a delegate gets what a choice says. */
+    /** Opens a model whose choice delegates to a delegate. */
     public static ServedModel open(Path file, DelegateFactory delegates, DelegationChoice choice)
             throws Exception {
         return open(file, delegates, choice, false);
     }
 
-    /** Opens a model as if predictions with other shapes than in its file were to be expected. */
+    /** Opens a model as if predictions had other shapes than in its file. */
     public static ServedModel openForOtherShapes(
             Path file, DelegateFactory delegates, DelegationChoice choice) throws Exception {
         return open(file, delegates, choice, true);

@@ -118,7 +118,9 @@ public final class StockInterpreter implements AutoCloseable {
         return shapes;
     }
 
-    /** Returns random inputs of the right sizes: floats in [0, 1), other types random bytes. */
+    /**
+     * Returns random inputs of the right sizes: floats in [0, 1), and random bytes for other types.
+     */
     public List<ByteBuffer> randomInputs(long seed) {
         Random random = new Random(seed);
         List<ByteBuffer> inputs = new ArrayList<>();

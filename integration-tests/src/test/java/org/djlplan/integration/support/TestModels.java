@@ -34,7 +34,7 @@ public final class TestModels {
                     "inception", () -> Inception.build(1),
                     "chains", () -> ElementwiseChains.build(1));
 
-    /** Networks of which a delegate takes several partitions. */
+    /** Networks with several partitions. */
     private static final Map<String, Supplier<TfLiteFile>> UNEVEN =
             ImmutableMap.of(
                     "uneven", () -> UnevenPartitions.build(1, List.of(2, 0, 1, 3, 0, 0, 1, 2)),
@@ -42,7 +42,7 @@ public final class TestModels {
                     "uneven_9",
                             () -> UnevenPartitions.build(3, List.of(1, 0, 0, 2, 0, 1, 0, 0, 1)));
 
-    /** Networks with weights of 8 bits, as converters write them. */
+    /** Networks with 8-bit weights, as converters write them. */
     private static final Map<String, Supplier<TfLiteFile>> QUANTIZED =
             ImmutableMap.<String, Supplier<TfLiteFile>>builder()
                     .put("mobilenet_v1_int8", () -> QuantizedNetworks.mobileNetV1(1, 224))
@@ -68,11 +68,14 @@ public final class TestModels {
                             () -> QuantizedNetworks.dynamicRangeAsFloats(1, 224))
                     .buildOrThrow();
 
-    /** What a delegate takes most memory for. */
+    /** The network for which a delegate takes most memory. */
     private static final Map<String, Supplier<TfLiteFile>> LARGE =
             ImmutableMap.of("large_images", () -> LargeImages.build(4));
 
-    /** pnet takes seconds, and the engine lacks an operator of the other. */
+    /**
+     * Real models that are left out: pnet takes seconds, and the engine lacks an operator of the
+     * other model.
+     */
     private static final ImmutableSet<String> LEFT_OUT =
             ImmutableSet.of("pnet.tflite", "selfie_segmentation.tflite");
 
@@ -99,17 +102,17 @@ public final class TestModels {
                 .flatMap(model -> Stream.of(1, 2).map(threads -> Arguments.of(model, threads)));
     }
 
-    /** Returns the networks that the project builds, in a form that runs in little time. */
+    /** Returns the networks that the project builds, in sizes that run fast. */
     public static List<Path> built() {
         return NETWORKS.keySet().stream().map(TestModels::built).toList();
     }
 
-    /** Returns the real models that run with the shapes in their files and in little time. */
+    /** Returns the real models that run fast and with the shapes in their files. */
     public static List<Path> real() {
         return RealModels.TFLITE.files().stream().filter(TestModels::isRunnable).toList();
     }
 
-    /** Returns the networks that the project builds and the real models that are there. */
+    /** Returns the networks that the project builds and the real models that are present. */
     public static List<Path> present() {
         return Stream.concat(
                         built().stream(),
@@ -132,7 +135,7 @@ public final class TestModels {
         return written(Path.of("target", "test-models", name + ".tflite"), network);
     }
 
-    /** Returns the file, which is written if it is not there. */
+    /** Returns the file, which is written if it does not exist. */
     static Path written(Path file, Supplier<TfLiteFile> network) {
         synchronized (TestModels.class) {
             if (!Files.exists(file)) {

@@ -9,10 +9,10 @@ import org.junit.jupiter.api.Assumptions;
 public record TmpFs(Path folder) implements AutoCloseable {
 
     /**
-     * Mounts one; where that is not allowed the test is skipped, with the reason.
+     * Mounts a file system. If that is not allowed, the test is skipped with the reason.
      *
-     * @param folder an empty one
-     * @param size as {@code mount} takes it, such as {@code 60m}
+     * @param folder an empty folder
+     * @param size in the format of {@code mount}, such as {@code 60m}
      */
     public static TmpFs mount(Path folder, String size) throws IOException {
         if (run("mount", "-t", "tmpfs", "-o", "size=" + size, "tmpfs", folder.toString()) != 0) {

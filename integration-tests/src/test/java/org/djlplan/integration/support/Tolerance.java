@@ -18,7 +18,7 @@ public final class Tolerance {
 
     private Tolerance() {}
 
-    /** Fails if an output of floats is further from the reference than is promised. */
+    /** Fails if an output of floats is further from the reference than the tolerance. */
     public static void assertWithin(
             List<ByteBuffer> reference, List<ByteBuffer> actual, String name) {
         assertEquals(reference.size(), actual.size(), name);

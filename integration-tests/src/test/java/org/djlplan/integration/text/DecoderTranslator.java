@@ -42,7 +42,7 @@ public record DecoderTranslator(int layers, int heads, int size)
         return inputs;
     }
 
-    /** Puts one token before the others that the mask hides, because no array may be empty. */
+    /** Puts one token, which the mask hides, before the others, because no array may be empty. */
     private void begin(NDList inputs, NDManager manager) {
         long batch = inputs.head().getShape().get(0);
         NDArray mask = inputs.get(2);

@@ -27,13 +27,13 @@ record Generation(int layers, int heads, int size, int words) {
 
     private static final int PAD = 0;
 
-    /** The file among the test's resources. */
+    /** The decoder among the test resources. */
     static final Generation SMALL = new Generation(2, 4, 8, 64);
 
-    /** The one that {@code torchscript_models.py generator} makes. */
+    /** The decoder that {@code torchscript_models.py generator} makes. */
     static final Generation REAL = new Generation(4, 4, 64, 8192);
 
-    /** Loads the decoder, planned or as without djl-plan. */
+    /** Loads the decoder, planned or stock. */
     ZooModel<NDList, CausalLMOutput> load(Path file, boolean planned) throws Exception {
         DecoderTranslator translator = new DecoderTranslator(layers, heads, size);
         Criteria.Builder<NDList, CausalLMOutput> criteria =
@@ -53,9 +53,9 @@ record Generation(int layers, int heads, int size, int words) {
      * Returns the tokens of several sequences, one after the other.
      *
      * @param search {@code greedy}, {@code beam} or {@code contrastive}
-     * @param sequences how many there are at once
-     * @param prompt how many tokens each begins with
-     * @param length of each in the end
+     * @param sequences number of sequences at once
+     * @param prompt number of tokens that each sequence begins with
+     * @param length of each sequence at the end
      */
     long[] generate(
             Predictor<NDList, CausalLMOutput> predictor,
@@ -79,7 +79,7 @@ record Generation(int layers, int heads, int size, int words) {
         }
     }
 
-    /** Returns what was generated, to be compared. */
+    /** Returns the generated tokens as a text, for comparisons. */
     String print(
             Predictor<NDList, CausalLMOutput> predictor,
             String search,

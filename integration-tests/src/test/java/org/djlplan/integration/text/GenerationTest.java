@@ -98,7 +98,7 @@ class GenerationTest {
         }
     }
 
-    /** Fails if what the model returns as its cache is not the memory that the caller gave it. */
+    /** Fails if the cache that the model returns is not the memory that the caller gave it. */
     private static List<float[]> inPlace(ZooModel<NDList, NDList> model, int sequences)
             throws Exception {
         List<float[]> answers = new ArrayList<>();
@@ -125,7 +125,7 @@ class GenerationTest {
         return answers;
     }
 
-    /** What is written to one is read from the other. */
+    /** Asserts that a value written to one array is read from the other. */
     private static void assertSameMemory(NDArray given, NDArray returned, int row) {
         float before = given.getFloat(0, 0, row, 0);
         assertEquals(before, returned.getFloat(0, 0, row, 0));

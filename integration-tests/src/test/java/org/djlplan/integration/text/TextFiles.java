@@ -38,13 +38,13 @@ public final class TextFiles {
         return file;
     }
 
-    /** Writes what belongs to a model into its folder. */
+    /** Writes the tokenizer and the configuration into a model's folder. */
     public static void writeTokenizer(Path folder) throws IOException {
         Files.writeString(folder.resolve("tokenizer.json"), tokenizer().toString());
         Files.writeString(folder.resolve("config.json"), config().toString());
     }
 
-    /** Returns texts of 1 to a number of words, which differ in length. */
+    /** Returns texts of different lengths, from one word up to a number of words. */
     public static List<String> texts(int count, int mostWords, long seed) {
         Random random = new Random(seed);
         return IntStream.range(0, count)
@@ -77,7 +77,7 @@ public final class TextFiles {
         return all;
     }
 
-    /** Returns the configuration of a tokenizer as BERT's. */
+    /** Returns the configuration of a tokenizer like BERT's. */
     private static JsonObject tokenizer() {
         List<String> words = vocabulary();
         JsonObject vocabulary = new JsonObject();
@@ -172,7 +172,7 @@ public final class TextFiles {
         return object;
     }
 
-    /** Returns what a translator of token classes reads: names of labels. */
+    /** Returns the configuration that a translator of token classes reads: names of labels. */
     private static JsonObject config() {
         JsonObject names = new JsonObject();
         JsonObject numbers = new JsonObject();

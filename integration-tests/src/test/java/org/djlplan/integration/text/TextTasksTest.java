@@ -119,7 +119,7 @@ class TextTasksTest {
         PlanReport.Predictions predictions = report.predictions();
         assertTrue(report.planned(), report.toString());
         assertEquals(passes, predictions.total());
-        // A pass has a plan, or gets its places as it comes: none is left to the engine.
+        // Each pass has a plan or is placed online; none is left to the engine.
         assertEquals(predictions.unplanned(), predictions.online(), predictions.toString());
         assertEquals(0, predictions.unplannedAllocations(), predictions.toString());
     }
@@ -229,7 +229,9 @@ class TextTasksTest {
                 file, String.class, NamedEntity[].class, factory, texts(), Arrays::toString);
     }
 
-    /** A translator of the application's, as DJL's factories of pairs differ between releases. */
+    /**
+     * Uses an application's translator, because DJL's factories for pairs differ between releases.
+     */
     @Test
     void scorePair_manyLengths_answersAsStock() throws Exception {
         Path file = files("text_pair");
@@ -307,7 +309,9 @@ class TextTasksTest {
         }
     }
 
-    /** As in a zoo's metadata or the URL of a model; DJL's arguments reach the inner factory. */
+    /**
+     * Options are as in a zoo's metadata or a model's URL; DJL's arguments reach the inner factory.
+     */
     @Test
     void embed_factoriesInQueryOfUrl_answersAsStock() throws Exception {
         Path file = files("text_states");
@@ -338,7 +342,7 @@ class TextTasksTest {
         }
     }
 
-    /** Of a server, which knows nothing but bytes. */
+    /** A server's properties; the server handles only bytes. */
     @Test
     void embed_blockFactoryInServingProperties_answersAsStock() throws Exception {
         Path file = files("text_states");
