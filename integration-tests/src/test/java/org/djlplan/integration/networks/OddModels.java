@@ -133,7 +133,7 @@ public final class OddModels {
         return Optional.of(FlatTable.of("AddOptions"));
     }
 
-    /** Runs one of two graphs, by the sign of the input's sum; random inputs reach both. */
+    /** Runs one of two graphs, depending on the input's sum; random inputs reach both. */
     public static TfLiteFile branch() {
         ModelSketch main = new ModelSketch();
         int x = main.floatOperator("ABS", ROW, main.input(FLOAT32, ROW));

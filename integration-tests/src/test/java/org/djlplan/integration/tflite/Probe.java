@@ -67,7 +67,7 @@ public final class Probe {
         }
     }
 
-    /** Loads and, if that goes well, predicts with zeros. */
+    /** Loads a model and, if that succeeds, predicts with zeros. */
     private static String outcome(Path file, boolean stock) {
         try (ZooModel<NDList, NDList> model =
                 stock ? Planned.loadStock(file) : Planned.load(file, Map.of())) {
@@ -77,7 +77,7 @@ public final class Probe {
         }
     }
 
-    /** Loads a sound model and predicts with zeros, all without JNA but for what we do. */
+    /** Loads a valid model and predicts with zeros; only djl-plan uses JNA here. */
     private static String zeros(Path file) throws Exception {
         Graph graph = TfLiteGraphs.toGraph(TfLiteReader.read(file), file.toString());
         List<ByteBuffer> inputs = new ArrayList<>();
@@ -138,8 +138,8 @@ public final class Probe {
     }
 
     /**
-     * Loads and closes some times and then again and again; prints by what resident bytes and
-     * mappings have grown meanwhile.
+     * Loads and closes some times, and then repeatedly. Prints by how much resident bytes and
+     * mappings have grown in the second part.
      */
     private static void reload(Path file, int before, Loader loader) throws Exception {
         List<ByteBuffer> inputs;

@@ -102,12 +102,12 @@ public final class BlockModels {
         }
     }
 
-    /** Saves a model with the weights of a seed. */
+    /** Saves a model with seeded random weights. */
     public static void save(Kind kind, Path folder) throws IOException {
         save(kind.create(), folder);
     }
 
-    /** Saves a model of a block with the weights of a seed. */
+    /** Saves a model of a block with seeded random weights. */
     public static void save(Block block, Path folder) throws IOException {
         save(block, folder, INPUT_SHAPE);
     }
@@ -122,12 +122,12 @@ public final class BlockModels {
         }
     }
 
-    /** Loads the saved model as without djl-plan. */
+    /** Loads the saved model as stock. */
     public static ZooModel<NDList, NDList> loadStock(Kind kind, Path folder) throws Exception {
         return load(kind.create(), folder, Optional.empty());
     }
 
-    /** Loads the saved model of a block as without djl-plan. */
+    /** Loads the saved model of a block as stock. */
     public static ZooModel<NDList, NDList> loadStock(Block block, Path folder) throws Exception {
         return load(block, folder, Optional.empty());
     }

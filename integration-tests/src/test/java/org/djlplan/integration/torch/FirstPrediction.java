@@ -39,7 +39,7 @@ public final class FirstPrediction {
 
     private static final String FILE = ".pt";
 
-    /** A network of a user's own. */
+    /** The network of a user's own block. */
     public static final String COMPOSITE = "composite";
 
     private FirstPrediction() {}
@@ -177,7 +177,8 @@ public final class FirstPrediction {
             for (String shape : shapes) {
                 try (NDManager call = model.getNDManager().newSubManager()) {
                     NDList inputs = inputs(call, network(arguments[1]), shape);
-                    // So that all begin alike: a planned model does it at times of its own.
+                    // Trims here so that all begin alike, because a planned model trims at its own
+                    // times.
                     ProcessMemory.trim();
                     memory.resetPeak();
                     long start = System.nanoTime();
@@ -192,7 +193,10 @@ public final class FirstPrediction {
         }
     }
 
-    /** What is loaded once per JVM, such as the engine's kernels, is not the model's. */
+    /**
+     * Runs another network first, because code that is loaded once per JVM, such as the engine's
+     * kernels, does not count for the model.
+     */
     private static void rehearse(boolean planned) throws Exception {
         Network small = network("layers");
         try (Model model = model(small);

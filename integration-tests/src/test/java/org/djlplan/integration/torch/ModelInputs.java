@@ -48,7 +48,7 @@ public record ModelInputs(List<Array> arrays) {
         }
     }
 
-    /** Returns 32-bit floats of one shape each. */
+    /** Returns inputs of 32-bit floats with these shapes. */
     public static ModelInputs floats(long[]... shapes) {
         return new ModelInputs(
                 List.of(shapes).stream()
@@ -56,7 +56,7 @@ public record ModelInputs(List<Array> arrays) {
                         .toList());
     }
 
-    /** Returns these and one more, of integers below {@code limit}. */
+    /** Returns these inputs and one more, of integers below {@code limit}. */
     public ModelInputs and(DataType type, int limit, long... shape) {
         return new ModelInputs(
                 ImmutableList.<Array>builder()
@@ -65,7 +65,7 @@ public record ModelInputs(List<Array> arrays) {
                         .build());
     }
 
-    /** Returns the same, but that the first dimension of each is so large. */
+    /** Returns the same inputs with another first dimension. */
     public ModelInputs ofBatch(long size) {
         return new ModelInputs(
                 arrays.stream()

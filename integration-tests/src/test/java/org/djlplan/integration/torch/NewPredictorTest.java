@@ -22,8 +22,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests that a new predictor for each request, as in Apache Camel, costs no more than without
- * djl-plan.
+ * Tests that a new predictor for each request, as in Apache Camel, allocates hardly more than
+ * without djl-plan.
  */
 class NewPredictorTest {
 

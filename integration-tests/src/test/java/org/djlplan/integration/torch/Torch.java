@@ -32,26 +32,26 @@ public final class Torch {
 
     private Torch() {}
 
-    /** Lets the engine use so many threads per operator that is called on this thread. */
+    /** Sets the number of the engine's threads for each operator that is called on this thread. */
     public static void threads(int threads) {
-        // The engine's library has to be loaded for that.
+        // The engine's library must be loaded before.
         NDManager.newBaseManager("PyTorch").close();
         JniUtils.setNumThreads(threads);
         assertEquals(threads, JniUtils.getNumThreads());
     }
 
-    /** Copies a model into a folder of its own, as plans are kept beside the model. */
+    /** Copies a model into a separate folder, because plans are stored beside the model. */
     public static Path copy(TorchScriptModel model, Path folder) throws IOException {
         return copy(model.file(), folder);
     }
 
-    /** Copies a model into a folder of its own, as plans are kept beside the model. */
+    /** Copies a model into a separate folder, because plans are stored beside the model. */
     public static Path copy(Path file, Path folder) throws IOException {
         Path own = Files.createTempDirectory(folder, "model");
         return Files.copy(file, own.resolve(file.getFileName()));
     }
 
-    /** Copies the model of a name and loads it planned. */
+    /** Copies the model with a name, and loads it planned. */
     public static ZooModel<NDList, NDList> load(String name, Path folder)
             throws IOException, ModelException {
         return load(copy(TorchScriptModels.named(name), folder), Map.of());
@@ -63,7 +63,7 @@ public final class Torch {
         return load(file, NDList.class, Planned.arguments(arguments), Planned.factory(arguments));
     }
 
-    /** Loads a file planned, translated by a factory of the caller's. */
+    /** Loads a file planned, with the caller's translator factory. */
     public static <O> ZooModel<NDList, O> load(
             Path file, Class<O> output, Map<String, ?> arguments, TranslatorFactory factory)
             throws IOException, ModelException {
@@ -72,7 +72,7 @@ public final class Torch {
         return criteria.build().loadModel();
     }
 
-    /** Loads a file as without djl-plan. */
+    /** Loads a file as stock. */
     public static ZooModel<NDList, NDList> loadStock(Path file) throws IOException, ModelException {
         return criteria(file, NDList.class).build().loadModel();
     }
@@ -85,8 +85,8 @@ public final class Torch {
     }
 
     /**
-     * Predicts once in arrays of their own, all closed before this returns, and waits until what
-     * can be planned of it is planned.
+     * Predicts once with new arrays, which are all closed when this returns, and waits until
+     * planning is done.
      */
     public static List<Output> predict(
             Predictor<NDList, NDList> predictor, ModelInputs inputs, long seed)
@@ -107,7 +107,7 @@ public final class Torch {
         }
     }
 
-    /** Returns what the stock engine answers to the inputs of the seeds from 0. */
+    /** Returns the stock engine's outputs for the inputs of the seeds from 0 on. */
     public static List<List<Output>> stock(Path file, ModelInputs inputs, int seeds)
             throws IOException, ModelException, TranslateException {
         try (ZooModel<NDList, NDList> model = loadStock(file);
@@ -121,10 +121,10 @@ public final class Torch {
     }
 
     /**
-     * Sets DJL's cache folder, where plans of models are kept that are in no folder or in one that
+     * Sets DJL's cache folder. Plans are stored there if a model has no folder, or its folder
      * cannot be written.
      *
-     * @return what undoes it
+     * @return an action that restores the former folder
      */
     public static Runnable useCache(Path folder) {
         Optional<String> before = Optional.ofNullable(System.getProperty(CACHE));

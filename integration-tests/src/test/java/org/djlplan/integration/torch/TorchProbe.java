@@ -41,7 +41,7 @@ public final class TorchProbe {
     }
 
     /**
-     * Predicts with the inputs of the seeds from 0.
+     * Predicts with the inputs of the seeds from 0 on.
      *
      * @return a hash of all outputs, unplanned predictions, unplanned allocations, recordings
      */
@@ -68,8 +68,8 @@ public final class TorchProbe {
     }
 
     /**
-     * Retains outputs that were planned inside of an arena, one for each of several plans. Prints
-     * the arena's size, by how much the process grew, and whether the outputs kept their bytes.
+     * Retains outputs that lie inside an arena, one for each of several plans. Prints the arena's
+     * size, how much the process grew, and whether the outputs kept their bytes.
      */
     private static void retain(Path file) throws Exception {
         Torch.threads(1);

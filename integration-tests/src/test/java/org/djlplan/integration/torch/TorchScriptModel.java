@@ -40,7 +40,7 @@ public record TorchScriptModel(
         }
     }
 
-    /** Returns criteria of this model that takes and returns arrays, as without djl-plan. */
+    /** Returns stock criteria for this model, with arrays as input and output. */
     public Criteria.Builder<NDList, NDList> criteria() {
         return Criteria.builder()
                 .setTypes(NDList.class, NDList.class)
@@ -48,7 +48,7 @@ public record TorchScriptModel(
                 .optModelPath(file());
     }
 
-    /** Loads the model as without djl-plan. */
+    /** Loads the model as stock. */
     public ZooModel<NDList, NDList> loadStock()
             throws ModelNotFoundException, MalformedModelException, IOException {
         return criteria().build().loadModel();

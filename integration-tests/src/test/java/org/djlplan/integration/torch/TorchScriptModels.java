@@ -78,14 +78,14 @@ public final class TorchScriptModels {
         return ALL.stream().filter(model -> model.name().equals(name)).findFirst().orElseThrow();
     }
 
-    /** Names of those that read or write text. */
+    /** Returns the names of the models that read or write text. */
     public static ImmutableList<String> texts() {
         return TEXTS;
     }
 
     /**
-     * Returns one of those that read or write text, which take numbers of tokens as DJL's
-     * tokenizers and its text generation make them.
+     * Returns a model that reads or writes text. It takes the numbers of tokens that DJL's
+     * tokenizers and text generation make.
      */
     public static TorchScriptModel text(String name) {
         checkArgument(TEXTS.contains(name), name);
@@ -100,7 +100,7 @@ public final class TorchScriptModels {
         return new TorchScriptModel(name, inputSets, false, false);
     }
 
-    /** Square images of two sizes, and two of the first. */
+    /** Returns square images of two sizes, and a batch of two images of the first size. */
     private static List<ModelInputs> images(int channels, int side, int otherSide) {
         return List.of(
                 floats(shape(1, channels, side, side)),

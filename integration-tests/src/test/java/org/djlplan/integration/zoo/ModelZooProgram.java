@@ -19,9 +19,9 @@ final class ModelZooProgram {
     private ModelZooProgram() {}
 
     /**
-     * Prints of each model whether it is planned, and a hash of what it answers.
+     * Prints for each model whether it is planned, and a hash of its outputs.
      *
-     * @param arguments engine, artifact and shape of the input, again and again
+     * @param arguments engine, artifact and shape of the input, for each model
      */
     public static void main(String[] arguments) throws Exception {
         for (int i = 0; i < arguments.length; i += 3) {

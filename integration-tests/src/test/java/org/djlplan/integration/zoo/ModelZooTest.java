@@ -18,7 +18,7 @@ class ModelZooTest {
 
     @TempDir Path folder;
 
-    /** As many artifacts as are wanted may be of one file. */
+    /** Adds an artifact. Several artifacts may have the same file. */
     private void add(String artifact, Path file, String arguments) throws Exception {
         Path of =
                 Files.createDirectories(
@@ -52,7 +52,7 @@ class ModelZooTest {
                                 arguments));
     }
 
-    /** In a JVM of its own: DJL reads where its zoo is once. */
+    /** Runs in a separate JVM, because DJL reads the location of its zoo only once. */
     @Test
     void load_byGroupAndArtifact_planningIsOnWhereThePropertyIs() throws Exception {
         Path face = folder.resolve("face.tflite");

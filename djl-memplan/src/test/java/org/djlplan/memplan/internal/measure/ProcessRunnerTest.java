@@ -452,7 +452,7 @@ class ProcessRunnerTest {
         }
     }
 
-    /** A control group of version 2 has 40 MB left; a candidate needs 64 MB. */
+    /** A control group of version 2 has 40 MB left, but a candidate needs 64 MB. */
     @Test
     void prepare_groupHasTooLittleLeft_runsNothing() throws Exception {
         Path group = Files.createDirectories(folder.resolve("sys/fs/cgroup"));

@@ -49,7 +49,10 @@ class BadModelTest {
         TfLiteWriter.write(OddModels.dynamicInside(), folder.resolve("dynamic.tflite"));
     }
 
-    /** Every damaged file loads, or fails to, exactly as in stock; what loads predicts as there. */
+    /**
+     * Every damaged file loads, or fails to load, exactly as in stock; models that load predict as
+     * in stock.
+     */
     @Test
     void load_damagedFiles_endAsInStock() throws Exception {
         List<String> files = new ArrayList<>();
@@ -76,7 +79,8 @@ class BadModelTest {
             assertEquals(stock, planned, files.get(i));
             loaded += stock.startsWith("loaded") ? 1 : 0;
         }
-        // What the engine takes and our reader does not is left to the engine, with a warning.
+        // A file that the engine accepts and our reader rejects is left to the engine, with a
+        // warning.
         long warnings =
                 result.err().lines().filter(l -> l.contains("runs as without djl-plan")).count();
         assertTrue(loaded > 0 && loaded == warnings, loaded + " loaded\n" + result.err());

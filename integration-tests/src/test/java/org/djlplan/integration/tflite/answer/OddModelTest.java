@@ -96,7 +96,7 @@ class OddModelTest {
         }
     }
 
-    /** Predicts with random inputs; the last input, if given, stays that. */
+    /** Predicts with random inputs, except for the last input if it is given. */
     private static List<List<ByteBuffer>> sequence(
             ZooModel<NDList, NDList> model, Path file, Optional<int[]> lastInput) throws Exception {
         List<List<ByteBuffer>> outputs = new ArrayList<>();

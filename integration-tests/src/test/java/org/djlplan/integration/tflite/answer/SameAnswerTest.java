@@ -87,9 +87,8 @@ class SameAnswerTest {
             double ratio =
                     (double) (report.plan().arenaBytes() + report.plan().inputOutputBytes())
                             / stockBytes;
-            // The engine may lay inputs over dead intermediates, which a separate arena cannot:
-            // that
-            // is most where inputs and outputs are a quarter of all memory, as in "chains".
+            // The engine may place inputs over dead intermediates, which a separate arena cannot.
+            // That saves most if inputs and outputs are a quarter of all memory, as in "chains".
             assertTrue(ratio < 1.2, "of " + stockBytes + " bytes: " + ratio);
         }
     }

@@ -113,8 +113,8 @@ class ShapesTest {
     }
 
     /**
-     * After small shapes the memory of a large one is given back in the background, also while the
-     * next large one begins: nothing may be cleared under it.
+     * After small shapes, the memory of a large shape is released in the background, perhaps while
+     * the next large prediction begins. Its memory must not be cleared.
      */
     @Test
     void predict_largeShapesBetweenManySmallOnes_staysRightWhileMemoryIsGivenBack()

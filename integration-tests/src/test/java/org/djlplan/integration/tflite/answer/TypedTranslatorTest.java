@@ -104,7 +104,7 @@ class TypedTranslatorTest {
                 .loadModel();
     }
 
-    /** Class names and probabilities of some images, in the order of the classes. */
+    /** Returns class names and probabilities of some images, in the order of the classes. */
     private static List<List<?>> classify(ZooModel<Image, Classifications> model) throws Exception {
         try (Predictor<Image, Classifications> predictor = model.newPredictor()) {
             List<List<?>> results = new ArrayList<>();

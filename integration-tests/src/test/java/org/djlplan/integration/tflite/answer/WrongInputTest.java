@@ -38,7 +38,7 @@ class WrongInputTest {
 
     @TempDir private Path folder;
 
-    /** A way to run the model, by options as users write them. */
+    /** Returns the options of a way to run the model, as users write them. */
     private static Map<String, ?> options(String way) {
         return switch (way) {
             case "planned" -> Map.of();
@@ -147,7 +147,7 @@ class WrongInputTest {
         }
     }
 
-    /** DJL's engine reads them without a word. */
+    /** DJL's own engine accepts such inputs without an error. */
     @Tag("djl-current")
     @Test
     void predict_wrongInputOfOurPlainEngine_isAnErrorThatNamesIt() throws Exception {

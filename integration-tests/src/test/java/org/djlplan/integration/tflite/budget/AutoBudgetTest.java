@@ -29,7 +29,7 @@ class AutoBudgetTest {
 
     private static final long LIMIT_BYTES = 100_000_000;
 
-    /** What stays free. */
+    /** The bytes that stay free. */
     private static final long RESERVED_BYTES = LIMIT_BYTES / 20;
 
     @TempDir Path folder;
@@ -56,7 +56,7 @@ class AutoBudgetTest {
                         new BudgetResolver(budget, stockBytes, this::room, nanos::get));
     }
 
-    /** Takes some of the container, and has a second pass. */
+    /** Leaves these bytes free in the container, and lets a second pass. */
     private void leave(long bytes) {
         freeBytes.set(bytes);
         nanos.addAndGet(2_000_000_000L);
@@ -95,7 +95,7 @@ class AutoBudgetTest {
                     log.ours("WARN").get(0).contains("keeps its previous budget"),
                     log.lines().toString());
 
-            // As much as before, and what the model itself has in use.
+            // The bytes as before, plus those that the model itself uses.
             leave(enoughBytes);
             assertEquals(expected.outputs().get(0), run(model, expected));
             assertTrue(report(model).budgetBytes() > before, report(model).toString());

@@ -48,7 +48,10 @@ public class BudgetAnswerTest {
 
     private static final Map<BudgetModels, Path> copies = new EnumMap<>(BudgetModels.class);
 
-    /** The models, with one thread and with two in turn; weights are read in the ways in turn. */
+    /**
+     * Returns the models, with one thread and with two in turn; the ways to read weights alternate,
+     * too.
+     */
     static List<Arguments> inTurn() {
         List<Arguments> cases = new ArrayList<>();
         for (int i = 0; i < MODELS.size(); i++) {
@@ -85,7 +88,7 @@ public class BudgetAnswerTest {
     @MethodSource("inTurn")
     void predict_inBudgets_givesTheStockBytes(BudgetModels network, int threads, String io)
             throws Exception {
-        // Cases of one model share what is kept beside it.
+        // Cases of one model share the stored files beside it.
         Path file = copies.get(network);
         if (file == null) {
             file = Budgeted.copy(network, folder);

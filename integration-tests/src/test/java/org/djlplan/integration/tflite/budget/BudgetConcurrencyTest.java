@@ -116,7 +116,7 @@ class BudgetConcurrencyTest {
         }
     }
 
-    /** What is under way ends as it should, or with an error; nothing crashes or stays. */
+    /** Running predictions end correctly or with an error; nothing crashes or remains. */
     @Test
     @Tag("long")
     void close_whileThreadsPredict_leavesNothing() throws Exception {

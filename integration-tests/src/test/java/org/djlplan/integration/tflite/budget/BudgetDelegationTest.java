@@ -30,18 +30,18 @@ class BudgetDelegationTest {
 
     private static final int INPUTS = 5;
 
-    /** The least that the rule for delegated outputs accepts. */
+    /** The smallest limit of the acceptance rule for delegated outputs. */
     private static final double LIMIT = 1e-4;
 
     /**
-     * Nothing is delegated that was not faster when it was tried, and on a machine with other work
-     * it may have been slower.
+     * Several loads, because operators are delegated only if that was faster in a trial, which
+     * other work may disturb.
      */
     private static final int LOADS = 8;
 
     private static final Map<String, String> BLOCKING = Map.of("delegation.profile", "blocking");
 
-    /** For a selection. */
+    /** Time limit for a selection. */
     private static final Duration LONGEST = Duration.ofSeconds(15);
 
     private static final long MORE_BYTES = 36_000_000;
@@ -111,8 +111,8 @@ class BudgetDelegationTest {
     }
 
     /**
-     * Perhaps nothing is delegated: most of the time of a VGG network goes into its weights, which
-     * a delegate loads no faster, and on a busy machine threads of a delegate wait for each other.
+     * Perhaps nothing is delegated: a VGG network spends most of its time on loading weights, which
+     * is no faster with a delegate, and on a busy machine a delegate's threads wait for each other.
      */
     @ParameterizedTest(name = "{0}, {1} threads, the least budget and {2} bytes")
     @CsvSource({
@@ -136,7 +136,7 @@ class BudgetDelegationTest {
         }
     }
 
-    /** The copy has no filters any more, and the model itself has none of 32 bits. */
+    /** The copy no longer has filters, and the model itself has none of 32 bits. */
     @Test
     void predict_filtersThatAreNowhere_stayInCpuKernels() throws Exception {
         Path file = Budgeted.copy(BudgetModels.SMALL_VGG_F16, folder);
@@ -175,7 +175,10 @@ class BudgetDelegationTest {
         assertTrue(again);
     }
 
-    /** Returns whether something is delegated after the budget was the least for a while. */
+    /**
+     * Returns whether operators are delegated again after the budget was at its minimum for a
+     * while.
+     */
     private static boolean delegatesAgain(Path file, Answers expected) throws Exception {
         try (ZooModel<NDList, NDList> model = loadDelegating(file, Long.toString(MORE_BYTES), 1)) {
             PlanHandle handle = PlanHandle.of(model).orElseThrow();
@@ -188,7 +191,7 @@ class BudgetDelegationTest {
             handle.setBudget(MORE_BYTES);
             assertEquals(MORE_BYTES, Budgeted.report(model).budgetBytes());
             assertNear(model, expected);
-            // Selected anew when nobody predicts for a while.
+            // Operators are selected again when there are no predictions for a while.
             boolean again =
                     Await.within(LONGEST, () -> Budgeted.report(model).delegatedOperators() > 0);
             assertNear(model, expected);

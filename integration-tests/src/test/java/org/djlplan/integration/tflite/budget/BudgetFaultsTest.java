@@ -44,7 +44,7 @@ class BudgetFaultsTest {
 
     private static final long BUDGET_BYTES = 20_000_000;
 
-    /** Files of weights are larger. */
+    /** Files with weights are larger than this. */
     private static final long WEIGHTS_BYTES = 1_000_000;
 
     private static final long SEED = 7;
@@ -89,7 +89,7 @@ class BudgetFaultsTest {
         }
     }
 
-    /** The files of weights that were made of the model. */
+    /** Returns the files with weights that were made from the model. */
     private List<Path> madeFiles() throws IOException {
         try (Stream<Path> files = Files.walk(file.resolveSibling(".djlplan"))) {
             return files.filter(Files::isRegularFile)
@@ -143,7 +143,7 @@ class BudgetFaultsTest {
         }
     }
 
-    /** Nothing but our own copy is read. */
+    /** djl-plan reads only its own copy. */
     @Test
     void predict_modelReplaced_usesTheOldWeights() throws Exception {
         try (ContestantProcess process = loaded(Contestant.budget(BUDGET_BYTES, "auto", 1))) {
@@ -155,7 +155,7 @@ class BudgetFaultsTest {
         }
     }
 
-    /** An error or the right answer, but never the end of the process. */
+    /** The result is an error or the right output; the process never ends. */
     @Test
     void predict_modelCutOff_isNeverAWrongAnswer() throws Exception {
         try (ContestantProcess process = loaded(Contestant.budget(BUDGET_BYTES, "mmap", 1))) {
@@ -190,14 +190,14 @@ class BudgetFaultsTest {
         }
     }
 
-    /** Only weights differ, in a part that is small beside the whole. */
+    /** Only a small part of the weights differs. */
     @ParameterizedTest
     @EnumSource(ChangedWeights.Way.class)
     void load_otherWeights_runsThose(ChangedWeights.Way way) throws Exception {
         try (ContestantProcess first = loaded(Contestant.budget(BUDGET_BYTES, "auto", 1))) {
             assertArrayEquals(expected, first.outputs(SEED));
         }
-        // As long ago as a fingerprint that is remembered.
+        // The file must be old enough for its fingerprint to be stored.
         TimeUnit.MILLISECONDS.sleep(2100);
         try (ContestantProcess later = loaded(Contestant.budget(BUDGET_BYTES, "auto", 1))) {
             assertArrayEquals(expected, later.outputs(SEED));
@@ -229,8 +229,8 @@ class BudgetFaultsTest {
     }
 
     /**
-     * Neither beside the model nor in DJL's cache folder is there room for a copy. That the model
-     * was read may be remembered.
+     * There is no room for a copy, neither beside the model nor in DJL's cache folder. The model's
+     * fingerprint may be stored.
      */
     @Test
     void load_diskFull_isAnErrorAndLeavesNothing() throws Exception {

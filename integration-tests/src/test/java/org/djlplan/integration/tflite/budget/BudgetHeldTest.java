@@ -25,7 +25,7 @@ public class BudgetHeldTest {
 
     private static final double TOLERANCE = 1.05;
 
-    /** The stock engine's outputs, which are the same each time, by network and threads. */
+    /** The stock engine's outputs by network and threads, computed once. */
     private static final Map<String, byte[]> EXPECTED = new HashMap<>();
 
     @TempDir Path folder;
@@ -50,7 +50,7 @@ public class BudgetHeldTest {
             EXPECTED.put(key, outputs(Contestant.stock(threads), file));
         }
         byte[] expected = EXPECTED.get(key);
-        // Slicing, calibrating and the like is done once.
+        // Slicing, calibrating and other preparations are done once.
         assertArrayEquals(expected, outputs(contestant, file));
         try (ContestantProcess process =
                 ContestantProcess.start(contestant, file, folder, Optional.empty())) {

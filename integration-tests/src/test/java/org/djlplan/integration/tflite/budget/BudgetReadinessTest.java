@@ -29,7 +29,7 @@ class BudgetReadinessTest {
 
     @TempDir Path folder;
 
-    /** Whether the choice of what is delegated is final. */
+    /** Whether the choice of delegated operators is final. */
     private final AtomicBoolean settled = new AtomicBoolean();
 
     private final class Measuring implements ServedDelegation {

@@ -40,7 +40,7 @@ class BudgetShapesTest {
 
     private Path file;
 
-    /** Weights of 12 MB, in layers of 1 to 5 MB. */
+    /** Writes a model with 12 MB of weights, in layers of 1 to 5 MB. */
     @BeforeEach
     void write() throws Exception {
         NetworkBuilder network = new NetworkBuilder("fully convolutional", 1);
@@ -60,7 +60,7 @@ class BudgetShapesTest {
     @ValueSource(ints = {1, 2})
     void predict_shapesBackAndForth_givesTheBytesOfStock(int threads) throws Exception {
         long least = Budgeted.leastBytes(file, threads);
-        // Sliced anew for each; a batch cannot be sliced.
+        // The model is sliced again for each shape; a batch cannot be sliced.
         assertAllAsStock(least + 2_000_000, List.of(IN_FILE, LARGER, IN_FILE, LARGER), threads);
         assertAllAsStock(least + 7_000_000, List.of(IN_FILE, LARGER, BATCH, IN_FILE), threads);
     }

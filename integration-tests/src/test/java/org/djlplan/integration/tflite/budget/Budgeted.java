@@ -25,20 +25,22 @@ final class Budgeted {
 
     private Budgeted() {}
 
-    /** Copies a model into a folder of its own, as what is made of it is kept beside it. */
+    /** Copies a model into a separate folder, because derived files are stored beside it. */
     static Path copy(BudgetModels model, Path folder) throws IOException {
         Path own = Files.createTempDirectory(folder, "model");
         return Files.copy(model.file(), own.resolve("model.tflite"));
     }
 
-    /** Loads a model with a budget as users write it, read in a way. */
+    /** Loads a model with a budget as users write it, and with a way to read weights. */
     static ZooModel<NDList, NDList> load(Path file, String budget, String io, int threads)
             throws IOException, ModelException {
         return Planned.load(
                 file, Map.of("memplan.budget", budget + ":" + io, "memplan.threads", threads));
     }
 
-    /** Returns the least budget in which a model runs, as the error of a smaller one names it. */
+    /**
+     * Returns the smallest budget in which a model runs, from the error message of a smaller one.
+     */
     static long leastBytes(Path file, int threads) {
         ModelException e =
                 assertThrows(
@@ -51,12 +53,12 @@ final class Budgeted {
                 .leastBytes();
     }
 
-    /** Returns a budget for all that the model cannot do without, and for a third of its file. */
+    /** Returns the smallest budget plus a third of the file's size. */
     static String third(Path file, int threads) throws IOException {
         return Long.toString(leastBytes(file, threads) + Files.size(file) / 3);
     }
 
-    /** Returns what is reported of a model's budget. */
+    /** Returns the report of a model's budget. */
     static BudgetReport report(ZooModel<NDList, NDList> model) {
         return PlanReport.of(model).orElseThrow().budget().orElseThrow();
     }

@@ -74,7 +74,7 @@ class SetBudgetTest {
                 BudgetReport held = Budgeted.report(model);
                 assertEquals(budget, held.budgetBytes());
                 assertTrue(held.arenaBytes() <= budget, held.toString());
-                // A model that its budget has room for is served whole.
+                // A model is served whole if its budget has room for it.
                 streamedCount += held.isWhole() ? 0 : 1;
             }
             assertTrue(streamedCount > BUDGETS / 4, "streamed only " + streamedCount);

@@ -234,7 +234,7 @@ class SharedBudgetTest {
         PlannedModels.closeUnused(Thread.currentThread().getContextClassLoader());
     }
 
-    /** As of jobs that follow each other in one executor; the models of the first are kept. */
+    /** For example, jobs follow each other in one executor, and the first one's models are kept. */
     @Test
     void get_otherSizeWithFormerUnused_takesEffect() throws Exception {
         Path resnet = copy(BudgetModels.SMALL_RESNET);
@@ -311,7 +311,7 @@ class SharedBudgetTest {
         }
     }
 
-    /** They are kept for a minute, as long as nobody needs what they have. */
+    /** Unused models are kept for a minute unless other models need their memory. */
     @Test
     void get_roomHeldByUnusedModels_isFreed() throws Exception {
         Path resnet = copy(BudgetModels.SMALL_RESNET);

@@ -35,7 +35,7 @@ class StatefulBudgetTest {
     @TempDir Path folder;
     private Path file;
 
-    /** What stock answers to one prediction after another. */
+    /** The stock engine's outputs of consecutive predictions. */
     private Answers expected;
 
     @BeforeEach

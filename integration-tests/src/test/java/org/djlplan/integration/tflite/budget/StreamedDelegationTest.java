@@ -87,7 +87,7 @@ class StreamedDelegationTest {
         StreamedModel copy =
                 new StreamedCopies(file, threads, BudgetOptions.UNLIMITED, folder)
                         .of(1L << 30, List.of(), Runnable::run);
-        // Where kernels have derived what they read, filters are not in the copy any more.
+        // If kernels have derived data from filters, the copy no longer contains these.
         assertEquals(threads > 1, copy.derivedBeginBytes().isPresent());
         try (OpenModel model = OpenModel.of(copy.file());
                 OpenModel original = OpenModel.of(file);

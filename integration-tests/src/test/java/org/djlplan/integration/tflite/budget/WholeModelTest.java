@@ -186,7 +186,7 @@ class WholeModelTest {
         assertEquals(List.of(1_000_000_000L, twice + 2, twice), limits);
     }
 
-    /** Whatever a delegate takes. */
+    /** This must hold however much memory a delegate takes. */
     @Test
     void setBudget_lessButMoreThanDelegatesTake_keepsTheInterpreter() throws Exception {
         List<Long> limits = new ArrayList<>();
@@ -197,7 +197,7 @@ class WholeModelTest {
         assertEquals(List.of(1_000_000_000L), limits);
     }
 
-    /** Another interpreter would have another state. */
+    /** Another interpreter would not have the model's state. */
     @Test
     void setBudget_lessAndStateful_keepsTheInterpreter() throws Exception {
         TfLiteWriter.write(OddModels.stateful(), file);

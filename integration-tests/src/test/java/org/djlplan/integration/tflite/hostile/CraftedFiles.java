@@ -23,10 +23,10 @@ final class CraftedFiles {
     private static final int MAX = Integer.MAX_VALUE;
     private static final int MIN = Integer.MIN_VALUE;
 
-    /** What sizes, strides and positions are worth setting to. */
+    /** Values of sizes, strides and positions that are likely to break kernels. */
     private static final int[] NASTY = {0, -1, -5, 100, 100_000, 1 << 30, MAX, MIN};
 
-    /** Scales that stand for no real value. */
+    /** Scales with which integers stand for no real value. */
     private static final List<List<Float>> SCALES =
             List.of(
                     List.of(0f),
@@ -50,7 +50,7 @@ final class CraftedFiles {
 
     private CraftedFiles() {}
 
-    /** Returns all of them. */
+    /** Returns all crafted files. */
     static List<CraftedFile> all() {
         CraftedFiles made = new CraftedFiles();
         made.windows();
@@ -105,7 +105,7 @@ final class CraftedFiles {
             return model.constant(form, random(form));
         }
 
-        /** Numbers that are in the file, or that the caller gives. */
+        /** Adds numbers, either to the file or as an input. */
         int numbers(boolean constant, Form form, int... values) {
             ByteBuffer content = content(values);
             return constant ? model.constant(form, content) : input(form, content);
@@ -291,7 +291,10 @@ final class CraftedFiles {
                 c.end(name, "TRANSPOSE_CONV", options, floats(1, 16, 16, 3), size, filter, image));
     }
 
-    /** Filters without elements, larger than the image, or of other channels. */
+    /**
+     * Adds models with filters that have no elements, are larger than the image, or have other
+     * channels.
+     */
     private void filters(FlatTable conv, FlatTable depthwise) {
         Form image = floats(1, 8, 8, 3);
         for (int[] size : new int[][] {{0, 0}, {0, 3}, {3, 0}, {100, 100}, {9, 1}}) {
@@ -969,7 +972,7 @@ final class CraftedFiles {
     }
 
     /**
-     * @param spoilt 0 or 1 for an operand, 2 for the result
+     * @param spoilt which tensor has bad scales: 0 or 1 for an operand, 2 for the result
      */
     private void quantized(
             String operator,
@@ -1064,7 +1067,7 @@ final class CraftedFiles {
         }
     }
 
-    /** Tensors without elements, to operators that divide by how many there are. */
+    /** Adds empty tensors as operands of operators that divide by the number of elements. */
     private void empty() {
         for (List<Integer> shape : EMPTY_IMAGES) {
             Form image = floats(Ints.toArray(shape));
@@ -1167,7 +1170,7 @@ final class CraftedFiles {
         files.add(c.end("of " + form.shape(), type, options, form, x));
     }
 
-    /** Inputs that no machine has memory for. */
+    /** Adds inputs that are too large for any machine. */
     private void large() {
         for (List<Integer> shape :
                 List.of(
@@ -1195,7 +1198,7 @@ final class CraftedFiles {
         }
     }
 
-    /** A slice and a convolution in a graph that the model calls. */
+    /** Adds models that call a graph with a slice or a convolution. */
     private void called() {
         for (int[] all : spoilt(0, 2, 1, 3)) {
             Case c = new Case();

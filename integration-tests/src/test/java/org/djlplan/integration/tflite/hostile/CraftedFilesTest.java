@@ -38,7 +38,7 @@ class CraftedFilesTest {
         assertEquals(CraftedFiles.all().size(), load(Integer.MAX_VALUE));
     }
 
-    /** Returns how many files were loaded, in another order each time. */
+    /** Loads files in another order each time, and returns how many were loaded. */
     private int load(int seconds) throws Exception {
         long seed = new Random().nextLong();
         ChildJvm.Result result =

@@ -30,13 +30,13 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSet;
  */
 public final class CraftedProgram {
 
-    /** No file takes as long: it would compute what nobody has memory for. */
+    /** No file may take this long; it would compute something too large for memory. */
     private static final long MOST_SECONDS = 30;
 
-    /** However busy the machine is. */
+    /** The number of files to load at least, even on a busy machine. */
     static final int LEAST_FILES = 192;
 
-    /** What says that a model or an input is refused. */
+    /** The exceptions that reject a model or an input. */
     private static final ImmutableSet<Class<?>> TYPED =
             ImmutableSet.of(
                     TfLiteFormatException.class,
@@ -67,8 +67,8 @@ public final class CraftedProgram {
     /**
      * Loads files in a random order.
      *
-     * @param arguments the folder to write files to, a seed of their order, how many nanoseconds
-     *     they take together, and the number of the first
+     * @param arguments the folder to write files to, the seed of their order, the nanoseconds for
+     *     all files together, and the number of the first file
      */
     public static void main(String[] arguments) throws Exception {
         StockInterpreter.loadEngine();
@@ -83,7 +83,7 @@ public final class CraftedProgram {
         while (next < files.size() && (begun < end || next - first < LEAST_FILES)) {
             CraftedFile file = files.get(next);
             System.out.println("begin " + next + " " + file.name());
-            // Kernels divide work otherwise on two threads.
+            // Kernels divide work differently on two threads.
             String result = run(file, folder.resolve(next + ".tflite"), 1 + next % 2);
             System.out.println("end " + next + " " + file.name() + ": " + result);
             next++;
@@ -103,7 +103,7 @@ public final class CraftedProgram {
             String plainly = outcome(() -> plain(crafted, file, threads, plain));
             List<ByteBuffer> planned = new ArrayList<>();
             String plannedly = outcome(() -> planned(crafted, file, threads, planned));
-            // What is not planned runs as plain.
+            // A model without a plan runs as plain.
             boolean unplanned = plannedly.startsWith("UnplannableException");
             boolean same = unplanned || plain.equals(planned);
             String difference = same ? "same" : "DIFFERENT " + plain + planned;

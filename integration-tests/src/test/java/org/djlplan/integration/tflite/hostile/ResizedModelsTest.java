@@ -26,7 +26,7 @@ class ResizedModelsTest {
     private static final int SECONDS = 6;
     private static final int LONG_SECONDS = 12;
 
-    /** Of all models; large shapes are left out. */
+    /** Cases of all models together, at least; large shapes are left out. */
     private static final int LEAST_CASES = 20;
 
     @TempDir Path folder;

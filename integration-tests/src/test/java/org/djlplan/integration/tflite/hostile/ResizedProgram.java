@@ -24,10 +24,10 @@ import org.djlplan.memplan.internal.usage.InPlace;
  */
 public final class ResizedProgram {
 
-    /** Larger inputs take long and find nothing that these do not. */
+    /** Larger inputs take long and find no more faults. */
     private static final int MOST_ELEMENTS = 100_000;
 
-    /** Of each model, however busy the machine is. */
+    /** The number of each model's shapes, at least, even on a busy machine. */
     private static final int LEAST_SHAPES = 8;
 
     private static final int LARGEST_SIDE = 40;
@@ -38,7 +38,7 @@ public final class ResizedProgram {
     /**
      * Resizes the inputs of models at random.
      *
-     * @param arguments seed, nanoseconds that all models take together, and files
+     * @param arguments the seed, the nanoseconds for all models together, and files
      */
     public static void main(String[] arguments) throws Exception {
         StockInterpreter.loadEngine();
@@ -55,7 +55,7 @@ public final class ResizedProgram {
 
     private static int resize(Path file, Random random, long end) throws Exception {
         int cases = 0;
-        // Kernels divide work otherwise on two threads.
+        // Kernels divide work differently on two threads.
         int threads = 1 + random.nextInt(2);
         try (PlainModel plain = PlainModel.open(file, threads);
                 ServedModel planned = Served.alone(file, Strategies.BEST, InPlace.AUTO, threads)) {
@@ -64,7 +64,8 @@ public final class ResizedProgram {
                 sides.add(side);
             }
             while (System.nanoTime() < end || cases < LEAST_SHAPES) {
-                // Half of them square, each side once, from a random one on; half of any shape.
+                // Half of the shapes are square, with each side once, beginning with a random side;
+                // half have any sides.
                 List<List<Integer>> shapes =
                         cases % 2 == 0 && !sides.isEmpty()
                                 ? square(plain, sides.remove(random.nextInt(sides.size())))
@@ -101,7 +102,7 @@ public final class ResizedProgram {
         for (TensorInfo input : model.inputs()) {
             List<Integer> shape = new ArrayList<>(input.shape());
             for (int i = 0; i < shape.size(); i++) {
-                // The last dimension, of channels, is fixed by constants nearly everywhere.
+                // In nearly all models, constants fix the last dimension, the channels.
                 if (random.nextInt(i == shape.size() - 1 ? 8 : 2) == 0) {
                     shape.set(i, SIZES[random.nextInt(SIZES.length)]);
                 }

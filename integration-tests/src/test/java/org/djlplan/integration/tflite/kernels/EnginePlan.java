@@ -20,7 +20,10 @@ final class EnginePlan {
     private final EngineView view;
     private final Graph graph;
 
-    /** Whose content a tensor has: another's, if an operator passed it on. */
+    /**
+     * The tensor whose content each tensor has; it is another one if an operator passed the content
+     * on.
+     */
     private final Map<Integer, Integer> contents = new HashMap<>();
 
     private final RangeMap<Long, Integer> arena = TreeRangeMap.create();
@@ -30,7 +33,7 @@ final class EnginePlan {
         graph = view.graph();
     }
 
-    /** Returns the first tensor that is read after the engine let an operator write over it. */
+    /** Returns the first tensor that is read after the engine let an operator overwrite it. */
     static Optional<Integer> overwritten(EngineView view) {
         return new EnginePlan(view).overwritten();
     }

@@ -60,8 +60,8 @@ class InPlaceKernelsTest {
 
     @Test
     void allowed_kernelsSeenToDiffer_areNotAllowed() {
-        // Their loops were compiled twice, for operands that overlap and for others, and choose
-        // otherwise: which of two NaNs remains, whether a subnormal number is kept.
+        // The compiler made two versions of their loops, one for overlapping operands. These differ
+        // in which of two NaNs remains, and whether a subnormal number is kept.
         assertTrue(
                 InPlaceRules.allowed().stream()
                         .filter(rule -> rule.type() == ElementType.FLOAT32)
@@ -82,7 +82,7 @@ class InPlaceKernelsTest {
                     List.of(ImmutableList.copyOf(each.shared())),
                     AliasAnalysis.aliasClasses(EngineView.of(file, 1).graph()),
                     each.name());
-            // On one thread or two: in an order that cases, which come in groups, do not follow.
+            // Uses one thread or two, in an order that is independent of the cases' groups.
             prove(each, file, 1 + Integer.bitCount(i) % 2);
         }
     }

@@ -98,7 +98,7 @@ final class KernelCases {
         view(List.of(2, 1, 35), true);
     }
 
-    /** The operator that is proved makes [a, 1, b] from [a, b], or the other way round. */
+    /** Adds models in which the tested operator makes [a, 1, b] from [a, b], or the reverse. */
     private void view(List<Integer> with, boolean sourceUsedLater) {
         Form three = Form.of(rule.type()).shaped(with);
         Form two = three.shaped(List.of(with.get(0), with.get(2)));
@@ -216,7 +216,10 @@ final class KernelCases {
                         false));
     }
 
-    /** One operand is repeated; in half of the models it is a constant, in half it dies too. */
+    /**
+     * Adds models in which one operand is broadcast; in half of them it is a constant, in the
+     * others an intermediate tensor that is not read later.
+     */
     private void broadcast(
             List<Integer> shape, List<Integer> smaller, boolean smallerIsSecond, int activation) {
         boolean prelu = rule.operator().equals("PRELU");
@@ -280,7 +283,7 @@ final class KernelCases {
         return quantized() ? form.scaled(0.031f, zeroPoint(-17)) : form;
     }
 
-    /** Logistic and tanh fix their results' scale. */
+    /** Returns the result's form; logistic and tanh require fixed scales. */
     private Form result(Form operand) {
         if (!quantized()) {
             return operand;

@@ -10,10 +10,10 @@ final class KernelShapes {
     static final ImmutableList<Integer> LENGTHS =
             ImmutableList.of(1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 63, 65, 127, 1021, 40_003);
 
-    /** Odd in every way. */
+    /** A shape without even or round sizes. */
     static final ImmutableList<Integer> IMAGE = ImmutableList.of(2, 3, 5, 7);
 
-    /** What broadcasts to {@link #IMAGE}: fast ("fivefold"), scalar and slow loops. */
+    /** Shapes that broadcast to {@link #IMAGE} in the fast ("fivefold"), scalar and slow loops. */
     static final ImmutableList<List<Integer>> SMALLER =
             ImmutableList.of(
                     List.of(),

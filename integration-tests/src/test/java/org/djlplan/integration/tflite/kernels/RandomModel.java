@@ -23,7 +23,7 @@ final class RandomModel {
     private static final int CHANNELS = 5;
     private static final int REACH = 5;
 
-    /** The same 120 elements, always ending in channels. */
+    /** Shapes of the same 120 elements, whose last dimension is channels. */
     private static final ImmutableList<List<Integer>> SHAPES =
             ImmutableList.of(
                     List.of(1, 4, 6, CHANNELS),
@@ -123,7 +123,10 @@ final class RandomModel {
         }
     }
 
-    /** With the same value, another of the same shape, or constants that are repeated. */
+    /**
+     * Adds an operator on a value and itself, another value of the same shape, or broadcast
+     * constants.
+     */
     private void addBinary(int x, Form form) {
         String type = BINARY.keySet().asList().get(random.nextInt(BINARY.size()));
         boolean prelu = type.equals("PRELU");
@@ -132,7 +135,7 @@ final class RandomModel {
         if (forms.get(other).equals(form) && !prelu) {
             y = values.get(other);
         } else {
-            // PRELU takes constants without the batch dimension only.
+            // PRELU takes only constants without the batch dimension.
             boolean scalar = !prelu && random.nextInt(3) == 0;
             y = constant(scalar ? List.of() : List.of(CHANNELS));
         }
@@ -168,7 +171,7 @@ final class RandomModel {
         }
     }
 
-    /** 3 × 3, or 1 × 1 without the temporary for windows. */
+    /** Adds a convolution: 3 × 3, or 1 × 1 without the temporary for windows. */
     private void addConvolution(int x, Form form) {
         int image = x;
         Form output = form(SHAPES.get(random.nextInt(2)));
@@ -188,7 +191,7 @@ final class RandomModel {
                 output);
     }
 
-    /** A concatenation of which the first part is cut out again, or a softmax. */
+    /** Adds a concatenation, from which a slice takes the first part again, or a softmax. */
     private void addOther(int x, Form form) {
         int other = recent();
         if (random.nextBoolean() && forms.get(other).equals(form)) {

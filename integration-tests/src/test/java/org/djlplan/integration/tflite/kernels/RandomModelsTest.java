@@ -37,12 +37,12 @@ class RandomModelsTest {
     private static final int MODELS = 40;
     private static final int MORE_MODELS = 200;
 
-    /** Loaded, but not run. */
+    /** Number of models that are loaded, but not run. */
     private static final int LOADED_MODELS = 600;
 
     private static final int RUNS = 3;
 
-    /** Seeds of models in which a planner that forgets the readers of views loses a tensor. */
+    /** Seeds of models in which a planner loses a tensor if it ignores the readers of views. */
     private static final List<Integer> WRONG = List.of(342, 546);
 
     @TempDir Path folder;
@@ -68,7 +68,7 @@ class RandomModelsTest {
         compare(MODELS, MORE_MODELS);
     }
 
-    /** Its plan takes only a view's own readers for those of the tensor that it is a view of. */
+    /** In its plan, only a view's own readers extend the life of the tensor behind the view. */
     @OnEveryDjl
     @Test
     void run_modelThatTheEngineGetsWrong_givesEveryTensorAsItIs() throws Exception {
@@ -82,7 +82,7 @@ class RandomModelsTest {
         compare(file, reference, List.of(LostTensor.INPUT), 1);
     }
 
-    /** Where the engine's own plan writes over inputs, and loses none. */
+    /** Only models count in which the engine's own plan overwrites inputs and loses no tensor. */
     @Tag("djl-current")
     @Test
     @Tag("long")
@@ -116,7 +116,7 @@ class RandomModelsTest {
         assertTrue(plansWithAliases > plans / 8, plansWithAliases + " of " + plans);
     }
 
-    /** Returns a model whose first outputs are the right ones on a stock engine. */
+    /** Returns a model whose first outputs are right on a stock engine. */
     private static Path reference(ModelSketch model, Path file, int threads) throws Exception {
         return EnginePlan.overwritten(EngineView.of(file, threads)).isEmpty()
                 ? file

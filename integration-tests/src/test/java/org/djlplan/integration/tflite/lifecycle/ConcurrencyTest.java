@@ -97,7 +97,7 @@ class ConcurrencyTest {
         }
     }
 
-    /** In the stock engine the first result changes under the user's hands; here it does not. */
+    /** In the stock engine, the second prediction changes the first result; here it does not. */
     @Test
     void predict_twice_firstResultStaysUnlessStock() throws Exception {
         Path file = TestModels.built("blaze_face");

@@ -46,7 +46,8 @@ class FailedPlanningTest {
     }
 
     /**
-     * Returns a model of an application that takes no blocks but the engine's, and says no more.
+     * Returns a model of an application that accepts only the engine's blocks; its error has no
+     * message.
      */
     private static Model choosy(Model model) {
         return (Model)
@@ -85,7 +86,7 @@ class FailedPlanningTest {
         assertFalse(PlanReport.of(model.getWrappedModel()).orElseThrow().planned());
     }
 
-    /** No interpreter is waited for on such a thread. */
+    /** An interrupted thread does not wait for an interpreter. */
     @Test
     void load_interruptedThread_runsAsStockAndStaysInterrupted() throws Exception {
         Path file = TestModels.built("blaze_face");
@@ -160,7 +161,7 @@ class FailedPlanningTest {
         Model engineModel = Model.newInstance("by hand", "TFLite");
         Block block = new LambdaBlock(inputs -> inputs);
         engineModel.setBlock(block);
-        // Not closed: the engine's model takes its block for one of its own then.
+        // Not closed, because the engine's model would treat the block as its own.
         try (LogCapture log = LogCapture.echoing()) {
             ZooModel<NDList, NDList> model = planned(engineModel);
             assertSame(block, model.getBlock());

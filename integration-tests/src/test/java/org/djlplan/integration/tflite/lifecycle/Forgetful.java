@@ -27,7 +27,7 @@ public final class Forgetful {
                         .optModelPath(file)
                         .optEngine("TFLite")
                         .optTranslatorFactory(PlannedTranslatorFactory.wrap(new Own()))
-                        // A thread that still measures would be the application's.
+                        // A thread that still measures would belong to the application.
                         .optArgument("delegation.enabled", false)
                         .build();
         predictor = models.get("own", criteria).newPredictor();

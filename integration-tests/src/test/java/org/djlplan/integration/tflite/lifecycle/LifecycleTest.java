@@ -78,7 +78,7 @@ class LifecycleTest {
         model.close();
     }
 
-    /** One mapping: the two share theirs, and the stock interpreters are closed. */
+    /** There is one mapping: the two models share it, and the stock interpreters are closed. */
     @Test
     void load_sameFileTwice_mapsItOnce() throws Exception {
         awaitUnmapped();
@@ -94,7 +94,10 @@ class LifecycleTest {
         assertEquals(0, mappingsOfTheFile());
     }
 
-    /** Java unmaps what stock interpreters of other tests mapped only when it collects garbage. */
+    /**
+     * Waits, because Java unmaps files of other tests' stock interpreters only when it collects
+     * garbage.
+     */
     private static void awaitUnmapped() {
         Await.until(
                 () -> {
@@ -226,7 +229,7 @@ class LifecycleTest {
         }
     }
 
-    /** In a JVM of its own with a fixed heap, so that only native memory can grow. */
+    /** Runs in a separate JVM with a fixed heap, so that only native memory can grow. */
     @Tag("long")
     @Test
     void loadAndClose_fiveHundredTimes_growsNeitherMemoryNorMappings() throws Exception {

@@ -285,7 +285,7 @@ class MetricsTest {
         assertEquals(serving.origin().name(), last.getString("origin"));
     }
 
-    /** Four that predict at once on one worker: some wait for longer than a pass takes. */
+    /** Four predictions run at once on one worker, so some wait longer than a pass takes. */
     @Test
     void flightRecorder_predictionsWait_recordsResource() throws Exception {
         Path file = folder.resolve("flight.jfr");

@@ -54,7 +54,7 @@ class ModelFileTest {
                 ZooModel<NDList, NDList> model = Planned.load(file, Map.of())) {
             Files.move(other, file, StandardCopyOption.REPLACE_EXISTING);
             assertPredictsAs(stock, model);
-            // A model loaded now is the new one; the two live side by side.
+            // A model loaded now is the new one; both models work at the same time.
             try (StockInterpreter newStock = new StockInterpreter(file, -1);
                     ZooModel<NDList, NDList> newModel = Planned.load(file, Map.of())) {
                 assertPredictsAs(newStock, newModel);
@@ -97,7 +97,7 @@ class ModelFileTest {
                 result.out().lines().toList());
     }
 
-    /** JNA that cannot load fails differently the second time: both loads end as stock. */
+    /** If JNA cannot be loaded, it fails differently the second time. Both models run as stock. */
     @Test
     void load_twiceWithoutJna_runsAsStockWithAWarningEach() throws Exception {
         ChildJvm.Result result =

@@ -73,7 +73,7 @@ class SharedModelsTest {
                 .build();
     }
 
-    /** Fails unless the answer is the engine's. */
+    /** Predicts, and fails unless the outputs are the engine's. */
     private static void predict(ZooModel<NDList, NDList> model, int seed) throws Exception {
         try (StockInterpreter stock = new StockInterpreter(TestModels.built("chains"), 1)) {
             List<ByteBuffer> inputs = stock.randomInputs(seed);
@@ -196,7 +196,10 @@ class SharedModelsTest {
                         .build());
     }
 
-    /** As of two jobs, one after the other; the model of the first is kept for a minute. */
+    /**
+     * For example, two jobs run one after the other, and the first one's model is kept for a
+     * minute.
+     */
     @Test
     void plannedModels_otherOptions_applyOnceModelIsUnused() throws Exception {
         ZooModel<NDList, NDList> first = plannedModel(file, 1);

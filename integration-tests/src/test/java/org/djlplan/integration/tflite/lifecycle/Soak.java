@@ -31,7 +31,7 @@ final class Soak {
     private static final int SLOTS = 6;
     private static final int TENTHS = 10;
 
-    /** One prediction in so many loads a model anew instead. */
+    /** One in this number of predictions reloads a model instead. */
     private static final int LOAD_EVERY = 200;
 
     private final List<SoakModel> models;
@@ -84,7 +84,7 @@ final class Soak {
             List<Long> residentBytes) {}
 
     /**
-     * @param unplannedToo whether some models are left to the engine, which takes threads then
+     * @param unplannedToo whether some models are left to the engine
      */
     Soak(List<SoakModel> models, boolean unplannedToo, int predictions, long seed) {
         this.models = models;

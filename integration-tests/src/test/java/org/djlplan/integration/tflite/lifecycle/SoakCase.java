@@ -30,7 +30,10 @@ record SoakCase(List<List<Integer>> shapes, List<List<ByteBuffer>> inputs, List<
     /** A model file, and its cases for a number of threads. */
     record SoakModel(Path file, int threads, List<SoakCase> cases) {}
 
-    /** Writes small models of many kinds and asks the stock engine, with one and two threads. */
+    /**
+     * Writes small models of many kinds, and runs them in the stock engine with one and two
+     * threads.
+     */
     static List<SoakModel> prepare(Path folder) throws Exception {
         List<SoakModel> models = new ArrayList<>();
         List<TfLiteFile> odd =
@@ -62,7 +65,7 @@ record SoakCase(List<List<Integer>> shapes, List<List<ByteBuffer>> inputs, List<
         return models;
     }
 
-    /** A network of images that takes any size. */
+    /** Returns a network that takes images of any size. */
     private static TfLiteFile image() {
         NetworkBuilder network = new NetworkBuilder("any size", 3);
         LayerOutput x = network.input("image", 1, 16, 16, 3);

@@ -34,12 +34,12 @@ public class SoakTest {
         return false;
     }
 
-    /** Returns the number of predictions at length. */
+    /** Returns the number of predictions of the long run. */
     protected int longPredictions() {
         return 100_000;
     }
 
-    /** Returns the name of the file with what was found. */
+    /** Returns the name of the file with the results. */
     protected String reportName() {
         return "stress.txt";
     }

@@ -24,7 +24,10 @@ class NetworkSizesTest {
 
     private static final int ALIGNMENT_BYTES = 64;
 
-    /** MiB, without the network's input and output: naive, lower bound of offset calculation. */
+    /**
+     * Returns MiB without the network's input and output: naive, and the lower bound of offset
+     * calculation.
+     */
     static List<Arguments> networks() {
         return List.of(
                 Arguments.of("MobileNet v1", MobileNetV1.build(1), 19.248, 4.594),

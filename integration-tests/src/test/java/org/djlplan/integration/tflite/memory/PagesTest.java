@@ -55,7 +55,7 @@ class PagesTest {
         }
     }
 
-    /** Returns how much of a mapped file this process has in memory. */
+    /** Returns how many bytes of a mapped file are in this process's memory. */
     private static long residentBytes(Path file) throws IOException {
         boolean own = false;
         long kilobytes = 0;

@@ -56,7 +56,7 @@ class FolderIsDataTest {
 
     private static final AtomicInteger INSTANCES = new AtomicInteger();
 
-    /** The profile of the model, by its name: the key names content, not places. */
+    /** The model's profile by file name. Its key names content, not places. */
     private static Map<String, byte[]> measured = Map.of();
 
     @TempDir Path folder;
@@ -65,7 +65,7 @@ class FolderIsDataTest {
     /** A class that a model's folder must not be able to load. */
     public static final class Evil implements DelegateFactory {
 
-        /** Called by name. */
+        /** The constructor that a class name in an option would call. */
         public Evil() {
             INSTANCES.incrementAndGet();
         }
@@ -183,7 +183,7 @@ class FolderIsDataTest {
         PlannedTranslatorFactory plain = new PlannedTranslatorFactory();
         PlannedTranslatorFactory disabled = plain.with("memplan.enabled", false);
         System.setProperty("djlplan.memplan.enabled", "true");
-        // What an application may do.
+        // An application may set a system property that is not a string.
         System.getProperties().put("djlplan.test", 1);
         try (ZooModel<NDList, NDList> model = load(disabled)) {
             assertTrue(PlanReport.of(model).isEmpty(), "code counts more than properties");
@@ -216,7 +216,10 @@ class FolderIsDataTest {
         }
     }
 
-    /** DJL itself runs what it finds in some of these places, whatever the options; we never do. */
+    /**
+     * DJL itself runs code that it finds in some of these places, whatever the options; djl-plan
+     * never does.
+     */
     @ParameterizedTest
     @ValueSource(strings = {"memplan.translatorFactory", "memplan.blockFactory"})
     void load_factoryThatIsInTheFolderOnly_isNotFound(String key) throws Exception {
@@ -304,7 +307,7 @@ class FolderIsDataTest {
         return Forgery.kept(file, ".profile.json");
     }
 
-    /** Puts a profile beside the model: measured the first time, and then that one. */
+    /** Puts a profile beside the model; it is measured the first time, and then reused. */
     private Path profile() throws Exception {
         if (measured.isEmpty()) {
             Path profile = measure();
@@ -344,7 +347,10 @@ class FolderIsDataTest {
         }
     }
 
-    /** Consistent in itself: only the delegate can tell, which is asked in the background. */
+    /**
+     * The file is consistent; only the delegate's report, which is requested in the background,
+     * reveals the forgery.
+     */
     @Test
     void load_forgedOperatorsAndPartitions_warnsOnceAndMeasuresAgain() throws Exception {
         Path profile = profile();
@@ -361,11 +367,11 @@ class FolderIsDataTest {
                 Map.of("delegation.profile", "background:500ms", "memplan.threads", 1);
         try (LogCapture log = LogCapture.echoing();
                 ZooModel<NDList, NDList> model = Planned.load(file, inBackground)) {
-            // Until then the delegate takes what it can of it, as ever.
+            // Until then the delegate takes the operators of it that it supports.
             assertEquals(Origin.STORED, report(model).origin());
             assertPredicts(model, 1);
             assertTrue(report(model).delegatedOperators() < operators, report(model).toString());
-            // It is measured anew.
+            // The model is measured again.
             Await.until(() -> Files.exists(profile) && partitions(profile).equals(honest));
             assertNotEquals(Origin.STORED, report(model).origin());
             assertPredicts(model, 1);

@@ -137,7 +137,7 @@ class OptionsTest {
         assertTrue(message.contains(part), e.toString());
     }
 
-    /** DJL hands its options to engines only; documented as unsupported. */
+    /** DJL passes its options to engines only; this is documented as unsupported. */
     @Test
     void load_keysAsDjlOptions_haveNoEffect() throws Exception {
         try (ZooModel<NDList, NDList> model =

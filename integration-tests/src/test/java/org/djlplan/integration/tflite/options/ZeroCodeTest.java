@@ -216,7 +216,9 @@ class ZeroCodeTest {
         }
     }
 
-    /** The caller's own name for the file is not kept by the engine: another one may be there. */
+    /**
+     * The engine does not keep the caller's name for the file, and another file may have that name.
+     */
     @Test
     void newInstance_modelLoadedUnderAPrefix_neverRunsTheOtherFile() throws Exception {
         Files.copy(FILE, folder.resolve("face.tflite"));

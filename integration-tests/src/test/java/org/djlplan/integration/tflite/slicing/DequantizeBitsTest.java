@@ -31,7 +31,7 @@ class DequantizeBitsTest {
 
     @TempDir Path folder;
 
-    /** Every 16-bit float is shown through an operator that copies. */
+    /** An operator that copies makes every 16-bit float an output. */
     @Test
     void run_allHalfPrecisionNumbers_givesTheSameBits() throws IOException {
         ByteBuffer all = ByteBuffer.allocate(2 << 16).order(ByteOrder.LITTLE_ENDIAN);
@@ -57,7 +57,7 @@ class DequantizeBitsTest {
         }
     }
 
-    /** A model with a constant that is unpacked, put into another shape, and returned. */
+    /** Returns a model that unpacks a constant, reshapes it, and returns it. */
     private static TfLiteFile shown(Form packed, ByteBuffer content) {
         ModelSketch model = new ModelSketch();
         int size = packed.shape().get(0);

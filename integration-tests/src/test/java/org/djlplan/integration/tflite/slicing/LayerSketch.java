@@ -41,7 +41,7 @@ record LayerSketch(
     static final int RELU = 1;
     static final int RELU6 = 3;
 
-    /** A convolution with SAME padding and a rectifier. */
+    /** Returns a convolution with SAME padding and a rectifier. */
     static LayerSketch convolution(int side, int in, int out, int kernel, int stride) {
         return new LayerSketch(side, side, in, out, kernel, stride, 0, RELU);
     }
@@ -50,7 +50,7 @@ record LayerSketch(
         return new LayerSketch(1, 1, in, out, 0, 1, 0, RELU6);
     }
 
-    /** Any layer of up to a few million products for an output channel. */
+    /** Returns a random layer with up to a few million products for each output channel. */
     static LayerSketch random(Random random) {
         int in = 8 * (1 + random.nextInt(64)) + (random.nextInt(4) == 0 ? random.nextInt(8) : 0);
         int out = 8 * (1 + random.nextInt(64)) + (random.nextInt(4) == 0 ? random.nextInt(8) : 0);

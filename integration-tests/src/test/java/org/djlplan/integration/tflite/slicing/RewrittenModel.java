@@ -17,7 +17,10 @@ final class RewrittenModel {
 
     private RewrittenModel() {}
 
-    /** Returns the outputs for random inputs, the same for all models with such inputs. */
+    /**
+     * Returns the outputs for random inputs, which are the same for all models with equal input
+     * shapes.
+     */
     static List<ByteBuffer> run(TfLiteFile model, Path folder, int threads) throws IOException {
         Path file = folder.resolve("model.tflite");
         TfLiteWriter.writePageAligned(model, file, bytes -> {});

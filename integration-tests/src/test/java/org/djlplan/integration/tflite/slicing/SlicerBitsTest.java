@@ -79,7 +79,7 @@ class SlicerBitsTest {
         check(layer, channels, rows, 2);
     }
 
-    /** Whatever the planner decides for an arena keeps bits. */
+    /** Every decision of the planner for an arena keeps the outputs' bits. */
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 4})
     void run_plannedSlicesOfRandomLayers_giveTheSameBits(int threads) throws IOException {
@@ -130,7 +130,7 @@ class SlicerBitsTest {
                 decision.toString());
     }
 
-    /** Slices of one size; the rest belongs to the last. */
+    /** Returns slices of one size; the rest belongs to the last slice. */
     private static List<Integer> slices(int whole, int size) {
         List<Integer> slices = new ArrayList<>();
         int left = whole;

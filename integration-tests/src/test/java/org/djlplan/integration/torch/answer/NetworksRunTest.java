@@ -42,7 +42,7 @@ class NetworksRunTest {
                 NDList outputs = predictor.predict(inputs);
                 Shape[] expected = block.getOutputShapes(shapes);
                 assertEquals(expected.length, outputs.size());
-                // The second of BERT is not as the block says.
+                // BERT's second output does not have the shape that the block declares.
                 assertEquals(expected[0], outputs.head().getShape());
             }
         }

@@ -52,7 +52,7 @@ class TorchBlocksTest {
 
     private static final int SEEDS = 6;
 
-    /** Allocations are all that is planned here. */
+    /** Options with which only allocations are planned. */
     private static final Map<String, ?> PLAIN = Map.of("memplan.liveness", "off");
 
     @TempDir Path folder;
@@ -107,7 +107,10 @@ class TorchBlocksTest {
         }
     }
 
-    /** Blocks whose parameters were loaded have no names for their inputs until then. */
+    /**
+     * Initializes a block, because a block with loaded parameters has no names for its inputs
+     * before that.
+     */
     private static void initialize(Model model) {
         model.getBlock()
                 .initialize(model.getNDManager(), DataType.FLOAT32, BlockModels.INPUT_SHAPE);
@@ -133,7 +136,7 @@ class TorchBlocksTest {
     @EnumSource
     void save_wrappedBlock_writesTheSameBytesAndLoadsThem(Kind kind) throws Exception {
         BlockModels.save(kind, folder);
-        // Without an argument, as DJL saves those, too.
+        // There is no argument with the block factory, because DJL would save it, too.
         Path other = Files.createDirectory(folder.resolve("other"));
         Path stockOther = Files.createDirectory(folder.resolve("stock"));
         try (ZooModel<NDList, NDList> stock = BlockModels.loadStock(kind, folder);
@@ -172,7 +175,7 @@ class TorchBlocksTest {
         }
     }
 
-    /** Two steps, with a prediction between. */
+    /** Trains two steps, with a prediction in between. */
     private static void train(ZooModel<NDList, NDList> model) throws Exception {
         Engine.getEngine("PyTorch").setRandomSeed(7);
         DefaultTrainingConfig config = new DefaultTrainingConfig(Loss.l2Loss());
@@ -194,7 +197,7 @@ class TorchBlocksTest {
         }
     }
 
-    /** Such a prediction may be part of a training. */
+    /** Such a prediction may be a part of training. */
     @Test
     void predict_gradientsAreCollected_hasThoseOfStock() throws Exception {
         BlockModels.save(Kind.CUSTOM, folder);

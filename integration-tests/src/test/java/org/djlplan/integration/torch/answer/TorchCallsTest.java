@@ -88,7 +88,7 @@ class TorchCallsTest {
                 for (int i = 0; i < 3; i++) {
                     inputs.add(each.create(manager, 10L * round + i));
                 }
-                // Looked at when the whole batch is there.
+                // The outputs are compared when the whole batch is complete.
                 predictor.batchPredict(inputs).forEach(list -> answers.add(Output.copyOf(list)));
             }
             TorchMemory.settle();

@@ -100,7 +100,7 @@ class TorchDirectForwardTest {
         }
     }
 
-    /** Calls the block before the first prediction, and between others. */
+    /** Calls the block before the first prediction and between later ones. */
     private static void assertDisturbsNothing(
             ZooModel<NDList, NDList> model,
             Path folder,
@@ -150,8 +150,8 @@ class TorchDirectForwardTest {
     }
 
     /**
-     * Returns the plan beside a model once it is written with the allocations, which happens in the
-     * background: what is known of a block's arrays may be written before.
+     * Waits until the plan beside a model contains the allocations, which are written in the
+     * background, and returns it. A plan that has only a block's arrays may be written before.
      */
     private static List<String> awaitKept(Path folder) throws IOException {
         Await.until(() -> kept(folder).stream().anyMatch(plan -> plan.contains("allocatedAt")));
@@ -160,7 +160,7 @@ class TorchDirectForwardTest {
         return found;
     }
 
-    /** Names and contents of the plans beside a model. */
+    /** Returns names and contents of the plans beside a model. */
     private static List<String> kept(Path folder) throws IOException {
         Path plans = folder.resolve(".djlplan");
         if (!Files.isDirectory(plans)) {

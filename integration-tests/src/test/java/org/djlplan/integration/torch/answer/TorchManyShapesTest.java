@@ -29,10 +29,12 @@ class TorchManyShapesTest {
     private static final int FEW = 60;
     private static final int MOST_FILES = 32;
 
-    /** Of so many shapes plans are kept although they do not come back. */
+    /** The number of shapes whose plans are kept although the shapes do not recur. */
     private static final int AT_ONCE = 8;
 
-    /** After so many predictions the plan of another shape was used, and is kept. */
+    /**
+     * The number of predictions after which the plan of another shape counts as used, and is kept.
+     */
     private static final int OFTEN = 65;
 
     @TempDir Path folder;
@@ -53,7 +55,7 @@ class TorchManyShapesTest {
         return Torch.predict(predictor, shape(shape), shape);
     }
 
-    /** Returns the files of plans, without what they tell of other shapes. */
+    /** Returns the files of plans, without the files about other shapes. */
     private Set<Path> kept() throws Exception {
         try (Stream<Path> files = Files.list(file.resolveSibling(".djlplan"))) {
             return files.filter(each -> !each.toString().endsWith(".shapes.json"))

@@ -38,10 +38,12 @@ class TorchSameAnswerTest {
     private static final double NEAR_BOUND = 1.005;
     private static final ModelInputs IMAGE = ModelInputs.floats(new long[] {1, 3, 224, 224});
 
-    /** For models so small that one allocation is more than half a per cent. */
+    /** A margin for models so small that one allocation is more than half a per cent. */
     private static final long NEAR_BOUND_BYTES = 4096;
 
-    /** What they allocate depends on the inputs' values, on earlier predictions, or on chance. */
+    /**
+     * Models whose allocations depend on the inputs' values, on earlier predictions, or on chance.
+     */
     private static final ImmutableSet<String> CHANGING =
             ImmutableSet.of("branch", "loop", "growing", "nonzero", "counter", "fork");
 

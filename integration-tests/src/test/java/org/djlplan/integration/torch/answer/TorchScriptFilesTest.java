@@ -49,7 +49,7 @@ class TorchScriptFilesTest {
         }
     }
 
-    /** Runs the inputs of several seeds, and the first again at the end. */
+    /** Runs the inputs of several seeds, and the first inputs again at the end. */
     private static List<List<Output>> run(TorchScriptModel model, ModelInputs inputs)
             throws Exception {
         List<List<Output>> all = new ArrayList<>();

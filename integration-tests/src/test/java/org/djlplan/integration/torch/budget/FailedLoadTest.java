@@ -59,7 +59,7 @@ class FailedLoadTest {
         }
     }
 
-    /** From then on, models are expected to be PyTorch models. */
+    /** After this load, models are expected to be PyTorch models. */
     @BeforeEach
     void loadPlanned() throws Exception {
         Path file = Torch.copy(small, folder);

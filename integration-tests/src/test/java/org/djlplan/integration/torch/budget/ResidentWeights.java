@@ -29,7 +29,7 @@ final class ResidentWeights implements AutoCloseable {
 
     private ResidentWeights() {}
 
-    /** Begins to look; what is there now is what will be. */
+    /** Starts sampling, which continues until this is closed. */
     static ResidentWeights watch() {
         ResidentWeights weights = new ResidentWeights();
         var unused =
@@ -37,7 +37,7 @@ final class ResidentWeights implements AutoCloseable {
         return weights;
     }
 
-    /** Returns how many mappings of files of weights this process has. */
+    /** Returns the number of this process's mappings of files with weights. */
     static long mappings() throws IOException {
         try (Stream<String> lines = Files.lines(Path.of("/proc/self/maps"))) {
             return lines.filter(line -> FILE.matcher(line).matches()).count();
@@ -45,8 +45,9 @@ final class ResidentWeights implements AutoCloseable {
     }
 
     /**
-     * The system looks at one page after the other. If it is interrupted meanwhile, it counts what
-     * is dropped in that time and what comes instead; hardly so twice in a row.
+     * Takes two samples and uses the smaller one. The system counts page by page: if it is
+     * interrupted, it counts both pages that are dropped in that time and pages that replace them.
+     * That hardly happens twice in a row.
      */
     private void look() {
         try {
@@ -57,7 +58,8 @@ final class ResidentWeights implements AutoCloseable {
     }
 
     /**
-     * Returns what is there now. A copy is between two parts of the file, or before or behind one.
+     * Returns the bytes that are in memory now. A copy lies between two parts of the file, or next
+     * to one.
      */
     static long residentBytes() throws IOException {
         long bytes = 0;
@@ -85,7 +87,7 @@ final class ResidentWeights implements AutoCloseable {
         return bytes;
     }
 
-    /** Returns the most that was seen. */
+    /** Returns the largest sample. */
     long mostBytes() {
         look();
         return mostBytes;

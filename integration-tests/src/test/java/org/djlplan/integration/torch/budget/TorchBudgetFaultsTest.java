@@ -40,7 +40,7 @@ class TorchBudgetFaultsTest {
             expected = Torch.predict(model, BlockModels.INPUTS, 0);
         }
         Path cache = Files.createDirectory(folder.resolve("cache"));
-        // Not a folder: nothing can be made in it, by root neither.
+        // This is not a folder, so not even root can create files in it.
         Files.writeString(cache.resolve("djl-plan"), "in the way");
         undo = Torch.useCache(cache);
     }

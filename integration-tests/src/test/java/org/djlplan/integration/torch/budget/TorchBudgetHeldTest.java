@@ -53,7 +53,7 @@ class TorchBudgetHeldTest {
             process.resetPeak();
             assertTrue(process.loadNanos(file) > 0);
             peaks.add(process.peakAboveIdleBytes());
-            // The first prediction is recorded; the later ones run as planned.
+            // The first prediction is recorded; later ones follow the plan.
             for (int count : new int[] {1, 1, 2}) {
                 process.resetPeak();
                 assertEquals(count * atOnce, process.predictNanos(count, atOnce).length);

@@ -64,7 +64,7 @@ class TorchBudgetModelsTest {
         Torch.assertNoArenas();
     }
 
-    /** The largest convolutions of ResNet-18, of 9.4 MB, have more than a fifth of the budget. */
+    /** The largest convolutions of ResNet-18, of 9.4 MB, take more than a fifth of the budget. */
     @Test
     void predict_sliced_differsInTheLastBitsOnly() throws Exception {
         Path file = Torch.copy(RealModels.TORCHSCRIPT.file("resnet18"), folder);
@@ -98,7 +98,7 @@ class TorchBudgetModelsTest {
         }
     }
 
-    /** A budget that the application's code sets is known before DJL loads the model. */
+    /** A budget set in the application's code is known before DJL loads the model. */
     @Test
     void predict_budgetSetInCode_isSameAnswer() throws Exception {
         Path file = Torch.copy(RealModels.TORCHSCRIPT.file("resnet18"), folder);

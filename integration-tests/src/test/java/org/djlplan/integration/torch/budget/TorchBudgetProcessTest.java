@@ -43,10 +43,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 @NeedsModels(RealModels.TORCHSCRIPT)
 class TorchBudgetProcessTest {
 
-    /** The largest layers, of 9.4 MB, run as they are. */
+    /** A budget in which the largest layers, of 9.4 MB, run whole. */
     private static final long UNSLICED = 64_000_000;
 
-    /** They run in slices. */
+    /** A budget in which these layers run in slices. */
     private static final long SLICED = 40_000_000;
 
     private static final long SEED = 7;
@@ -101,7 +101,7 @@ class TorchBudgetProcessTest {
         }
     }
 
-    /** Nothing but our own file is read, which nobody else can name. */
+    /** djl-plan reads only its own file, which has no name that others could use. */
     @ParameterizedTest
     @ValueSource(strings = {"mmap", "direct"})
     void predict_archiveCutOffReplacedDeleted_usesTheOldWeights(String io) throws Exception {
@@ -133,7 +133,7 @@ class TorchBudgetProcessTest {
         };
     }
 
-    /** In DJL's cache folder there is no room for the file of the weights. */
+    /** DJL's cache folder has no room for the file of the weights. */
     @Test
     void load_diskFull_isAnErrorAndLeavesNothing() throws Exception {
         try (TmpFs small = TmpFs.mount(Files.createDirectory(folder.resolve("small")), "20m")) {
@@ -152,8 +152,8 @@ class TorchBudgetProcessTest {
     }
 
     /**
-     * Neither beside the model nor in the cache folder is there room for the sliced copy. That the
-     * model was read may be remembered.
+     * There is no room for the sliced copy, neither beside the model nor in the cache folder. The
+     * model's fingerprint may be stored.
      */
     @Test
     void load_diskFullForTheSlicedCopy_isNeverAWrongAnswer() throws Exception {
@@ -177,7 +177,7 @@ class TorchBudgetProcessTest {
         }
     }
 
-    /** The archive's directory is as it was where a part of the archive is written over. */
+    /** If a part of the archive is overwritten, its directory is unchanged. */
     @ParameterizedTest
     @EnumSource(ChangedWeights.Way.class)
     void load_otherWeights_runsThose(ChangedWeights.Way way) throws Exception {

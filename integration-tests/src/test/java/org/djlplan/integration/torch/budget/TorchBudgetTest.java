@@ -67,10 +67,10 @@ class TorchBudgetTest {
     private static final long LAYER_BYTES = 4L * UNITS * UNITS;
     private static final int SEEDS = 4;
 
-    /** Room for what the engine takes beside the weights, and for half of these. */
+    /** Room for half of the weights, and for the engine's other memory. */
     private static final String BUDGET = "60MB";
 
-    /** The block of large layers, which is saved once, and what the stock engine answers. */
+    /** The stock engine's outputs of the block of large layers, which is saved once. */
     @TempDir private static Path saved;
 
     private static ImmutableList<List<Output>> stockAnswers = ImmutableList.of();
@@ -91,7 +91,7 @@ class TorchBudgetTest {
         Torch.threads(1);
     }
 
-    /** Models whose weights are used in different ways. */
+    /** Returns models that use weights in different ways. */
     static List<TorchScriptModel> models() {
         return TorchScriptModels.all().stream()
                 .filter(model -> FEW.contains(model.name()))
@@ -128,7 +128,7 @@ class TorchBudgetTest {
         return answers;
     }
 
-    /** Has the block of large layers in the folder of the test; returns the stock answers. */
+    /** Copies the block of large layers into the test's folder, and returns the stock outputs. */
     private List<List<Output>> copyLayers() throws IOException {
         try (Stream<Path> files = Files.list(saved)) {
             for (Path file : files.toList()) {
@@ -173,7 +173,7 @@ class TorchBudgetTest {
     @ValueSource(strings = {"mmap", "direct"})
     void predict_largeLayers_isSameAnswerFromLoadedPieces(String io) throws Exception {
         List<List<Output>> expected = copyLayers();
-        // Twice: what the first learnt is kept.
+        // Loads twice: the first load's results are stored.
         for (int i = 0; i < 2; i++) {
             try (ZooModel<NDList, NDList> model =
                     BlockModels.load(layers(), folder, Map.of("memplan.budget", "32MB:" + io))) {
@@ -253,7 +253,7 @@ class TorchBudgetTest {
         }
     }
 
-    /** Refused on load: what the engine takes is more. */
+    /** The load is rejected, because the engine's own memory exceeds the budget. */
     @Test
     void load_budgetBelowTheEngines_failsAndNamesTheLeast() throws Exception {
         copyLayers();
@@ -306,7 +306,7 @@ class TorchBudgetTest {
                 .orElseThrow(() -> new AssertionError(thrown));
     }
 
-    /** As another model of the process would, which is loaded meanwhile. */
+    /** Another model that is loaded at the same time would allocate like this. */
     @Test
     void predict_othersAllocateMeanwhile_isNotRefused() throws Exception {
         List<List<Output>> expected = copyLayers();
@@ -321,7 +321,7 @@ class TorchBudgetTest {
         }
     }
 
-    /** With warm-up, what a model needs is known when it is loaded. */
+    /** With warm-up, a model's needs are known when it is loaded. */
     @Test
     void load_budgetTooSmallAndWarmUp_fails() throws Exception {
         copyLayers();
@@ -335,7 +335,7 @@ class TorchBudgetTest {
         assertTrue(tooSmall(refused).leastBytes() > 27_000_000);
     }
 
-    /** At no moment is more of the weights in memory than the widest window has room for. */
+    /** At no moment do more weights lie in memory than fit into the widest window. */
     @ParameterizedTest
     @ValueSource(strings = {"mmap", "direct"})
     void predict_always_hasNoMoreWeightsInMemoryThanPlanned(String io) throws Exception {
@@ -391,7 +391,7 @@ class TorchBudgetTest {
                 .loadModel();
     }
 
-    /** Each kind of inputs is watched once, however large its batches are. */
+    /** Each kind of inputs is recorded once, however large its batches are. */
     @Test
     void predict_otherBatches_areHeldInTheBudgetToo() throws Exception {
         copyLayers();

@@ -14,12 +14,12 @@ final class Callers {
 
     private Callers() {}
 
-    /** Returns whether a thread is one on which djl-plan runs the passes of others. */
+    /** Returns whether a thread is a worker, on which djl-plan runs other threads' passes. */
     static boolean isWorker(Thread thread) {
         return thread.getName().startsWith("djl-plan-worker-");
     }
 
-    /** Does it on a thread of its own, which has ended then. */
+    /** Runs a task on a new thread, and waits until the thread has ended. */
     static <T> T onThread(Callable<T> task) throws Exception {
         FutureTask<T> future = new FutureTask<>(task);
         Thread thread = new Thread(future, "caller");
@@ -28,7 +28,7 @@ final class Callers {
         return future.get();
     }
 
-    /** Does it on so many threads, which begin at once. */
+    /** Runs a task on each of some threads, which begin at the same time. */
     static <T> List<T> onThreads(int threads, Callable<T> task) throws Exception {
         ExecutorService pool = Executors.newFixedThreadPool(threads);
         CyclicBarrier start = new CyclicBarrier(threads);

@@ -93,7 +93,7 @@ class CallersContextTest {
         }
     }
 
-    /** The binding of the tests keeps no diagnostic context, so it gets an adapter that does. */
+    /** The tests' logging has no diagnostic context, so this test sets an adapter that has one. */
     @Test
     void predict_onAWorker_logsWithTheCallersDiagnosticContext() throws Exception {
         Field adapter =
@@ -125,7 +125,7 @@ class CallersContextTest {
         assertEquals(Arrays.asList("false", null, "true", "seven", "true", null), seen);
     }
 
-    /** DJL's engine switches gradients off on the thread that initialises it only. */
+    /** DJL's engine switches gradients off only on the thread that initializes it. */
     @Test
     void predict_onAnotherThread_recordsNoGradientsUnlessAnInputNeedsThem() throws Exception {
         List<Boolean> recorded = new ArrayList<>();
@@ -176,7 +176,7 @@ class CallersContextTest {
                             .toList();
             assertEquals("failing", methods.get(0));
             assertTrue(methods.contains("batchPredict"), methods.toString());
-            // The next one is served.
+            // The next prediction works.
             assertEquals(1f, onThread(() -> model.predict(0f)));
         }
     }
@@ -189,7 +189,7 @@ class CallersContextTest {
             onThread(() -> scoped(model));
             NDList outputs = scoped(model);
             assertTrue(outputs.head().isReleased());
-            // On a worker, as the main thread has the seat.
+            // Runs on a worker, because the main thread has the seat.
             NDList handedOver = onThread(() -> scoped(model));
             assertTrue(handedOver.head().isReleased());
         }

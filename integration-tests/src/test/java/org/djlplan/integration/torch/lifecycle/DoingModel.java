@@ -34,7 +34,7 @@ final class DoingModel<I, O> implements AutoCloseable {
                 (Translator<I, O>) factory.newInstance(Object.class, Object.class, model, Map.of());
     }
 
-    /** Returns one of numbers, whose passes run on so many workers. */
+    /** Returns a model of numbers, whose passes run on this number of workers. */
     static DoingModel<Float, Float> of(UnaryOperator<NDArray> work, int workers) throws Exception {
         return new DoingModel<>(work, new OneNumber(), Map.of("memplan.workers", workers));
     }

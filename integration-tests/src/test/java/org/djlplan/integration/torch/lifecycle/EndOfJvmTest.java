@@ -27,7 +27,7 @@ class EndOfJvmTest {
     /** 128 and the signal's number. */
     private static final int TERMINATED = 143;
 
-    /** Of the wait for a pass, and of the JVM itself on a busy machine. */
+    /** The wait for a pass, plus the time of the JVM itself on a busy machine. */
     private static final long MOST_MILLIS = 5000 + 5000;
 
     @TempDir Path folder;
@@ -83,7 +83,7 @@ class EndOfJvmTest {
         assertEquals(List.of(), crashes());
     }
 
-    /** What a JVM writes when it dies. */
+    /** Returns the files that a JVM writes when it crashes. */
     private List<Path> crashes() throws IOException {
         try (Stream<Path> files = Files.list(folder)) {
             return files.filter(file -> file.getFileName().toString().startsWith("hs_err"))

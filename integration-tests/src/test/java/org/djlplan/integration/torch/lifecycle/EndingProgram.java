@@ -84,7 +84,7 @@ public final class EndingProgram {
         }
     }
 
-    /** Passes are long, so that a JVM ends in the middle of one. */
+    /** Returns inputs with long passes, so that a JVM ends in the middle of one. */
     private static NDList words(NDManager manager, Random random) {
         Shape shape = new Shape(BATCH, LONGEST - random.nextInt(BATCH));
         return new NDList(manager.create(random.longs(shape.size(), 0, WORDS).toArray(), shape));

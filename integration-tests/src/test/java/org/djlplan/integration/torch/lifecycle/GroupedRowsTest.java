@@ -43,7 +43,7 @@ import org.junit.jupiter.api.io.TempDir;
 @OnEveryDjlWhenLong
 class GroupedRowsTest {
 
-    /** Of a value of an output: regrouping changes last digits. */
+    /** Tolerance for an output's values, because regrouping changes the last digits. */
     private static final float TOLERANCE = 1e-5f;
 
     private static final int FEATURES = 24;
@@ -231,7 +231,7 @@ class GroupedRowsTest {
         List<float[]> rows = rows(6);
         try (ZooModel<float[], float[]> model = load(new Steps());
                 RowPredictor<float[], float[]> grouped =
-                        // Outputs are not cut: the translator refuses those that are too long.
+                        // Outputs are not cut, so the translator rejects outputs that are too long.
                         new RowPredictor<>(model, RowGrouping.ofTokens(1000), 1)) {
             Iterator<float[]> outputs = grouped.predict(rows.iterator());
             RowFailedException failed = assertThrows(RowFailedException.class, outputs::next);
@@ -288,7 +288,7 @@ class GroupedRowsTest {
             for (int i = 0; i < outputs.size(); i++) {
                 assertArrayEquals(expected.get(i), outputs.get(i), TOLERANCE, "row " + i);
             }
-            // A token has its features once in the input and once in the output.
+            // A token's features occur once in the input and once in the output.
             long bytes = PlanHandle.of(model).orElseThrow().bytesFor("6,33,24").orElseThrow();
             assertEquals(2 * 6 * 33 * FEATURES * Float.BYTES, bytes);
             RowFigures figures = grouped.figures();

@@ -195,7 +195,7 @@ class RowPredictorTest {
             }
             assertFalse(outputs.hasNext());
             assertThrows(NoSuchElementException.class, outputs::next);
-            // Two batches under way, and one that is being returned.
+            // Two batches are being predicted, and one is being returned.
             assertTrue(watched.mostAhead <= 3 * BATCH, watched.mostAhead + " rows ahead");
 
             RowFigures figures = ours.figures();
@@ -288,7 +288,8 @@ class RowPredictorTest {
             }
             assertThrows(IllegalStateException.class, outputs::next);
             for (Thread thread : Sets.difference(threads(), earlier)) {
-                // It may be at its last instructions; left idle, it would live for five seconds.
+                // The thread may be at its last instructions. An idle worker would live for five
+                // seconds.
                 thread.join(4000);
                 assertFalse(thread.isAlive(), thread.getName());
             }

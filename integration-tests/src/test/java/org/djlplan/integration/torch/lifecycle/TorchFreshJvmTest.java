@@ -28,7 +28,7 @@ class TorchFreshJvmTest {
     private static final String NAME = "cnn";
     private static final int PREDICTIONS = 3;
 
-    /** Unplanned predictions, unplanned allocations, recordings. */
+    /** The numbers of unplanned predictions, unplanned allocations and recordings. */
     private static final List<String> RECORDED = List.of("1", "0", "1");
 
     private static final List<String> PLANNED_AT_ONCE = List.of("0", "0", "0");
@@ -101,7 +101,7 @@ class TorchFreshJvmTest {
         assertPredicts(PLANNED_AT_ONCE);
     }
 
-    /** A file where the folder would be: even the system's administrator cannot write there. */
+    /** A file stands in the folder's place, so that not even root can write there. */
     @Test
     void predict_folderOfTheModelCannotBeWritten_keepsThePlanInTheCache() throws Exception {
         Files.createFile(file.resolveSibling(".djlplan"));

@@ -91,7 +91,7 @@ class TorchLifecycleTest {
         }
     }
 
-    /** Returns what a call does: its kind of exception, or that it works. */
+    /** Returns the outcome of a call: the kind of exception, or that it works. */
     private static String outcome(Predictor<NDList, NDList> predictor) {
         try {
             return "works: " + Torch.predict(predictor, IMAGES, 1);

@@ -106,9 +106,9 @@ final class TorchSoak {
     }
 
     /**
-     * @param threads how many predict
-     * @param options those of a model that is loaded
-     * @param loadEvery before one prediction in so many, a model is closed and loaded anew
+     * @param threads number of threads that predict
+     * @param options makes the options of each loaded model
+     * @param loadEvery one in this number of predictions first closes and reloads a model
      */
     TorchSoak(
             List<TorchSoakCase> cases,
@@ -146,7 +146,7 @@ final class TorchSoak {
         } finally {
             pool.shutdownNow();
             slots.forEach(this::close);
-            // Of models that are closed now.
+            // These outputs belong to models that are closed now.
             while (!retained.isEmpty()) {
                 release();
             }
@@ -237,7 +237,7 @@ final class TorchSoak {
         manager.close();
     }
 
-    /** Lets the translator fail; some models already do, as inputs are missing. */
+    /** Makes the translator fail; some models fail before that, because inputs are missing. */
     private void fail(Slot slot, NDList inputs, Random random) {
         try (Predictor<NDList, NDList> failing = slot.loaded.newPredictor(slot.failing)) {
             NDList unused =

@@ -32,7 +32,10 @@ record TorchSoakCase(String name, Path file, List<Question> questions) {
      */
     record Question(ModelInputs inputs, List<List<Output>> answers) {}
 
-    /** Copies the models whose answers depend on their inputs alone, and asks the stock engine. */
+    /**
+     * Copies the models whose outputs depend on the inputs alone, and runs them in the stock
+     * engine.
+     */
     static List<TorchSoakCase> prepare(Path folder) throws Exception {
         List<TorchSoakCase> cases = new ArrayList<>();
         for (TorchScriptModel model : TorchScriptModels.stateless()) {
@@ -54,8 +57,8 @@ record TorchSoakCase(String name, Path file, List<Question> questions) {
     }
 
     /**
-     * Loads the model planned, but not through criteria: those of DJL 0.27.0 leave four directories
-     * open with every load, which would hide whether closing frees everything.
+     * Loads the model planned, but not through criteria. Criteria of DJL 0.27.0 leave four
+     * directories open per load, which would hide whether closing frees everything.
      */
     ZooModel<NDList, NDList> load(Map<String, ?> arguments) throws Exception {
         Model model = Model.newInstance(name, "PyTorch");

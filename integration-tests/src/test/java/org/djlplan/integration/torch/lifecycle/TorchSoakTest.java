@@ -32,7 +32,10 @@ class TorchSoakTest {
     private static final int LONG_PREDICTIONS = 100_000;
     private static final int LOAD_EVERY = 200;
 
-    /** The engine alone grows by some 10 MB; 200 bytes lost per prediction would be seen. */
+    /**
+     * The engine alone grows by some 10 MB; the limit would reveal a leak of 200 bytes per
+     * prediction.
+     */
     private static final long MAX_GROWTH_BYTES = 16 << 20;
 
     private static final Path REPORT = Path.of("target", "stress-torch.txt");
@@ -77,7 +80,7 @@ class TorchSoakTest {
     }
 
     /**
-     * Models are not loaded anew: with every load the engine itself grows, stock more than ours.
+     * Models are not reloaded, because the engine itself grows with every load, as stock even more.
      */
     @Test
     @Tag("stress")
@@ -94,7 +97,7 @@ class TorchSoakTest {
                 "grew by " + growth + " bytes: " + outcome.residentBytes());
     }
 
-    /** In a JVM whose C library has as many heaps as it likes. */
+    /** Runs in a JVM whose C library has no limit for the number of its heaps. */
     @Test
     @Tag("stress")
     void soak_manyThreadsAndLoads_memoryStaysFlat() throws Exception {

@@ -93,13 +93,13 @@ class TorchWorkersTest {
             assertEquals(CALLERS, right.size());
             PlanReport report = Torch.report(model);
             assertEquals(1 + CALLERS * CALLS, report.predictions().total());
-            // The one that was recorded.
+            // The recorded prediction.
             assertEquals(1, report.predictions().unplanned(), report.toString());
             assertEquals(0, report.predictions().unplannedAllocations());
         }
     }
 
-    /** Calls of several passes: the arena of an earlier one must not be missing for others. */
+    /** Calls have several passes; the arena of an earlier pass must be available to others. */
     @Test
     void batchPredict_manyCallers_sameAnswersAndNoLongWaits() throws Exception {
         DoingModel.OneNumber large =
@@ -180,7 +180,7 @@ class TorchWorkersTest {
         assertEquals(4, used.size());
     }
 
-    /** What it does with its thread, nobody knows: it stays where DJL has it. */
+    /** It is unknown how the block uses its thread, so it runs on the thread that DJL uses. */
     @Test
     void predict_impureBlockByDefault_runsOnTheThreadThatCalls() throws Exception {
         Set<Thread> used = ConcurrentHashMap.newKeySet();
@@ -196,7 +196,7 @@ class TorchWorkersTest {
         assertEquals(4, used.size());
     }
 
-    /** A virtual thread may go on with another native thread in the middle of a pass. */
+    /** A virtual thread may continue on another native thread in the middle of a pass. */
     @Test
     @EnabledForJreRange(min = JRE.JAVA_21, disabledReason = "Java 17 has no virtual threads")
     void predict_virtualThreads_runOnWorkersAndArePlanned() throws Exception {
@@ -224,7 +224,7 @@ class TorchWorkersTest {
         }
     }
 
-    /** Of one model in the forward pass of another, with one worker for both. */
+    /** One model predicts in the forward pass of another, with one worker for both. */
     @Test
     void predict_insideAForwardPass_endsAndIsRight() throws Exception {
         try (DoingModel<Float, Float> inner = DoingModel.of(x -> x.add(10), 1)) {
@@ -279,7 +279,7 @@ class TorchWorkersTest {
         }
     }
 
-    /** Whoever waits gets an answer or an exception, and none waits for ever. */
+    /** Every waiting caller gets an output or an exception; no caller waits forever. */
     @Test
     void close_whileCallersWait_allCallsEnd() throws Exception {
         CountDownLatch began = new CountDownLatch(1);
@@ -370,7 +370,7 @@ class TorchWorkersTest {
         assertTrue(translator.most.get() <= 2, translator.most + " under way");
     }
 
-    /** A call in the middle of another one has passed the gate already. */
+    /** A call inside another call has already passed the gate. */
     @Test
     void predict_insideATranslatorWithAGate_ends() throws Exception {
         List<DoingModel<Float, Float>> self = new ArrayList<>();

@@ -17,13 +17,13 @@ final class CodeBlock extends AbstractBlock {
 
     private final Code code;
 
-    /** For whatever the code wants to keep. */
+    /** Any object that the code keeps. */
     Optional<Object> field = Optional.empty();
 
-    /** For arrays that the code wants to keep. */
+    /** Arrays that the code keeps. */
     NDList kept = new NDList();
 
-    /** For code that counts. */
+    /** A counter for the code. */
     int calls;
 
     CodeBlock(Code code) {

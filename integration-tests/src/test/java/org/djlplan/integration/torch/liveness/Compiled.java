@@ -24,7 +24,7 @@ public final class Compiled extends ClassLoader {
         this.classes = classes;
     }
 
-    /** Returns the class of a name that the source declares, in a loader of its own. */
+    /** Returns the class with a name that the source declares, in a class loader of its own. */
     public static Class<?> load(String name, String source) throws ClassNotFoundException {
         JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
         Map<String, ByteArrayOutputStream> written = new HashMap<>();

@@ -104,7 +104,7 @@ final class LiveMeter {
 
             @Override
             public NDArray put(NDArray key, NDArray value) {
-                // Arrays handed on to an outer scope come a second time.
+                // Arrays that are passed on to an outer scope arrive a second time.
                 if (alive.stream().noneMatch(array -> array == key)) {
                     created(key);
                 }

@@ -27,7 +27,7 @@ class LivenessFallbackTest {
 
     @Test
     void op_otherBranchWithSameTypes_isRepeatedUntilClosingStops() {
-        // The recorded branch uses a last, the other one b.
+        // In the recorded branch, a is used last; in the other branch, b.
         Block block =
                 new CodeBlock(
                         (self, store, inputs) -> {

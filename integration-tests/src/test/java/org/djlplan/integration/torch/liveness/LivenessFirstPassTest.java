@@ -86,7 +86,7 @@ class LivenessFirstPassTest {
         }
     }
 
-    /** All of DJL's own. */
+    /** Returns a block of DJL's own blocks only. */
     private static SequentialBlock convolutions() {
         SequentialBlock block = new SequentialBlock();
         for (int i = 0; i < STEPS; i++) {
@@ -126,16 +126,16 @@ class LivenessFirstPassTest {
         }
     }
 
-    /** Blocks that do another thing from a batch of 5 on. */
+    /** Returns blocks that behave differently from a batch of 5 on. */
     private static List<CodeBlock.Code> unlikeOthers() {
         return List.of(
                 (self, store, inputs) -> {
-                    // Another number of arrays.
+                    // The number of arrays differs.
                     NDArray x = manySteps(inputs.head());
                     return new NDList(x.getShape().get(0) < 5 ? x.add(1) : x.add(1).mul(2).add(1));
                 },
                 (self, store, inputs) -> {
-                    // Another type.
+                    // A type differs.
                     NDArray x = inputs.head().mul(2);
                     return new NDList(
                             manySteps(
@@ -144,7 +144,7 @@ class LivenessFirstPassTest {
                                             : x.toType(DataType.FLOAT64, true)));
                 },
                 (self, store, inputs) -> {
-                    // Another rank.
+                    // A rank differs.
                     NDArray x = inputs.head().mul(2);
                     return new NDList(
                             manySteps(x.getShape().get(0) < 5 ? x.square() : x.expandDims(0)));
@@ -171,7 +171,10 @@ class LivenessFirstPassTest {
         }
     }
 
-    /** Large batches need at the end what small ones are done with; nothing else tells them. */
+    /**
+     * Returns a block in which large batches read an array at the end that small ones no longer
+     * need; nothing else distinguishes the two.
+     */
     private static Block lateUser() {
         return new CodeBlock(
                 (self, store, inputs) -> {
@@ -201,7 +204,7 @@ class LivenessFirstPassTest {
         }
     }
 
-    /** What never fits is not tried for ever. */
+    /** A recording that never fits is not tried forever. */
     @Test
     void op_shapesThatAreAllUnlike_stopBorrowing() {
         Block block =
@@ -234,12 +237,13 @@ class LivenessFirstPassTest {
                 NDManager manager = sample.newManager()) {
             LiveMeter.Reading stock = stock(sample, manager, 2);
             long leastBytes = Long.MAX_VALUE;
-            // Where a collection of garbage takes long, as beside other work, there is no second.
+            // Repeats, because beside other work a garbage collection may take so long that there
+            // is no second one.
             for (int i = 0; i < ATTEMPTS && leastBytes >= stock.mostBytes() / 2; i++) {
                 LivenessExecutor executor = known(sample);
                 LiveMeter.Reading first = planned(sample, executor, manager, 2);
                 assertEquals(Sample.bits(stock.outputs()), Sample.bits(first.outputs()));
-                // It ran once.
+                // The block ran once.
                 assertEquals(stock.created(), first.created());
                 assertEquals(0, executor.fallbacks());
                 leastBytes = Math.min(leastBytes, first.mostBytes());
@@ -357,7 +361,9 @@ class LivenessFirstPassTest {
         }
     }
 
-    /** Of what a block does, the engine's generator of random numbers is all that is global. */
+    /**
+     * The engine's random number generator is the only global state that such a block can change.
+     */
     @Test
     void op_firstPasses_leaveTheGeneratorAsInDjl() {
         Supplier<Block> dropping =
@@ -370,7 +376,7 @@ class LivenessFirstPassTest {
                 drawnAfter(dropping, true, BlockCode.UNREAD));
     }
 
-    /** Should what is known of a block be wrong, nothing is drawn on trial all the same. */
+    /** Even if the analysis of a block is wrong, a trial draws no random numbers. */
     @Test
     void op_blockThatDrawsTakenForDjls_leavesTheGeneratorAsInDjl() {
         Supplier<Block> drawing =
@@ -388,7 +394,7 @@ class LivenessFirstPassTest {
         assertEquals(expected, drawnAfter(drawing, true, wrong));
     }
 
-    /** Ways to hold an array without its stand-in. */
+    /** Objects can hold an array without its stand-in in these ways. */
     @Test
     void op_arraysHeldInOtherObjects_stayOpenTheFirstTime() {
         Block block =

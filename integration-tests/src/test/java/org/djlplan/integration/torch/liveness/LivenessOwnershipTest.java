@@ -84,7 +84,7 @@ class LivenessOwnershipTest {
     void forward_arraysAttachedElsewhere_stayOpen(Liveness mode) {
         try (NDManager elsewhere = NDManager.newBaseManager(null, Sample.ENGINE)) {
             List<NDArray> attached = new ArrayList<>();
-            // The block does not know the list, so nothing but the manager tells.
+            // The list is not in the block, so only the manager shows the arrays' use.
             ThreadLocal<List<NDArray>> drop = ThreadLocal.withInitial(() -> attached);
             Block block =
                     new CodeBlock(
@@ -203,7 +203,7 @@ class LivenessOwnershipTest {
             LivenessTrace good = first.trace(types).orElseThrow();
             List<LivenessTrace.Array> bad = new ArrayList<>();
             for (int i = 0; i < good.arrays().size(); i++) {
-                // Outputs, too, are closed as soon as they can be.
+                // Even outputs are closed as soon as possible.
                 bad.add(
                         new LivenessTrace.Array(
                                 good.arrays().get(i).type(), OptionalInt.of(i + 1)));
@@ -256,7 +256,7 @@ class LivenessOwnershipTest {
                     graph.operators().stream().map(operator -> operator.type()).toList());
             assertEquals(1, graph.inputs().size());
             assertEquals(1, graph.outputs().size());
-            // Two arrays of 16×64 floats at a time.
+            // Two arrays of 16×64 floats are alive at a time.
             assertEquals(2 * 16 * 64 * 4, LowerBounds.offsetBytes(UsageRecords.of(graph)));
             assertArrayEquals(new NDArray[0], manager.getManagedArrays().toArray());
         }

@@ -37,7 +37,7 @@ class LivenessStateTest {
     private static final int CALLS = 50;
     private static final int ROUNDS = 3;
 
-    /** What would be known of a block if nobody looked: the check is off. */
+    /** The code of a block without analysis: the check is off. */
     private static final BlockCode UNCHECKED = BlockCode.UNREAD;
 
     private static List<String> answers(
@@ -80,7 +80,7 @@ class LivenessStateTest {
         assertEquals(0, differing(mode, true));
     }
 
-    /** That the property holds is due to the check. */
+    /** Without the check, the property of the other test does not hold. */
     @Test
     void forward_generatedBlocksUnchecked_answerOtherwise() {
         assertTrue(differing(Liveness.OP, false) > NastyBlock.kinds());
@@ -104,7 +104,7 @@ class LivenessStateTest {
         assertNotEquals(expected, answers(block, Liveness.OP, false));
     }
 
-    /** A cache fills itself once; from then on its state is always the same. */
+    /** A cache is filled once; from then on its state does not change. */
     @Test
     void op_blockThatFillsACache_closesOnceItIsFilled() {
         Block block = NastyBlock.of(new NastyBlock.Caching(3), new NastyBlock.Scaling(1));
@@ -124,7 +124,10 @@ class LivenessStateTest {
         }
     }
 
-    /** Set by the application, not by the block: its next passes keep what was closed before. */
+    /**
+     * The application sets the switch, not the block. Its next passes keep arrays that were closed
+     * before.
+     */
     @Test
     void op_debugSwitchSetAfterRecording_keptArrayStaysOpen() {
         Switched block = new Switched();
@@ -171,7 +174,7 @@ class LivenessStateTest {
         }
     }
 
-    /** A forward pass that fails has been run all the same. */
+    /** A failed forward pass still counts as run. */
     @ParameterizedTest
     @ValueSource(strings = {"OP", "AUTO"})
     void forward_blockThatCountsAndThrows_runsOncePerCall(String mode) {
@@ -214,7 +217,7 @@ class LivenessStateTest {
         for (long kind = 0; kind < NastyBlock.kinds(); kind++) {
             pure += BlockCode.look(NastyBlock.ofKind((int) kind)).pure() ? 1 : 0;
         }
-        // The one that only computes.
+        // The step that only computes.
         assertEquals(1, pure);
     }
 
@@ -275,7 +278,7 @@ class LivenessStateTest {
         return BlockCode.look(block);
     }
 
-    /** From DJL 0.29 on a buffer may be a window on an array's memory; before, it is a copy. */
+    /** From DJL 0.29 on, a buffer may be a view of an array's memory; before, it is a copy. */
     @Test
     void look_blockThatTakesADirectBuffer_isPureOnlyWhereItIsACopy() throws Exception {
         boolean windows =
@@ -305,7 +308,7 @@ class LivenessStateTest {
         for (Liveness mode : Liveness.values()) {
             assertEquals(expected, answers(made, mode, true));
         }
-        // Recorded, too, the array behind the buffer is left alone.
+        // Even in a recorded pass, the array behind the buffer stays open.
         assertEquals(expected, answers(made, Liveness.OP, false));
     }
 

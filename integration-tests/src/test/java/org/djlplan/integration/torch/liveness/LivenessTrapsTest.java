@@ -68,7 +68,7 @@ class LivenessTrapsTest {
         try (Sample sample = new Sample(block, SHAPE)) {
             LivenessExecutor executor = sample.executor(mode);
             try (NDManager manager = sample.newManager()) {
-                // Of the same types as the inputs that follow, so this pass is recorded.
+                // The types are those of the inputs that follow, so this pass is recorded.
                 sample.planned(executor, sample.inputs(manager, 2, 0));
             }
             sample.assertSameBits(executor);

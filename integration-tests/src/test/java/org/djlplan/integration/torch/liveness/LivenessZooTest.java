@@ -40,7 +40,7 @@ class LivenessZooTest {
                         double share = (double) planned.mostBytes() / stock.mostBytes();
                         assertTrue(share <= zoo.share(), zoo + ": " + share);
                         assertTrue(planned.leftOpen() <= stock.leftOpen());
-                        // Arrays in direct buffers, and outputs.
+                        // Only arrays in direct buffers, and outputs, stay open.
                         assertTrue(planned.leftOpen() <= MOST_LEFT_OPEN);
                     }
                     planned.outputs().getManager().close();

@@ -23,9 +23,9 @@ final class NastyBlock extends AbstractBlock {
     interface Step {
 
         /**
-         * Does it.
+         * Runs the step.
          *
-         * @param lasting a manager that lives on
+         * @param lasting a manager that outlives the pass
          */
         NDArray apply(NDArray x, NDManager lasting);
     }
@@ -56,7 +56,10 @@ final class NastyBlock extends AbstractBlock {
         this.steps = steps;
     }
 
-    /** Returns a block of steps that a seed decides, and forgets what earlier ones left behind. */
+    /**
+     * Returns a block of random steps by seed, and clears the state that earlier blocks left
+     * behind.
+     */
     static NastyBlock of(long seed) {
         StaticCounting.calls = 0;
         PerThread.CALLS.remove();

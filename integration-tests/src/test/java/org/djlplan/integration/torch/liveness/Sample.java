@@ -61,7 +61,7 @@ final class Sample implements AutoCloseable {
         return model.getNDManager().newSubManager();
     }
 
-    /** Returns inputs that depend on the seed alone; of another batch size than declared. */
+    /** Returns inputs that depend on the seed alone, with another batch size than declared. */
     NDList inputs(NDManager manager, long batch, long seed) {
         Random random = new Random(seed);
         NDList inputs = new NDList();
@@ -86,8 +86,8 @@ final class Sample implements AutoCloseable {
     }
 
     /**
-     * Returns an executor that takes the block for a pure one, whatever its code does, so that all
-     * is left to the checks while it runs.
+     * Returns an executor that treats the block as pure, whatever its code does, so that only the
+     * checks at run time protect it.
      */
     LivenessExecutor executor(Liveness mode) {
         return new LivenessExecutor(block, mode, BlockCode.UNREAD);

@@ -23,7 +23,7 @@ final class TorchStorage {
 
     private TorchStorage() {}
 
-    /** Returns the bytes behind these arrays, each storage counted once. */
+    /** Returns the bytes of these arrays' storages, each counted once. */
     static long bytesOf(List<NDArray> arrays) {
         Map<Long, Long> bytes = new HashMap<>();
         for (NDArray array : arrays) {
@@ -37,7 +37,10 @@ final class TorchStorage {
         return bytes.values().stream().mapToLong(Long::longValue).sum();
     }
 
-    /** The second count is small, where counts are long; else it is a pointer that stands there. */
+    /**
+     * Returns the size of a reference count. If counts have 8 bytes, the second one is a small
+     * number; otherwise a pointer is at its place.
+     */
     private static int countBytes(Pointer tensor) {
         return Long.compareUnsigned(tensor.getLong(2 * TABLE_BYTES), 1 << 16) < 0
                 ? 2 * Long.BYTES

@@ -45,7 +45,7 @@ enum ZooBlocks {
         this.share = share;
     }
 
-    /** Returns which share of the bytes that DJL keeps may be alive at once. */
+    /** Returns the largest share of DJL's live bytes that may be alive at once. */
     double share() {
         return share;
     }

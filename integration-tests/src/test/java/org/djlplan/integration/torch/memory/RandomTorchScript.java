@@ -46,7 +46,7 @@ final class RandomTorchScript {
     private static final long MOST_ELEMENTS = 200_000;
     private static final long MOST_LOOPED = 20_000;
 
-    /** More bytes than a prediction's outputs may have to be left to the engine. */
+    /** Above this size, a prediction's outputs are not left to the engine. */
     private static final long MOST_RETURNED = 40_000;
 
     private final Random random;
@@ -137,7 +137,7 @@ final class RandomTorchScript {
         random = new Random(seed);
     }
 
-    /** Returns the model of a seed. */
+    /** Returns the model for a seed. */
     static RandomTorchScript of(long seed) {
         RandomTorchScript model = new RandomTorchScript(seed);
         int count = 1 + model.random.nextInt(3);
@@ -176,7 +176,7 @@ final class RandomTorchScript {
     Path write(Path file) throws IOException {
         try (OutputStream to = Files.newOutputStream(file);
                 ZipOutputStream out = new ZipOutputStream(to)) {
-            // An object without attributes of that class; no constants.
+            // An object of that class without attributes, and no constants.
             String pickled = "\u0080\u0002c__torch__\nRandom\nq\u0000)\u0081}b.";
             put(out, "data.pkl", pickled.getBytes(StandardCharsets.ISO_8859_1));
             put(out, "code/__torch__.py", code.toString().getBytes(StandardCharsets.UTF_8));
@@ -207,7 +207,7 @@ final class RandomTorchScript {
         return all.get(random.nextInt(all.size()));
     }
 
-    /** Mostly one that nothing reads yet, so that no operator is dropped as unused. */
+    /** Returns a value, usually one without a reader, so that no operator is dropped as unused. */
     private Value any() {
         List<Value> waiting = values.stream().filter(value -> unread.contains(value.name)).toList();
         return waiting.isEmpty() || random.nextInt(3) == 0 ? any(values) : any(waiting);
@@ -290,7 +290,7 @@ final class RandomTorchScript {
         keep(call(any(BINARY), read(swap ? y : x), read(swap ? x : y)), x, true);
     }
 
-    /** Only what the model has made itself; views of it change, too. */
+    /** Writes in place, only to tensors that the model has made itself; their views change, too. */
     private void writeInPlace(Value any, int axis) {
         List<Value> own = values.stream().filter(Value::own).toList();
         if (own.isEmpty()) {
@@ -334,7 +334,7 @@ final class RandomTorchScript {
                 true);
     }
 
-    /** A view; of a dimension of 1 perhaps an empty one. */
+    /** Adds a slice, which is a view; of a dimension of 1 it may be empty. */
     private void addSlice(Value x, int axis) {
         int start = random.nextInt(4) == 0 ? 1 : 0;
         int step = start == 1 ? 1 + random.nextInt(2) : 2 + random.nextInt(2);
@@ -358,7 +358,7 @@ final class RandomTorchScript {
         }
     }
 
-    /** Rows of one matrix by rows of another, or of each of several. */
+    /** Adds a product of the rows of one matrix with the rows of another, or of each of several. */
     private void addProduct(Value x) {
         if (x.rank() == 1) {
             keep(call("outer", read(x), read(x)), matrix(x, x), true);
@@ -397,7 +397,7 @@ final class RandomTorchScript {
         }
     }
 
-    /** A dimension of an input, in code. */
+    /** Returns a dimension of an input as code. */
     private String size() {
         Value input = any(inputs);
         return call("size", input.name, random.nextInt(input.rank()));
@@ -424,7 +424,10 @@ final class RandomTorchScript {
         };
     }
 
-    /** On a size, or on the values, which predictions of the same sizes do not share. */
+    /**
+     * Adds a branch that depends on a size, or on values, which differ between predictions of the
+     * same sizes.
+     */
     private void addBranch(Value x) {
         String condition =
                 random.nextInt(3) > 0
@@ -473,7 +476,7 @@ final class RandomTorchScript {
         unread.add(state.name);
     }
 
-    /** A list that grows with each turn. */
+    /** Adds a list that grows with each turn of a loop. */
     private void addGrowing(Value x, int axis) {
         Value input = any(inputs);
         int counted = random.nextInt(input.rank());
@@ -493,7 +496,10 @@ final class RandomTorchScript {
         keep(call("cat", list, axis), all, true);
     }
 
-    /** A sum of what nothing reads, and of the rest a few: some twice, some views, some inputs. */
+    /**
+     * Adds outputs: a sum of the values without a reader, and a few others, some twice, some views,
+     * some inputs.
+     */
     private void addOutputs() {
         String sum = line(call("sum", any(inputs).name));
         for (String each : unread) {

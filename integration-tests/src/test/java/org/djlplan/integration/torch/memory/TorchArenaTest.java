@@ -40,7 +40,7 @@ class TorchArenaTest {
     private static final TorchScriptModel LARGE = TorchScriptModels.named("wide");
     private static final TorchScriptModel SMALL = TorchScriptModels.named("cnn");
 
-    /** A page by which an arena is rounded up, and one that kernels may read. */
+    /** One page for rounding up the arena, and one that kernels may read behind it. */
     private static final long ROUNDING_BYTES = 2 * 4096;
 
     @TempDir Path folder;

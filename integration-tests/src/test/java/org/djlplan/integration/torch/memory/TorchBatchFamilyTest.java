@@ -38,7 +38,7 @@ class TorchBatchFamilyTest {
     private static final int LARGEST = 8;
     private static final int THREADS = 4;
 
-    /** A page by which an arena is rounded up, and one that kernels may read. */
+    /** One page for rounding up the arena, and one that kernels may read behind it. */
     private static final long ROUNDING_BYTES = 2 * 4096;
 
     @TempDir Path folder;
@@ -53,7 +53,7 @@ class TorchBatchFamilyTest {
         Torch.assertNoArenas();
     }
 
-    /** Some of each size, the largest first. */
+    /** Predicts some batches of each size, the largest first. */
     private static void assertAsStock(
             ModelInputs inputs, ZooModel<NDList, NDList> stock, ZooModel<NDList, NDList> planned)
             throws Exception {

@@ -30,10 +30,10 @@ class TorchFirstPredictionTest {
     private static final long MIB = 1 << 20;
     private static final long GROUP_BYTES = 700 * MIB;
 
-    /** What Java's compiler and planning take for a while. */
+    /** Memory that Java's compiler and planning take for a while. */
     private static final long BESIDE_BYTES = 16 * MIB;
 
-    /** What the system kills ends like this. */
+    /** Exit code of a process that the system kills. */
     private static final int KILLED = 137;
 
     private static final ModelInputs OTHER = ModelInputs.floats(new long[] {9, 6});
@@ -44,7 +44,7 @@ class TorchFirstPredictionTest {
             throws Exception {
         List<String> all = new ArrayList<>(List.of(way));
         all.addAll(List.of(arguments));
-        // No plans of others.
+        // The new cache has no plans of other tests.
         Path cache = Files.createTempDirectory(folder, "cache");
         return new ChildJvm(folder)
                 .before(before)
@@ -75,7 +75,7 @@ class TorchFirstPredictionTest {
         }
     }
 
-    /** The first prediction with inputs of other shapes takes what the next one does. */
+    /** Asserts that the first prediction with other shapes takes as much memory as the next one. */
     private static void assertSettled(List<FirstPrediction.Figures> planned, int first) {
         assertTrue(
                 planned.get(first).peakBytes()
@@ -83,7 +83,10 @@ class TorchFirstPredictionTest {
                 planned.toString());
     }
 
-    /** Planned predicts twice with what stock predicts once with. */
+    /**
+     * Asserts equal outputs. The planned model predicts twice with the inputs with which stock
+     * predicts once.
+     */
     private static void assertAnswersAsStock(
             List<FirstPrediction.Figures> stock, List<FirstPrediction.Figures> planned) {
         assertEquals(2 * stock.size(), planned.size());
@@ -121,7 +124,7 @@ class TorchFirstPredictionTest {
         assertUnplanned(Kind.CUSTOM, 2);
     }
 
-    /** Other shapes take one prediction in either case. */
+    /** In either case, other shapes need one unplanned prediction. */
     private void assertUnplanned(Kind kind, int expected) throws Exception {
         Torch.threads(1);
         BlockModels.save(kind, folder);
@@ -140,7 +143,7 @@ class TorchFirstPredictionTest {
             assertEquals(2, Torch.report(planned).predictions().recorded());
             assertEquals(0, Torch.report(planned).predictions().unplannedAllocations());
         }
-        // Both are kept, with when arrays are closed.
+        // Both plans are stored, including the times at which arrays are closed.
         try (ZooModel<NDList, NDList> again = BlockModels.load(kind, folder, Map.of())) {
             for (ModelInputs inputs : List.of(OTHER, BlockModels.INPUTS)) {
                 List<Output> unused = Torch.predict(again, inputs, 1);

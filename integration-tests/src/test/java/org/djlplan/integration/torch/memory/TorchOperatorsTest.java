@@ -62,7 +62,9 @@ class TorchOperatorsTest {
         }
     }
 
-    /** How many blocks a kernel takes beside what it returns depends on the processor. */
+    /**
+     * Checks shapes. The number of a kernel's blocks, besides its result, depends on the processor.
+     */
     private static void assertShapes(List<Named> noted) {
         Map<String, Set<List<Integer>>> shapes =
                 noted.stream()

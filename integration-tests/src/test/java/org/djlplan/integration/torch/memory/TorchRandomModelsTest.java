@@ -98,7 +98,7 @@ class TorchRandomModelsTest {
         }
     }
 
-    /** Returns a list per thread and round. */
+    /** Returns a list of requests per thread and round. */
     private static List<List<Request>> requests(RandomTorchScript model, Path file, Random random)
             throws Exception {
         List<ModelInputs> common = new ArrayList<>();

@@ -45,7 +45,7 @@ class TorchRecoveryTest {
 
     private static final int SEEDS = 5;
 
-    /** Words that the table has, and some that it has not. */
+    /** Words that the embedding table has, and some that it does not have. */
     private static final ModelInputs WORDS = words(100);
 
     private static final ModelInputs UNKNOWN_WORDS = words(1_000_000);
@@ -58,7 +58,7 @@ class TorchRecoveryTest {
         return ModelInputs.floats().and(DataType.INT64, limit, 4, 20);
     }
 
-    /** Plans of models that are in no folder are kept in the cache, which is to be empty. */
+    /** Sets an empty cache folder, because plans of models without a folder are stored there. */
     @BeforeEach
     void oneThreadAndNoPlans() {
         Torch.threads(1);
@@ -96,7 +96,7 @@ class TorchRecoveryTest {
         }
     }
 
-    /** A closed array, or a text: the engine refuses it with its own error. */
+    /** The input is a closed array, or a text, which the engine rejects with its own error. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void predict_inputIsNoTensor_laterOnesArePlannedAsBefore(boolean isText) throws Exception {
@@ -125,7 +125,8 @@ class TorchRecoveryTest {
                             ? new NDList(manager.create("text"))
                             : new NDList(manager.create(1f), manager.create(2f));
             if (!isText) {
-                // Stays known when the array is closed, so that only its shape is missing.
+                // Makes the array know its type, so that after it is closed only its shape is
+                // missing.
                 DataType unused = inputs.get(1).getDataType();
                 inputs.get(1).close();
             }
@@ -135,7 +136,7 @@ class TorchRecoveryTest {
         }
     }
 
-    /** What was recorded until then is not all, and must not become the plan. */
+    /** The recording is incomplete, and must not become the plan. */
     @Test
     void predict_modelThrowsWhileItIsRecorded_recordsTheNextOne() throws Exception {
         Path file = Torch.copy(TorchScriptModels.named("embedding"), folder);
@@ -156,7 +157,7 @@ class TorchRecoveryTest {
         Path file = Torch.copy(TorchScriptModels.named("many_inputs"), folder);
         ModelInputs good = TorchScriptModels.named("many_inputs").inputSets().get(0);
         ModelInputs large = TorchScriptModels.named("many_inputs").inputSets().get(1);
-        // The first layer takes its input, the second does not.
+        // The first layer accepts its input, the second does not.
         ModelInputs wrong =
                 ModelInputs.floats(new long[] {1, 12}, new long[] {1, 21}, new long[] {1});
         List<List<Output>> expected = Torch.stock(file, good, SEEDS);

@@ -89,7 +89,7 @@ class TorchRetentionTest {
         }
     }
 
-    /** Closes every other list of outputs, lets others come, and looks at the rest. */
+    /** Closes every other list of outputs, predicts further ones, and checks the rest. */
     private static void assertMemoryOfTheirOwn(
             Predictor<NDList, NDList> predictor,
             ModelInputs inputs,
@@ -119,7 +119,7 @@ class TorchRetentionTest {
     @CsvSource({"tuple_outputs, 100", "view_output, 100", "same_twice, 800", "lstm, 200"})
     void predict_outputsPlannedInsideThenRetained_keepTheirBytesAndAreExcluded(
             String name, int batch) throws Exception {
-        // So large that its outputs are not left to the engine from the beginning.
+        // So large that outputs are not left to the engine from the beginning.
         ModelInputs inputs = TorchScriptModels.named(name).inputSets().get(0).ofBatch(batch);
         try (ZooModel<NDList, String> model = loadInside(name);
                 Predictor<NDList, String> inside = model.newPredictor();
@@ -183,7 +183,8 @@ class TorchRetentionTest {
         Predictor<NDList, String> inside = model.newPredictor();
         Predictor<NDList, NDList> bare = model.newPredictor(new BareTranslator());
         String expected = inside.predict(inputs.create(manager, 1));
-        // Both: one that lies in an arena, which its plan did not expect, and one that does not.
+        // Keeps one output that lies in an arena although its plan did not expect that, and one
+        // that does not.
         NDList inArena = bare.predict(inputs.create(manager, 1));
         NDList outside = bare.predict(inputs.create(manager, 1));
         bare.close();
@@ -201,7 +202,7 @@ class TorchRetentionTest {
         manager.close();
     }
 
-    /** The outputs are tiny, and six of them stay in an arena each of 48 MB. */
+    /** The outputs are tiny; six of them stay, each in an arena of 48 MB. */
     @Test
     void predict_outputsInsideOfArenasRetained_pinTheirPagesOnly() throws Exception {
         ChildJvm.Result result =

@@ -26,19 +26,19 @@ class TorchSettlingTest {
 
     private static final TorchScriptModel SMALL = TorchScriptModels.named("cnn");
 
-    /** Less than what the C library gets from the system, and gives back, by itself. */
+    /** Smaller than blocks that the C library maps separately and returns to the system. */
     private static final int BLOCK_BYTES = 64 << 10;
 
     private static final int BLOCKS = 2048;
 
-    /** Every so many blocks one stays in use, so that no heap ends in free memory. */
+    /** One in this number of blocks stays in use, so that no heap ends in free memory. */
     private static final int KEPT = 16;
 
     @TempDir Path folder;
 
     private final ProcessMemory memory = new ProcessMemory();
 
-    /** Leaves memory that was written between blocks that are in use, and returns those. */
+    /** Leaves freed memory that was written between blocks in use, and returns these blocks. */
     private static List<Long> leaveHoles() {
         List<Long> all = new ArrayList<>();
         for (int i = 0; i < BLOCKS; i++) {

@@ -61,7 +61,7 @@ class TorchVariableShapesTest {
         return ModelInputs.floats(new long[] {1, 3, side, side});
     }
 
-    /** Outputs that outlive their prediction, the arena's others, and in the end their model. */
+    /** Outputs outlive their prediction, other outputs of the arena, and finally their model. */
     @Test
     void predict_outputsOfManyShapesAreKept_theyStayAsTheyAre() throws Exception {
         TorchScriptModel files = TorchScriptModels.named("cnn");
@@ -93,7 +93,7 @@ class TorchVariableShapesTest {
         return ModelInputs.floats(new long[] {700 + number % KEPT, 24});
     }
 
-    /** Many outputs, further ones between them, and those that outlive their model. */
+    /** Keeps many outputs, predicts others in between, and keeps some longer than their model. */
     @Test
     void predict_largeOutputs_theirArenaKeepsThemAndIsTrimmed() throws Exception {
         TorchScriptModel files = TorchScriptModels.named("input_as_output");
@@ -174,7 +174,7 @@ class TorchVariableShapesTest {
         }
     }
 
-    /** Keeps some outputs for a while. */
+    /** Compares outputs with stock's, and keeps some outputs for a while. */
     private static void compare(
             ZooModel<NDList, NDList> stock,
             ZooModel<NDList, NDList> model,

@@ -29,7 +29,9 @@ class TorchCodeVersionTest {
     private static final int PREDICTIONS = 4;
     private static final Shape SHAPE = BlockModels.INPUT_SHAPE;
 
-    /** Any two versions have the same structure and make the same allocations. */
+    /**
+     * Source of a block; all its versions have the same structure and make the same allocations.
+     */
     private static final String SOURCE =
             """
             public class Versioned extends ai.djl.nn.AbstractBlock {
@@ -63,13 +65,13 @@ class TorchCodeVersionTest {
         Torch.assertNoArenas();
     }
 
-    /** Returns a block of the version, in a class loader of its own. */
+    /** Returns the block of a version, in a class loader of its own. */
     private static Block version(int factor) throws Exception {
         String source = SOURCE.replace("FACTOR", Integer.toString(factor));
         return (Block) Compiled.load("Versioned", source).getDeclaredConstructor().newInstance();
     }
 
-    /** Loads the model with a version of its block and returns what predicting took. */
+    /** Loads the model with a version of its block, predicts, and returns the report. */
     private PlanReport assertPredicts(int factor) throws Exception {
         try (ZooModel<NDList, NDList> model = BlockModels.load(version(factor), folder, Map.of());
                 Predictor<NDList, NDList> predictor = model.newPredictor();
@@ -98,7 +100,8 @@ class TorchCodeVersionTest {
         PlanReport first = assertPredicts(2);
         assertTrue(first.planned());
         assertEquals(1, first.predictions().recorded());
-        // Once to learn when arrays are used last, once to learn what is allocated then.
+        // One prediction records the arrays' last uses, another one the allocations that follow
+        // from them.
         assertEquals(2, first.predictions().unplanned());
         long ofOne = kept();
         assertFound(assertPredicts(2));
@@ -113,7 +116,10 @@ class TorchCodeVersionTest {
         assertEquals(2 * ofOne, kept());
     }
 
-    /** Plan and liveness: nothing is recorded, and the first prediction is planned already. */
+    /**
+     * Asserts that plan and liveness were found: nothing is recorded, and even the first prediction
+     * is planned.
+     */
     private static void assertFound(PlanReport report) {
         assertEquals(0, report.predictions().recorded());
         assertEquals(0, report.predictions().unplanned());

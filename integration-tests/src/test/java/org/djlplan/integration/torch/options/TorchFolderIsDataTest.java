@@ -49,7 +49,7 @@ class TorchFolderIsDataTest {
         Torch.assertNoArenas();
     }
 
-    /** Predicts and returns how many recordings that took. */
+    /** Predicts, and returns the number of recordings. */
     private long assertPredicts() throws Exception {
         try (ZooModel<NDList, NDList> model = Torch.load(file, Map.of())) {
             for (int seed = 0; seed < PREDICTIONS; seed++) {
@@ -59,7 +59,9 @@ class TorchFolderIsDataTest {
         }
     }
 
-    /** Valid in itself, with a right checksum; before, no prediction ended but in an exception. */
+    /**
+     * The file is valid and its checksum right, but with this plan every prediction would throw.
+     */
     @Test
     void predict_forgedPlanOfATebibyte_warnsOnceAndRecordsAgain() throws Exception {
         assertEquals(1, assertPredicts());
@@ -99,7 +101,7 @@ class TorchFolderIsDataTest {
         assertTrue(Files.isSymbolicLink(link));
     }
 
-    /** Such as a model in a cache of downloads. */
+    /** For example, a model in a cache of downloads is a link. */
     @Test
     void predict_modelIsALink_isPlannedAndStored() throws Exception {
         Path store = Files.createDirectory(folder.resolve("blobs"));

@@ -97,8 +97,8 @@ class TorchOptionsTest {
     }
 
     /**
-     * Each verification calls the model twice, and the one that differs a third time. The mean of
-     * equal inputs is the input itself, so that the first does not differ.
+     * Each verification calls the model twice, and a third time if outputs differ. The mean of
+     * equal inputs is the input itself, so the first verification finds no difference.
      */
     @Test
     void verify_modelThatCountsItsCalls_runsAsStockWithOneWarning() throws Exception {
@@ -169,7 +169,7 @@ class TorchOptionsTest {
         }
     }
 
-    /** A forward pass that no predictor is behind, as evaluation and users' own loops do it. */
+    /** Evaluation and users' own loops call forward passes without a predictor. */
     @Test
     void forward_withoutPredictor_isStockAndCounted() throws Exception {
         Path file = Torch.copy(TorchScriptModels.named("cnn"), folder);

@@ -159,7 +159,7 @@ class TorchZeroCodeTest {
         }
     }
 
-    /** A factory of translators and one of blocks: planned once. */
+    /** With both a translator factory and a block factory, the model is planned only once. */
     @Test
     void load_bothFactories_plansOnce() throws Exception {
         Path file = Torch.copy(TorchScriptModels.named("cnn"), folder);

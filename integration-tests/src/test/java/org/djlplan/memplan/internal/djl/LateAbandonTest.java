@@ -31,7 +31,7 @@ class LateAbandonTest {
     private static final int UNITS = 1024;
     private static final long ROOM_BYTES = 64 << 20;
 
-    /** Room for what the engine takes beside the weights, and for a part of these. */
+    /** Room for a part of the weights, and for the engine's other memory. */
     private static final String BUDGET = "50MB:direct";
 
     @TempDir private Path folder;
@@ -54,7 +54,7 @@ class LateAbandonTest {
         return Torch.predict(model, BlockModels.INPUTS, 0);
     }
 
-    /** Has a loaded model run in a budget, with its weights in a file. */
+    /** Makes a loaded model run in a budget, with its weights in a file. */
     private static void plan(ZooModel<NDList, NDList> model, WeightFile file) throws Exception {
         assertEquals(Optional.empty(), PyTorchPlanning.problem(model));
         Block block = model.getBlock();

@@ -58,7 +58,7 @@ class ModelDelegationSettledTest {
 
     private final BlockingQueue<Answer> requests = new LinkedBlockingQueue<>();
 
-    /** Thrown by the provider when it is to choose for other shapes. */
+    /** Thrown by the provider when it should choose for other shapes. */
     private Optional<Error> error = Optional.empty();
 
     /** The provider's first choice for other shapes. */
