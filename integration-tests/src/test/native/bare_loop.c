@@ -1,6 +1,6 @@
 /*
- * What a prediction takes in a loop of C: copies the input, invokes, copies the output. Prints the
- * median of rounds, in microseconds.
+ * Times predictions in a loop of C: copies the input, invokes, copies the output. Prints the median
+ * of rounds, in microseconds.
  *
  * bare_loop LIBRARY MODEL
  */

@@ -391,7 +391,7 @@ static size_t pages_in_memory(char *from, size_t pages, size_t page_bytes) {
     return count;
 }
 
-/* An older system has the pages in memory when they are written. */
+/* Returns whether the system can map pages in advance; older ones map them when written. */
 static bool maps_at_once(size_t page_bytes) {
     void *page = mmap(NULL, page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK(page != MAP_FAILED);
@@ -401,8 +401,8 @@ static bool maps_at_once(size_t page_bytes) {
 }
 
 /*
- * What a caller of an arena is about to write is in memory before, also after it was returned; what
- * an arena grows by is not.
+ * Checks that the pages that a caller of an arena is about to write are in memory before, even if
+ * they were returned to the system; and that pages by which an arena grows are not.
  */
 static void check_growth(void) {
     enum { FEW = 4, MANY = 48 };

@@ -1,8 +1,8 @@
 /*
- * Looks for the engine's library on several threads at once. usage: check_attach LIBRARY HOW, with
- * a library that attaching refuses, which others load and unload meanwhile (`changing`), or which
- * is loaded (`loaded`): then it may be built with the sanitizer of threads, which knows nothing of
- * the locks inside of the loader. Prints OK.
+ * Looks for the engine's library on several threads at once. usage: check_attach LIBRARY HOW, where
+ * attaching rejects the library. `changing`: other threads load and unload the library at the same
+ * time. `loaded`: the library stays loaded; only this case may be built with the sanitizer of
+ * threads, which does not know the locks inside the loader. Prints OK.
  */
 #define _GNU_SOURCE
 #include "check.h"

@@ -182,7 +182,7 @@ static void check_runs(void) {
     djlplan_escapes_delete(escapes);
 }
 
-/* Checks a run of which nothing fits, so the engine allocates everything. */
+/* Checks a run in which nothing fits, so the engine allocates everything. */
 static void check_no_room(void) {
     struct djlplan_run *run = djlplan_ort_begin(arena, NULL, 0, INT64_MAX);
     void *block = allocate((size_t)64 * MEBI);

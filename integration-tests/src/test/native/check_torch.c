@@ -1,8 +1,8 @@
 /*
- * Drives what takes libtorch's allocator over through good and bad uses, to be built with
+ * Drives the code that takes over libtorch's allocator through good and bad uses, to be built with
  * sanitizers. usage: check_torch FAKE_C10 sound|one-thread|PROBLEM
- * `sound`: a library that is as expected (or can be made so); `one-thread`: the same without threads
- * that predict at once; PROBLEM: what attaching says of it.
+ * `sound`: the library is as expected (or can be made so); `one-thread`: the same without threads
+ * that predict at once; PROBLEM: the reason why attaching fails.
  * Prints OK.
  */
 #define _GNU_SOURCE

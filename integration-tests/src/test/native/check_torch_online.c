@@ -196,8 +196,8 @@ static torch_data_ptr predict(struct djlplan_plan *plan, struct djlplan_escapes 
 }
 
 /*
- * Checks that blocks known to outlive predictions stay in an arena of their own, after its owner
- * gave it up, and while runs go on that may place blocks there.
+ * Checks that blocks known to outlive predictions stay in an arena of their own, even after its
+ * owner released it, and while other runs may still place blocks there.
  */
 static void check_outputs(void) {
     char *outputs = djlplan_arena_create(DJLPLAN_SPARE_BYTES, 8 * MEBI);
@@ -352,7 +352,7 @@ static void check_names(void) {
 /* Runs once when this thread is about to return memory, as another thread could then. */
 static _Thread_local void (*meanwhile)(void);
 
-/* In the place of the C library's. */
+/* Replaces the C library's function. */
 int madvise(void *address, size_t bytes, int advice) {
     void (*runs)(void) = meanwhile;
     meanwhile = NULL;

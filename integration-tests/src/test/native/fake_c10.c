@@ -1,6 +1,6 @@
 /*
  * A libc10.so with nothing but a CPU allocator, in the layout of libtorch 2.3 and later or, with
- * -DOLD_TABLE, of those before. It can be told to break one of the rules that djl-plan relies on.
+ * -DOLD_TABLE, of earlier versions. It can break one of the rules that djl-plan relies on.
  * -DNO_SETTER and -DNO_SIMPLE leave a symbol out.
  */
 #define _GNU_SOURCE

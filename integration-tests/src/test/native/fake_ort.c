@@ -1,7 +1,7 @@
 /*
  * A libonnxruntime.so with nothing but a table of functions, an environment that takes one
- * allocator, and a default allocator. -DOLD lacks the version of the table that is asked for,
- * -DNO_BASE the function that returns it, and -DTAKEN has an allocator already.
+ * allocator, and a default allocator. With -DOLD it lacks the requested version of the table,
+ * with -DNO_BASE the function that returns the table; with -DTAKEN it already has an allocator.
  */
 #define _GNU_SOURCE
 #include "ort_abi.h"

@@ -1,11 +1,11 @@
 /*
- * An external delegate of TensorFlow Lite that computes right, and then damages what one operator
- * computed. It claims some operators, each a partition of its own, runs the engine's own kernels
- * for them, and changes their outputs in the way that was selected. The other operators are left to
- * the CPU kernels, or to XNNPACK, whose rounding then comes on top of the fault.
+ * An external delegate of TensorFlow Lite that computes correctly, and then damages the output of
+ * one operator. It claims some operators, each a partition of its own, runs the engine's own kernels
+ * for them, and changes their outputs in the selected way. The other operators are left to the CPU
+ * kernels, or to XNNPACK, whose rounding then adds to the fault.
  *
- * Which operators and what fault is said by faulty_claim and faulty_select, at any time between two
- * inferences; or, for processes that are not told, by SITE, FAULT and REST when this is compiled.
+ * faulty_claim and faulty_select set the operators and the fault, at any time between two
+ * inferences. For processes that cannot call these, SITE, FAULT and REST set them at compile time.
  */
 #define _GNU_SOURCE
 #include "other_rounding.h"
@@ -42,7 +42,7 @@ enum fault {
     ROW,          /* the last row is zero */
     GAIN,         /* everything is .1 % too large */
     ELEMENT,      /* one element is 10 % too large */
-    ROUNDING      /* nothing: quantized operators round in another way, as do the next ones */
+    ROUNDING      /* no fault: quantized operators round in another way, also at higher values */
 };
 
 /* TfLiteBuiltinOperator and TfLiteType */
@@ -76,12 +76,12 @@ EXPORT void faulty_select(int site, int kind) {
     damages_left = INT_MAX;
 }
 
-/* Lets the fault pass after so many outputs. */
+/* Ends the fault after this number of outputs. */
 EXPORT void faulty_limit(int damages) { damages_left = damages; }
 
 static int slow_left;
 
-/* Makes so many inferences slower than any CPU kernels. */
+/* Makes this number of inferences slower than any CPU kernels. */
 EXPORT void faulty_slow(int inferences) { slow_left = inferences; }
 
 EXPORT int faulty_slow_left(void) { return slow_left; }
@@ -313,8 +313,8 @@ static void swap_temporaries(TfLiteNode *a, TfLiteNode *b) {
 }
 
 /*
- * The engine allocates the temporaries of nodes in its plan: ours has those of the kernel's node,
- * which later releases take from that one if it keeps them.
+ * The engine allocates the temporaries of nodes in its plan, so our node gets those of the kernel's
+ * node. Later releases take them from the kernel's node if it keeps them.
  */
 static TfLiteStatus site_prepare(TfLiteContext *context, TfLiteNode *node) {
     struct site *site = node->user_data;
