@@ -244,7 +244,10 @@ class ArchitectureTest {
                             INTERNAL + ".formula..",
                             INTERNAL + ".source.trace..");
 
-    /** What it is to run, and how, comes from above: of planning only finished plans. */
+    /**
+     * The packages above decide what runs, and how; from planning this one gets only finished
+     * plans.
+     */
     @ArchTest
     static final ArchRule tfliteRuntimeDecidesNothing =
             noClasses()
@@ -271,7 +274,9 @@ class ArchitectureTest {
                     .dependOnClassesThat()
                     .resideInAnyPackage("com.sun.jna..");
 
-    /** But for predictors, which rows go through, and which a model of an engine makes. */
+    /**
+     * Exceptions are predictors, through which rows go, and the engine's model, which makes them.
+     */
     @ArchTest
     static final ArchRule onlyDjlTouchesModelLoading =
             noClasses()

@@ -14,7 +14,7 @@ import java.util.function.Supplier;
  */
 public final class Await {
 
-    /** So long that, on any machine, only a condition that never holds takes it. */
+    /** So long that, on any machine, only a condition that never holds reaches it. */
     private static final Duration PATIENCE = Duration.ofMinutes(2);
 
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(5);

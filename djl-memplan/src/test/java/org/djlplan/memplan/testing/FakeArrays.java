@@ -39,7 +39,7 @@ public final class FakeArrays {
                         new Manager(parent));
     }
 
-    /** Returns an array of zeros that belongs to nobody. */
+    /** Returns an array of zeros without an owner. */
     public static NDArray array(DataType type, long... shape) {
         return array(manager(), type, shape);
     }

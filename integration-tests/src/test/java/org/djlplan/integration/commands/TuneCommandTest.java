@@ -93,7 +93,7 @@ class TuneCommandTest {
         return tables.get(0).getAsJsonObject();
     }
 
-    /** As a user starts it: in a process of its own. */
+    /** Runs the command in a separate process, as a user starts it. */
     @Test
     void tune_smallModel_isShownAndFoundByALoad() throws Exception {
         Result result =

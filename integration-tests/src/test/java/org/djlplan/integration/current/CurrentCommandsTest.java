@@ -46,7 +46,7 @@ class CurrentCommandsTest {
         assertIdentical("--input-shape", "1,3,32,32", model.toString());
     }
 
-    /** Also compares with a number of threads, which this engine has for each model. */
+    /** Also compares with a number of threads, which this engine sets for each model. */
     @Test
     @Tag("long")
     void compare_tfLiteFile_isIdentical() throws Exception {

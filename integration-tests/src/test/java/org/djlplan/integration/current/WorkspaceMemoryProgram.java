@@ -11,7 +11,7 @@ import org.djlplan.memplan.internal.runtime.ProcessMemory;
 import org.djlplan.memplan.internal.runtime.WorkspacePool;
 import org.djlplan.memplan.internal.serving.ServedModel;
 
-/** Serves models in turn, and prints by how many bytes they let the process grow. */
+/** Serves models in turn, and prints the bytes by which the process grows. */
 final class WorkspaceMemoryProgram {
 
     private static final int RUNS = 3;

@@ -114,7 +114,7 @@ public final class Application {
         return new NDList(manager.create(values, shape));
     }
 
-    /** As without djl-plan there may be no report. */
+    /** Without djl-plan there may be no report. */
     private static String report(Model model) throws ReflectiveOperationException {
         try {
             Class<?> type = Application.class.getClassLoader().loadClass(REPORT);

@@ -17,13 +17,13 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
  * weights. Some weights are shared.
  *
  * <pre>
- * 0 DEQUANTIZE   weights of 3 and 5
- * 1 DEQUANTIZE   weights of 4
- * 2 DEQUANTIZE   bias of all
- * 3 CONV_2D
- * 4 CONV_2D
- * 5 CONV_2D
- * 6 ABS
+ *   0 DEQUANTIZE   weights of 3 and 5
+ *   1 DEQUANTIZE   weights of 4
+ *   2 DEQUANTIZE   bias of all
+ *   3 CONV_2D
+ *   4 CONV_2D
+ *   5 CONV_2D
+ *   6 ABS
  * </pre>
  */
 public final class HalfPrecision {

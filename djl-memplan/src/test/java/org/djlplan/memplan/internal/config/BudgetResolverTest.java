@@ -13,7 +13,7 @@ class BudgetResolverTest {
     private static final long MB = 1_000_000;
     private static final long STOCK_BYTES = 240 * MB;
 
-    /** A container of 200 MB, of which 10 stay free. */
+    /** A container of 200 MB, 10 MB of which stay free. */
     private MemoryRoom room = new MemoryRoom(200 * MB, 90 * MB, 0);
 
     private long nanos = 1;

@@ -45,7 +45,7 @@ class ShapesBench {
     private static final int THOUSAND = 1000;
     private static final double MEGA = 1e6;
 
-    /** What {@code AllocationSequence} logs. */
+    /** The message that {@code AllocationSequence} logs. */
     private static final Pattern REACHED =
             Pattern.compile("(plan|formula) reached (\\d+) bytes of an arena for (\\d+) in use");
 

@@ -38,7 +38,7 @@ class FlinkRouteTest extends JobTests {
 
     private static final String STORED = "planned, 0 unplanned, delegated, STORED";
 
-    /** Less than five copies of the model would take. */
+    /** Less memory than five copies of the model would take. */
     private static final long MOST_GROWTH_BYTES = 64 << 20;
 
     private static Map<Long, Integer> expected;

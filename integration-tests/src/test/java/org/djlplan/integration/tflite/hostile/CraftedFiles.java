@@ -145,7 +145,7 @@ final class CraftedFiles {
         return content.rewind();
     }
 
-    /** Returns copies of a vector, in each of which one element is one of the nasty numbers. */
+    /** Returns copies of a vector; in each copy, a nasty number replaces one element. */
     private static List<int[]> spoilt(int... good) {
         List<int[]> spoilt = new ArrayList<>();
         for (int i = 0; i < good.length; i++) {

@@ -297,7 +297,7 @@ class FolderIsDataTest {
         return PlanReport.of(model).orElseThrow().delegation().orElseThrow();
     }
 
-    /** Measures, so that a profile is there. */
+    /** Measures, so that a profile is stored, and returns the profile. */
     private Path measure() throws Exception {
         Map<String, Object> blocking =
                 Map.of("delegation.profile", "blocking:2s", "memplan.threads", 1);

@@ -50,7 +50,7 @@ class KeptKernelsTest {
 
     @TempDir private Path folder;
 
-    /** Three fully connected layers, of which a delegate may run the first two. */
+    /** Returns three fully connected layers; a delegate may run the first two. */
     private static Graph graph() {
         List<Tensor> tensors = new ArrayList<>();
         List<Operator> operators = new ArrayList<>();

@@ -48,7 +48,7 @@ class PlanningIfRecurringTest {
         assertEquals(100, done.get());
     }
 
-    /** Returns whether planning begins after so many predictions without a plan. */
+    /** Returns whether planning begins after this number of predictions without a plan. */
     private boolean isPlanned(int predictions, int othersBetween) {
         PlanningIfRecurring other = new PlanningIfRecurring(false);
         int before = done.get();
