@@ -25,7 +25,7 @@ import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.spi.Option;
 import org.junit.jupiter.api.Test;
 
-/** Checks that the typed builder has a method for each option. */
+/** Checks that the typed builder has a method for each option, and that it sets this option. */
 class PlannedTranslatorFactoryBuilderTest {
 
     /** Sample values of each parameter type that is no enum. */

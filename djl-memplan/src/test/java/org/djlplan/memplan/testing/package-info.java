@@ -1,2 +1,2 @@
-/** Shared by the tests of all modules, as the test jar of this one. */
+/** Helpers for the tests of all modules, in this module's test jar. */
 package org.djlplan.memplan.testing;

@@ -1,2 +1,2 @@
-/** What only the engine's own package may do. */
+/** Code that must be in the engine's own package. */
 package ai.djl.tflite.engine;

@@ -1,2 +1,2 @@
-/** Trained models of floats as converters of 8 and 4 bits leave them. */
+/** Trained models of floats, converted to 8 and 4 bits as converters do. */
 package org.djlplan.integration.converted;

@@ -1,2 +1,2 @@
-/** The jars as an application gets them, and the command with all that it needs as a user does. */
+/** The jars as applications get them, and the packaged command as users get it. */
 package org.djlplan.integration.distribution;

@@ -1,2 +1,2 @@
-/** The measuring process beside an application as people ship and run one. */
+/** The measuring process beside applications, as these are shipped and run in practice. */
 package org.djlplan.integration.guest;

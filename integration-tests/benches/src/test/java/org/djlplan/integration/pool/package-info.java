@@ -1,2 +1,2 @@
-/** Many threads that predict at once: their answers, their memory, their time. */
+/** Many threads that predict at once: outputs, memory and time. */
 package org.djlplan.integration.pool;

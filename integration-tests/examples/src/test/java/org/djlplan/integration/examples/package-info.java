@@ -1,2 +1,2 @@
-/** Runs what the builds of the examples made, each in a JVM of its own, as their README says. */
+/** Runs the examples' built programs, each in its own JVM, as their README says. */
 package org.djlplan.integration.examples;

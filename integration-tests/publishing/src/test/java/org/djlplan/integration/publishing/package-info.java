@@ -1,2 +1,2 @@
-/** What a release publishes, and an application that is built of it. */
+/** The artifacts of a release, and an application that is built from them. */
 package org.djlplan.integration.publishing;

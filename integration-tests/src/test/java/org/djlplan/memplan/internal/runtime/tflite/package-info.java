@@ -1,2 +1,2 @@
-/** What only the package of sessions may do, with the engine. */
+/** Tests of package-private sessions, with the engine. */
 package org.djlplan.memplan.internal.runtime.tflite;
