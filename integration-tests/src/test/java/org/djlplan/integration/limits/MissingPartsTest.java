@@ -113,11 +113,7 @@ class MissingPartsTest {
 
     /** Each of these classes is first used when a model is loaded, is planned, or predicts. */
     @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "TFLite runtime/tflite/InputShapes",
-                "PyTorch djl/BlockProxy"
-            })
+    @ValueSource(strings = {"TFLite runtime/tflite/InputShapes", "PyTorch djl/BlockProxy"})
     void load_classMissing_runsAsStock(String engineAndClass) throws Exception {
         String engine = engineAndClass.substring(0, engineAndClass.indexOf(' '));
         String missing = engineAndClass.substring(engine.length() + 1);

@@ -202,5 +202,4 @@ final class MeasuringChild implements AutoCloseable {
             return nanos > leastTiming.toNanos() ? Duration.ofNanos(nanos) : leastTiming;
         }
     }
-
 }

@@ -436,18 +436,15 @@ class ProcessRunnerTest {
 
     @Test
     void prepare_noProcessAfterACrash_isNoCandidatesFault() throws Exception {
-        Path java =
-                Files.createSymbolicLink(folder.resolve("java"), JavaCommand.ofThisJvm());
+        Path java = Files.createSymbolicLink(folder.resolve("java"), JavaCommand.ofThisJvm());
         MeasuringJvm good = jvm(Start.GOOD);
         MeasuringJvm linked =
                 new MeasuringJvm(java, good.mainClass(), good.arguments(), good.moreClasses());
-        try (ProcessRunner runner =
-                ProcessRunner.start(MODEL, linked, PATIENT, Urgency.AWAITED)) {
+        try (ProcessRunner runner = ProcessRunner.start(MODEL, linked, PATIENT, Urgency.AWAITED)) {
             Files.delete(java);
             Candidate fatal = Behaviour.HALT_WHEN_PREPARED.candidate();
             assertThrows(CandidateException.class, () -> runner.prepare(fatal));
-            NoRoomException e =
-                    assertThrows(NoRoomException.class, () -> runner.prepare(GOOD));
+            NoRoomException e = assertThrows(NoRoomException.class, () -> runner.prepare(GOOD));
             assertFalse(e.killed());
         }
     }
