@@ -1,6 +1,7 @@
 package org.djlplan.memplan.internal.store;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.FileSystemException;
@@ -8,8 +9,6 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.FileTime;
-import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -20,8 +19,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A lock for making a value, held by one thread of all JVMs. The system releases it when the JVM
- * dies. Its empty file is not removed with the lock, because another process might be locking it;
- * of a model's many files those are removed that were not locked for longest.
+ * dies. Its file is not removed with the lock, because another process might be locking it. If a
+ * model has many such files, those are removed that were not locked for longest.
  *
  * <p>If no file can be locked, the lock works in this JVM only.
  */
@@ -100,7 +99,7 @@ public final class StoreLock implements AutoCloseable {
         try {
             locked = channel.tryLock() != null;
             if (locked) {
-                noteUse(file);
+                noteUse(channel);
             }
         } catch (OverlappingFileLockException e) {
             logger.debug("Held in this JVM through another path or class loader: {}", file);
@@ -112,11 +111,12 @@ public final class StoreLock implements AutoCloseable {
         return locked ? Optional.of(channel) : Optional.empty();
     }
 
-    private static void noteUse(Path file) {
+    /** Writes through the channel that has the lock: closing another one would release it. */
+    private static void noteUse(FileChannel locked) {
         try {
-            Files.setLastModifiedTime(file, FileTime.from(Instant.now()));
+            int unused = locked.write(ByteBuffer.allocate(1), 0);
         } catch (IOException e) {
-            logger.debug("{} may be removed while it is locked", file, e);
+            logger.debug("The file may be removed while it is locked", e);
         }
     }
 
