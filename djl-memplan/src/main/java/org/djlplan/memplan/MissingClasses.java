@@ -8,7 +8,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Decides what happens to a model that cannot be planned because classes of djl-plan are missing,
- * as in a native image. It therefore needs no class of djl-plan except the exception.
+ * as in a native image. So this class itself uses no other class of djl-plan than the exception.
  */
 final class MissingClasses {
 

@@ -18,8 +18,8 @@ import org.djlplan.memplan.report.MemoryReport;
 import org.djlplan.memplan.report.PlanReport;
 
 /**
- * The handle of a loaded model: its report, readiness, budget and limits of requests, which can be
- * changed while the model serves.
+ * The handle of a loaded model. It has the model's report and readiness, and changes its budget and
+ * its limits of requests while the model serves.
  *
  * <pre>{@code
  * try (ZooModel<Image, Classifications> model = criteria.loadModel()) { // with memplan.budget=48MB
@@ -33,7 +33,7 @@ import org.djlplan.memplan.report.PlanReport;
  * }
  * }</pre>
  *
- * <p>Thread-safe. It does not keep the model or its memory alive.
+ * <p>Thread-safe. A handle does not keep the model or its memory alive.
  */
 public final class PlanHandle {
 

@@ -13,16 +13,17 @@ import org.djlplan.memplan.internal.djl.ModelPlanning;
 import org.djlplan.memplan.internal.djl.StockBlock;
 
 /**
- * Plans the memory of a PyTorch model without code, if no translator factory can be set: in a
- * model's {@code serving.properties}
+ * A block factory that plans the memory of a PyTorch model without code, for applications that
+ * cannot set a translator factory. For a TorchScript file, the model's {@code serving.properties}
+ * has these lines:
  *
  * <pre>
  * blockFactory=org.djlplan.memplan.PlannedBlockFactory
  * option.hasParameter=false
  * </pre>
  *
- * for a TorchScript file. For an imperative block set {@code memplan.blockFactory} to the factory
- * of the block, and leave out {@code option.hasParameter}.
+ * <p>For an imperative block, set {@code memplan.blockFactory} to the factory of the block, and
+ * leave out {@code option.hasParameter}.
  *
  * <p>DJL creates this factory from its name, so options that only the application may set must be
  * system properties: {@code -Ddjlplan.KEY=VALUE}.

@@ -332,7 +332,7 @@ public final class PlannedTranslatorFactory implements TranslatorFactory, Serial
         }
     }
 
-    /** A factory of one translator, for any types. */
+    /** A translator factory that always returns one given translator, for any types. */
     private record GivenTranslator(Translator<?, ?> translator) implements TranslatorFactory {
 
         @Override

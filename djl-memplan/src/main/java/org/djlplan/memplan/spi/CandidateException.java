@@ -1,6 +1,6 @@
 package org.djlplan.memplan.spi;
 
-/** Signals that a candidate cannot run; others may. */
+/** Signals that a candidate cannot run; other candidates may. */
 public final class CandidateException extends Exception {
 
     private static final long serialVersionUID = 1L;

@@ -18,7 +18,7 @@ import org.djlplan.thirdparty.guava.hash.Hashing;
  *     threads
  * @param origin of the choice
  * @param reason in one line, for people
- * @param outputs differences of the outputs from the CPU kernels', as far as known
+ * @param outputs how the outputs differ from the CPU kernels', as far as known
  */
 public record DelegationChoice(
         Candidate candidate,

@@ -84,9 +84,9 @@ public record OutputError(
      *     and 16-bit integers the largest absolute difference, which for quantized tensors is in
      *     steps; for other types the number of elements that differ. Infinite if only one of two
      *     elements is a number
-     * @param spread for floating-point types the Euclidean norm of the difference divided by that
-     *     of the other tensor; for 8- and 16-bit integers the share of elements that differ by more
-     *     than one step; otherwise 0
+     * @param spread for floating-point types the Euclidean norm of the difference divided by the
+     *     norm of the other tensor; for 8- and 16-bit integers the share of elements that differ by
+     *     more than one step; otherwise 0
      * @param otherTops for 8- and 16-bit integers: the number of pairs of vectors whose largest
      *     elements are at different positions, if the other vector's elements there differ by more
      *     than one step; otherwise 0

@@ -3,9 +3,9 @@ package org.djlplan.memplan.internal.budget;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 
 /**
- * The lower bound of the arena: the largest sum, over the steps, of live activations and used
- * pieces. It is the maximum breadth of Pisarchyk and Lee 2020, section 3, with the weights of an
- * operator alive only at that operator.
+ * The lower bound of the arena: the largest number of bytes that the live activations and the used
+ * pieces of weights of one step take. It is the maximum breadth of Pisarchyk and Lee 2020, section
+ * 3, with the weights of an operator alive only at that operator.
  *
  * @param bytes the bound
  * @param step the first step that needs this size; −1 if there are no steps

@@ -10,6 +10,7 @@ import org.djlplan.memplan.graph.FileRegion;
  * @param step the kernel's step
  * @param tensor id of the tensor
  * @param constant id of the constant
- * @param region of a copy of its content in the file of the weights; empty until the copy is made
+ * @param region position of a copy of the tensor's content in the file with the weights; empty
+ *     until the copy is made
  */
 public record DerivedConstant(int step, int tensor, int constant, Optional<FileRegion> region) {}

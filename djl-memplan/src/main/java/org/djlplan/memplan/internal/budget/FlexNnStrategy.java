@@ -10,7 +10,7 @@ import org.djlplan.memplan.internal.budget.Layout.Fit;
  * Inference on Memory-Constrained Edge Devices", MobiCom): activations first, in execution order,
  * alternately at the low and the high end of the buffer; then, step by step, the weights, each at
  * the place that permits the earliest preload, and the intermediates (here: the temporaries of
- * kernels). If the intermediates do not fit, the weights of this step are placed again without
+ * kernels). If the intermediates of a step do not fit, the step's weights are placed again without
  * preload.
  */
 public final class FlexNnStrategy implements StreamingStrategy {

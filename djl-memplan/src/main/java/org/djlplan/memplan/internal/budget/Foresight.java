@@ -3,7 +3,7 @@ package org.djlplan.memplan.internal.budget;
 import java.util.Arrays;
 
 /**
- * Predicts the outcome of many ways to load the pieces of a problem, as {@link Timeline} does. It
+ * Predicts, as {@link Timeline} does, the outcome of a way to load the pieces of a problem. It
  * reuses its memory, because a search makes thousands of predictions, and their garbage on the heap
  * would count against the budget.
  */

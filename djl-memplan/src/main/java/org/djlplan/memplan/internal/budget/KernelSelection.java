@@ -22,11 +22,11 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
  * every tensor separate memory. Tensors between delegate kernels and CPU kernels share places in
  * the engine's arena. So it may be better to leave a cheap step to its CPU kernel.
  *
- * <p>This is a knapsack over a chain, solved by dynamic programming. It computes the most time that
- * can be saved, for every step and every number of units of the bytes, in both cases: the previous
- * step is selected or not. The result is exact except for the sizes, which are rounded to {@value
- * #UNITS} units; the engine's shared arena is counted afterwards. The algorithm takes steps ×
- * {@value #UNITS} operations.
+ * <p>This is a knapsack over a chain, solved by dynamic programming. For every step and every
+ * number of units of bytes, it computes the most time that can be saved in each of two cases: the
+ * previous step is selected, or it is not. The result is exact except for the sizes, which are
+ * rounded to {@value #UNITS} units; the engine's shared arena is counted afterwards. The algorithm
+ * takes steps × {@value #UNITS} operations.
  */
 public final class KernelSelection {
 

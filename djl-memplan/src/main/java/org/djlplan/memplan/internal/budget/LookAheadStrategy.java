@@ -11,7 +11,7 @@ import org.djlplan.thirdparty.guava.collect.Lists;
 import org.djlplan.thirdparty.guava.primitives.Ints;
 
 /**
- * Loads as early as the bytes of the arena allow, then searches addresses that permit this.
+ * Loads as early as the bytes of the arena allow, then searches for addresses that permit this.
  *
  * <ol>
  *   <li>Which pieces to pin: {@link Unfragmented} quickly computes the result for an arena without
@@ -20,8 +20,8 @@ import org.djlplan.thirdparty.guava.primitives.Ints;
  *   <li>From which step on each piece is in the arena: between the earliest step that the bytes
  *       allow and the latest that costs no time. An earlier step gives more slack, but is harder to
  *       place.
- *   <li>Addresses: items one after another into the smallest gap that is free from that step to
- *       their last one; a piece without such a gap takes the gap that becomes free the earliest.
+ *   <li>Addresses: items one after another go into the smallest gap that is free from their first
+ *       step to their last; a piece without such a gap takes the gap that becomes free the earliest.
  *   <li>Then {@link Layout} computes from the addresses how early each load may begin. Pieces whose
  *       load is delayed more than the bytes explain, and items without any gap, are placed earlier
  *       in the next round (squeaky wheel optimization, Joslin and Clements 1999, Journal of
@@ -251,7 +251,10 @@ public final class LookAheadStrategy implements StreamingStrategy {
             }
         }
 
-        /** Layouts starting from one order of items, which learn what to place first. */
+        /**
+         * A series of layouts that starts from one order of items, and learns which items to place
+         * first.
+         */
         private final class Rounds {
 
             private final Choice choice;

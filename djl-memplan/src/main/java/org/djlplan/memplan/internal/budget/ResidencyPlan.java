@@ -34,7 +34,7 @@ public record ResidencyPlan(
     /**
      * One action.
      *
-     * @param after number of steps that must have finished before it
+     * @param after number of steps that must have finished before it begins
      */
     public record Action(Kind kind, int piece, int after) {}
 

@@ -10,9 +10,9 @@ import org.djlplan.memplan.internal.budget.StreamingPlan.Load;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
- * The weights that are in memory during one inference with a plan: as predicted by {@link Timeline}
- * or, for pieces with fixed addresses, with measured times of steps. A piece takes memory from the
- * beginning of its load to the end of the last step that reads it.
+ * The weights that are in memory during one inference with a plan, as {@link Timeline} predicts
+ * them or, for pieces with fixed addresses, as computed from measured times of steps. A piece takes
+ * memory from the beginning of its load to the end of the last step that reads it.
  *
  * @param nanos duration of the inference
  * @param pinnedBytes bytes that are always in memory

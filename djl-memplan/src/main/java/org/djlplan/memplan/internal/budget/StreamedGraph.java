@@ -25,8 +25,8 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 import org.djlplan.thirdparty.guava.collect.Iterables;
 
 /**
- * A model's graph, and the constants that are loaded while it runs: those that begin at a page of
- * the file. Smaller constants stay in memory.
+ * A model's graph, and the constants that are loaded while it runs: those that begin at a page
+ * boundary of the file. Smaller constants stay in memory.
  */
 public final class StreamedGraph {
 
@@ -48,7 +48,10 @@ public final class StreamedGraph {
      */
     private final Map<Integer, Integer> stepOfUnmade = new TreeMap<>();
 
-    /** A range of whole pages in the file, and the tensors that read it, by step. */
+    /**
+     * A range of whole pages in the file and, by the step that reads it, the tensors whose content
+     * it has.
+     */
     private static final class Piece {
         private final FileRegion region;
         private final TreeMap<Integer, List<Integer>> readers = new TreeMap<>();

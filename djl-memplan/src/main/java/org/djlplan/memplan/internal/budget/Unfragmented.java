@@ -6,12 +6,12 @@ import org.djlplan.memplan.internal.usage.UsageRecord;
 
 /**
  * Computes when pieces would be loaded if an arena were a number of bytes without addresses. Each
- * load begins as early as the bytes of all content of the arena leave room for it.
+ * load begins as soon as the arena has enough free bytes, wherever they lie.
  *
  * <p>No plan that loads pieces in the order of their first use, and pins the same pieces, is
  * faster: an early load delays neither earlier pieces, which are already loaded, nor later ones,
- * whose loads come later. So this is a bound for all addresses, and a target for the search. An
- * instance is used for one set of pinned pieces after another.
+ * whose loads come later. So the result is a bound for all choices of addresses, and a target for
+ * the search. An instance is used for one set of pinned pieces after another.
  */
 final class Unfragmented {
 

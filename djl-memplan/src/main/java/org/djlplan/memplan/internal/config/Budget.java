@@ -8,7 +8,7 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The memory that a model may take in addition to the idle runtime's. */
+/** The memory that a model may take in addition to the memory of the idle runtime. */
 public sealed interface Budget {
 
     /** The valid forms, for messages. */
@@ -59,7 +59,7 @@ public sealed interface Budget {
         }
     }
 
-    /** The memory that the container has left, adjusted when that changes. */
+    /** The memory that the container has left; adjusted when this amount changes. */
     record Auto() implements Budget {
         @Override
         public String toString() {

@@ -2,7 +2,7 @@ package org.djlplan.memplan.internal.config;
 
 import java.util.regex.Pattern;
 
-/** Masks texts for logs and messages: credentials in URLs are removed. */
+/** Removes credentials in URLs from texts for logs and messages. */
 public final class Masked {
 
     /** A password may contain any character, including characters that are invalid in URLs. */

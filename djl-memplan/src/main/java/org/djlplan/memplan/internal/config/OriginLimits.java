@@ -9,7 +9,7 @@ import org.djlplan.memplan.internal.machine.Machine;
 import org.djlplan.memplan.spi.Option;
 import org.djlplan.thirdparty.guava.base.Splitter;
 
-/** The values of an option that arguments of a model's folder may contain. */
+/** Limits the values to which arguments from a model's folder may set an option. */
 final class OriginLimits {
 
     private static final Duration LONGEST_WAIT = Duration.ofMinutes(1);

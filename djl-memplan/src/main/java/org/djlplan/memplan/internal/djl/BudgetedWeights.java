@@ -38,10 +38,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Loads PyTorch models whose weights are in memory only as far as a budget has room for them.
+ * Loads PyTorch models with a budget: their weights are in a file, and in memory only as far as the
+ * budget has room for them.
  *
  * <p>Before DJL loads a model, it only asks the translator factory whether it supports some types.
- * From that call on, weights are loaded into a file if the application has set a budget by then. A
+ * If the application has set a budget before that call, weights go into a file from then on. A
  * model whose budget is known only later is loaded twice.
  */
 final class BudgetedWeights {

@@ -13,7 +13,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Gives the session of an ONNX model our allocator when DJL creates it.
+ * Gives djl-plan's allocator to the session of an ONNX model when DJL creates the session.
  *
  * <p>Before DJL loads a model, it only asks the translator factory whether it supports some types.
  * If the thread asks for ONNX Runtime's engine after that call, the next session that the thread

@@ -17,7 +17,7 @@ import java.util.stream.Stream;
 import org.djlplan.memplan.internal.config.InputShape;
 import org.djlplan.thirdparty.guava.primitives.Longs;
 
-/** A model of DJL's engine for ONNX Runtime. */
+/** The adapter for a model of DJL's engine for ONNX Runtime. */
 final class OrtAdapter {
 
     private static final String SUFFIX = ".onnx";

@@ -19,7 +19,7 @@ import org.djlplan.memplan.internal.engine.TfLiteTypes;
 import org.djlplan.memplan.internal.runtime.tflite.PlainModel;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
 
-/** Our engine "TFLite". */
+/** The adapter for djl-plan's own engine "TFLite". */
 final class OwnTfLiteAdapter implements TfLiteAdapter {
 
     private final int threads;

@@ -25,9 +25,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A forward pass in planned memory. For an imperative block, the last use of each array is recorded
- * first, unless a recording of other shapes can be used. After that, and for other blocks at once,
- * the allocations are recorded; later passes allocate at planned places.
+ * A forward pass in planned memory. The first passes of an imperative block record the last use of
+ * each array, unless a recording of other shapes can be used. The next pass (of other blocks, the
+ * first one) records the allocations. Later passes allocate at planned places.
  *
  * <p>Gradients are off during the pass. DJL's engine switches them off only on the thread that
  * initializes it; on other threads, recorded gradients would keep each intermediate alive until the

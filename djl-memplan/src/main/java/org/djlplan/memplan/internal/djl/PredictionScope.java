@@ -16,7 +16,7 @@ import org.djlplan.memplan.internal.runtime.torch.TorchPrediction;
 /**
  * One call of a predictor and its resources: it lives until the call's manager, and with it the
  * arrays of the call, is closed. It is a temporary resource of the manager, and DJL closes these
- * last; so arrays that are still open then outlive the call.
+ * last; so arrays that are still open when it closes outlive the call.
  */
 final class PredictionScope implements NDResource {
 

@@ -14,7 +14,7 @@ import org.djlplan.memplan.internal.runtime.torch.TorchSettings;
 import org.slf4j.MDC;
 
 /**
- * Runs forward passes on one of few threads. A pass on another thread than its caller's gets the
+ * Runs forward passes on one of a few threads. A pass on another thread than its caller's gets the
  * caller's predictor call, context class loader and logging context, and in a PyTorch model the
  * caller's libtorch settings; its outputs belong to the caller's {@link NDScope}.
  */

@@ -3,7 +3,9 @@ package org.djlplan.memplan.internal.engine;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 
-/** The result types of operations, by PyTorch's rules (its documentation: type promotion). */
+/**
+ * The result types of operations, by PyTorch's rules (see "type promotion" in its documentation).
+ */
 final class ElementTypes {
 
     private ElementTypes() {}

@@ -63,7 +63,8 @@ public final class Machine {
     }
 
     /**
-     * Cached, because predictions ask for it, and in a container the JVM reads two files each time.
+     * The number of processors, and the time at which it was read. It is cached, because
+     * predictions ask for it, and in a container the JVM reads two files each time.
      */
     private record Cores(int count, long nanos) {}
 

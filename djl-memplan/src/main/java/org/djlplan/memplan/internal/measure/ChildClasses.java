@@ -259,7 +259,8 @@ final class ChildClasses {
     }
 
     /**
-     * Signals that classes which a process needs cannot be located in this JVM, whatever the model.
+     * Signals that this JVM cannot locate the classes that a measuring process needs. This does not
+     * depend on the model.
      */
     static final class NoClassesException extends IOException {
 

@@ -22,8 +22,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The folder of a measuring process's files. The process that starts a measuring process holds a
- * lock on a file in the folder, which the system releases when that process ends in any way. So the
- * next process can recognize abandoned folders.
+ * lock on a file in the folder, which the system releases when that process ends, even if it is
+ * killed. So the next process can recognize abandoned folders.
  */
 final class TemporaryFolder implements AutoCloseable {
 

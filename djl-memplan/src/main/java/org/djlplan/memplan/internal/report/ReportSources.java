@@ -18,8 +18,8 @@ public final class ReportSources {
     private static final Map<Key, Supplier<PlanReport>> SOURCES = new ConcurrentHashMap<>();
 
     /**
-     * A block by its identity, because blocks of applications may be equal to others, and may
-     * change.
+     * A key that compares blocks by identity, because an application's block may be equal to
+     * another one, and may change.
      */
     private static final class Key extends WeakReference<Block> {
 

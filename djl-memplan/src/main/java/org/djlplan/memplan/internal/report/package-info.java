@@ -1,2 +1,2 @@
-/** The implementations of reports, and where a model's reports come from. */
+/** The implementations of reports, and the sources of a model's reports. */
 package org.djlplan.memplan.internal.report;

@@ -27,8 +27,8 @@ import org.djlplan.thirdparty.guava.collect.Iterables;
  * <p>Growing arenas are for inferences whose need is not known in advance. Memory that recent
  * inferences did not use is returned in the background. Arrays that outlive their inference may
  * stay in a growing arena, because later inferences allocate around them. Overlapping inferences
- * share one growing arena if that is worthwhile: it then holds the memory alive in all of them at
- * once, not the sum of their peaks.
+ * share one growing arena if that is worthwhile: the arena then holds as much memory as they all
+ * use at one moment, not the sum of their peaks.
  */
 public final class ArenaPool {
 

@@ -3,7 +3,7 @@ package org.djlplan.memplan.internal.runtime;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** Runs an action in the background when a resource was not used for a given time. */
+/** Runs an action in the background when a resource has not been used for a given time. */
 final class Pause {
 
     /** A pause that is longer than most pauses between two requests of a busy service. */

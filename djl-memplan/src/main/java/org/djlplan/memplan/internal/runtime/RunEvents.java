@@ -14,7 +14,7 @@ public final class RunEvents {
 
     private RunEvents() {}
 
-    /** {@code djlplan_run_events} of one run. */
+    /** The native function {@code djlplan_run_events} for one run. */
     @FunctionalInterface
     public interface Source {
 

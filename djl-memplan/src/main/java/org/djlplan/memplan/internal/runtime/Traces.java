@@ -24,7 +24,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Removes references of other code to djl-plan's class loader, so that it can be garbage-collected.
+ * Removes references from other code to djl-plan's class loader, so that it can be
+ * garbage-collected.
  */
 final class Traces {
 

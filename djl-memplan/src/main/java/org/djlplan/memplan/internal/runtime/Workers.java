@@ -20,15 +20,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs forward passes of any number of callers on few threads, because an engine and the C library
- * keep memory for every thread that ever ran one.
+ * Runs forward passes of any number of callers on a few threads, because an engine and the C
+ * library keep memory for every thread that ever ran one.
  *
  * <p>At most as many passes run at once as there are workers. Other callers wait in order of
  * arrival, and models take turns, so that no model waits behind another one's queue. The first
  * callers each have a <em>seat</em>: while no caller waits, their passes run on their own threads,
- * so that an application with few callers has no overhead. All other passes are handed over to
- * worker threads, also those of seated callers while other callers wait. Workers end when they are
- * idle. A seat becomes free when its thread has ended, or has not called for long.
+ * so that an application with few callers has no overhead. While other callers wait, passes of
+ * seated callers are handed over to worker threads, like all other passes. Workers end when they
+ * are idle. A seat becomes free when its thread has ended, or has not called for long.
  *
  * <p>A nested pass runs on its caller's thread. A caller waits uninterruptibly, because its arrays
  * are in use; its interrupt status is restored afterwards. If no pass ends for a long time, because

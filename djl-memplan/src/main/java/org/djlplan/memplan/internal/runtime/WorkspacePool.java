@@ -28,7 +28,8 @@ import org.slf4j.LoggerFactory;
  * <p>A workspace lies on one set of pages, which one inference at a time may use. An inference
  * whose pages are in use switches to free pages, or to new ones, and stays there. Switching costs
  * time, so a workspace that switches repeatedly gets its own pages. Pages that no workspace needs
- * any more are released at once, so that all of them together never exceed separate workspaces.
+ * any more are released at once, so that the pool never takes more memory than separate workspaces
+ * would.
  */
 public final class WorkspacePool {
 

@@ -12,9 +12,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Selects which operators of a streamed model a delegate runs, in the background once the budget
- * has settled, and returns to CPU kernels if the delegate is slow. The model's turns guard its
- * fields.
+ * Selects in the background which operators of a streamed model a delegate runs. It begins once the
+ * budget has settled, and returns to CPU kernels if the delegate is slow. The model's turns guard
+ * its fields.
  */
 final class BackgroundSelection {
 

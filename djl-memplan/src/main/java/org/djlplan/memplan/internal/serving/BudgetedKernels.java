@@ -17,6 +17,7 @@ import org.slf4j.LoggerFactory;
  *
  * @param delegate its name
  * @param delegates makes the delegate, which may run in this process without a trial in another
+ *     process
  * @param terms the options for delegating operators
  * @param cacheFolder for files that cannot be stored beside the model
  */

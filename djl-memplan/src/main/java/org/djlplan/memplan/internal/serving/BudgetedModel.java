@@ -26,8 +26,8 @@ import org.slf4j.LoggerFactory;
 /**
  * A {@code .tflite} model with a budget. If the budget has room for all memory of the stock engine,
  * and for the delegate's packed weights, the model is served as without a budget; otherwise it is
- * streamed. When the budget changes, the model may switch from one to the other, between two
- * predictions. A model that keeps state is served whole or not at all.
+ * streamed. When the budget changes, the model may switch between these two modes, between two
+ * predictions. A model that keeps state is never streamed.
  */
 public final class BudgetedModel implements TfLiteModel {
 

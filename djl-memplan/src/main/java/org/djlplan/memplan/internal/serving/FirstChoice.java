@@ -12,14 +12,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The choice that serves a model while it is loaded. An interpreter of the CPU kernels (the probe)
- * is built if the file leaves dimensions open, or if delegating is deferred.
+ * The choice with which a model is served first; it is made while the model is loaded. An
+ * interpreter of the CPU kernels (the probe) is built if the file leaves dimensions open, or if
+ * delegating is deferred.
  *
  * @param choice the candidates
  * @param waits whether nothing can be allocated before the first prediction
- * @param defers whether nothing is delegated at the shapes in the file before a prediction has
- *     them, because a delegate may take many times as much memory for large shapes in the file as
- *     for a prediction's
+ * @param defers whether nothing is delegated at the shapes in the file until a prediction has these
+ *     shapes: if they are large, a delegate may take many times the memory that it takes at a
+ *     prediction's shapes
  * @param probe the interpreter with which the model's properties were determined, for the shapes in
  *     the file; the caller closes it or lets it serve
  */

@@ -71,7 +71,7 @@ final class KernelChoice implements AutoCloseable {
 
     /**
      * A source of a choice, empty if it has none; sources are tried in order. No source reads a
-     * pinned choice: a job that has one runs the CPU kernels if it has a budget.
+     * pinned choice: a model with a pinned choice and a budget runs in the CPU kernels.
      */
     @FunctionalInterface
     private interface Source {

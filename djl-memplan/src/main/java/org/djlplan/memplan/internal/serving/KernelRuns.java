@@ -43,8 +43,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Tries operators of one streamed model in a delegate. It compares outputs as for delegation
  * without a budget. Each step of a trial is a turn, so the model may predict in CPU kernels
- * meanwhile. Only one of the two interpreters has an arena at a time, and the delegate's memory is
- * subtracted from the arena of the CPU kernels.
+ * meanwhile. Only one of the two interpreters (the one on trial and the one of the CPU kernels) has
+ * an arena at a time, and the delegate's memory is subtracted from the arena of the CPU kernels.
  */
 final class KernelRuns implements AutoCloseable {
 
@@ -153,13 +153,13 @@ final class KernelRuns implements AutoCloseable {
     /** The result of a trial. */
     sealed interface Result {
 
-        /** The set may serve. */
+        /** The operators on trial may serve. */
         record Served(BudgetedInterpreter interpreter, Faster trial) implements Result {}
 
-        /** Its outputs are outside the tolerance. */
+        /** The outputs are outside the tolerance. */
         record Refused(Entry.Wrong entry) implements Result {}
 
-        /** Its outputs agreed, but it was slower than the CPU kernels. */
+        /** The outputs agreed, but the trial was slower than the CPU kernels. */
         record Slower() implements Result {}
 
         /**

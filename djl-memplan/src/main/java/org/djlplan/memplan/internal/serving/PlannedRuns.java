@@ -16,8 +16,8 @@ import org.djlplan.memplan.spi.Candidate;
 
 /**
  * Runs the interpreters of a served model, each in an arena that it leases from the pool, or in the
- * engine's own memory. Counts predictions, and runs outside of the pool's arenas. Thread-safe, but
- * only one thread at a time may use an interpreter.
+ * engine's own memory. Counts all predictions, and those that did not run in an arena of the pool.
+ * Thread-safe, but only one thread at a time may use an interpreter.
  */
 final class PlannedRuns {
 

@@ -36,7 +36,7 @@ import org.djlplan.thirdparty.guava.primitives.Ints;
  * <p>A SLICE of rows is a view of the input, and so is each slice of rows in the output. Slices of
  * channels lie correctly in the output only if it has a single place; otherwise CONCATENATION
  * copies them. If a layer is sliced both ways, the weights of a slice of channels are used for all
- * rows before the next weights are.
+ * rows before the next weights are used.
  */
 public final class Slicer {
 

@@ -4,8 +4,8 @@ import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
 
 /**
- * Writes values of one kind as JSON and reads them. A file may contain anything: every exception of
- * these methods while reading means that the file is damaged.
+ * Writes values of one kind as JSON and reads them. A file may contain anything, so any exception
+ * while reading means that the file is damaged.
  *
  * @param <T> the kind of value; two values with the same text are equal
  */

@@ -15,8 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Computes fingerprints of files over all bytes, and caches them: a file that was not written since
- * is not read again.
+ * Computes fingerprints of files over all bytes, and caches them: a file is read again only after
+ * it was written.
  *
  * <p>A fingerprint has the CRC-32 and the CRC-32C of the content, which together are a checksum of
  * 64 bits: it differs after any change of up to 32 bits in a row, and two files that differ by

@@ -4,7 +4,7 @@ package org.djlplan.memplan.internal.store;
  * A stored value with its key.
  *
  * @param <T> its kind
- * @param key that the value depends on
+ * @param key the facts that the value depends on
  * @param value the value
  */
 public record Kept<T>(StoreKey key, T value) {}

@@ -24,7 +24,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 import org.djlplan.thirdparty.guava.primitives.ImmutableLongArray;
 
 /**
- * Memory plans in files. The format, shown on several lines but written on one:
+ * Reads and writes files of memory plans. The format, shown on several lines but written on one:
  *
  * <pre>{@code
  * {"liveness":{"dataTypes":["float32","float32"],"shapes":[[1,64,112,112],[]],"closedAt":[1,-1]},

@@ -9,7 +9,7 @@ import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
- * The facts that a stored value depends on. A value is used only if all of them are equal.
+ * The facts that a stored value depends on. A value is used only if all of them match.
  *
  * @param model the model's name, to make file names readable
  * @param facts by name: the graph's structure, input types, engine and native version, threads, CPU

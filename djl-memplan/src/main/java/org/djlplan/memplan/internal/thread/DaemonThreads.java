@@ -5,9 +5,10 @@ import java.security.PrivilegedAction;
 import java.util.concurrent.ThreadFactory;
 
 /**
- * Creates threads that retain nothing of their starter. A normal Java thread inherits the context
- * class loader and, until Java 23, the protection domains of all code on the stack, which reference
- * class loaders. The classes of a job could then not be unloaded as long as the thread lives.
+ * Creates threads that retain no objects of the code that starts them. A normal Java thread
+ * inherits the context class loader and, until Java 23, the protection domains of all code on the
+ * stack, which reference class loaders. The classes of a job could then not be unloaded as long as
+ * the thread lives.
  */
 public final class DaemonThreads {
 

@@ -41,7 +41,7 @@ public final class AliasAnalysis {
         boolean precedes(int operator, int other);
     }
 
-    /** Tensors that share one place, and the operators that use those with its current content. */
+    /** Tensors that share one place, and the operators that use the place's current content. */
     private static final class AliasClass {
         private final List<Integer> members = new ArrayList<>();
         private final List<Integer> users = new ArrayList<>();

@@ -32,10 +32,10 @@ import org.slf4j.LoggerFactory;
  * Thread-safe.
  *
  * <p>The first pass should take no more memory than later ones. For pure blocks there are four
- * methods, in this order. The pass follows a recording of other shapes, which is checked less
- * strictly: it may cost memory and a repetition, but never makes results wrong. A block of DJL's
- * own classes is recorded in advance, on small inputs. The recorded pass closes arrays between
- * child blocks. Last, it closes unreachable arrays.
+ * methods; the first that is possible is used. First: the pass follows a recording of other shapes,
+ * which is checked less strictly. This may cost memory and a repetition, but never makes results
+ * wrong. Second: a block of DJL's own classes is recorded in advance, on small inputs. Third: the
+ * recorded pass closes arrays between child blocks. Fourth: it closes unreachable arrays.
  */
 public final class LivenessExecutor {
 

@@ -12,7 +12,7 @@ import java.util.function.Function;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.internal.source.block.BlockRecording;
 
-/** Recordings of blocks that are run on zeros only to be recorded. */
+/** Records blocks by running them once on arrays of zeros. */
 public final class RecordedBlocks {
 
     private RecordedBlocks() {}

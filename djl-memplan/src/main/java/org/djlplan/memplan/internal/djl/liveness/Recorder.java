@@ -285,7 +285,7 @@ final class Recorder implements CreationScope.Listener {
     }
 
     /**
-     * Thrown in a recorded forward pass that is about to have a side effect; nothing has been
+     * Signals that a recorded forward pass was about to have a side effect; nothing has been
      * changed yet.
      */
     static final class UnrepeatableException extends RuntimeException {

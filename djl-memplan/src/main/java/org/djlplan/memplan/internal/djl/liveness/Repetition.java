@@ -6,8 +6,8 @@ import org.djlplan.memplan.internal.djl.purity.BlockCode;
 
 /**
  * Runs a pass again as in DJL, after early closing has broken it. Only a pure block may be run
- * twice, so its purity is checked again: since it was loaded it may have got other children or
- * functions.
+ * twice, so its purity is checked again, because the block may have got other children or functions
+ * since it was loaded.
  *
  * @param block created by DJL
  * @param code findings when the block was loaded; not checked again if it has no hash

@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * One forward pass that follows a plan: each created array is compared with the plan, and due
- * arrays are closed. After the first difference nothing more is closed, as in DJL.
+ * arrays are closed. After the first difference nothing more is closed early.
  */
 final class Replay implements CreationScope.Listener {
 

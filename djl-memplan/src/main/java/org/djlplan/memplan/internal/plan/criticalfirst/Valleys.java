@@ -1,10 +1,10 @@
 package org.djlplan.memplan.internal.plan.criticalfirst;
 
 /**
- * The upper edge of the placed units: segments of moments with one height, where neighbours have
- * different heights. A segment is identified by its first moment. The current position is always a
- * <em>valley</em>, a segment lower than both neighbours; valleys are independent of each other, so
- * their order does not matter.
+ * The upper edge of the placed units: segments of moments with one height. Neighbouring segments
+ * have different heights. A segment is identified by its first moment. The current position is
+ * always a <em>valley</em>, a segment lower than both neighbours; valleys are independent of each
+ * other, so their order does not matter.
  */
 final class Valleys {
 

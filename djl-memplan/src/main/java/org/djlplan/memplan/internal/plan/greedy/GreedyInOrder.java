@@ -9,9 +9,10 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * Greedy in execution order for offset calculation: units by first operator, ties by size, largest
- * first, then by tensor id; each into the smallest gap that fits. The order is that of an allocator
- * that hands out memory while the model runs (Lee et al. 2019 use it for shared objects), so this
- * shows what a best-fit allocator without knowledge of the future can achieve.
+ * first, then by tensor id; each into the smallest gap that fits. An allocator that hands out
+ * memory while the model runs has the same order (Lee et al. 2019 use it for shared objects). So
+ * this strategy shows how small an arena a best-fit allocator can achieve without knowledge of the
+ * future.
  *
  * <p>The complexity is that of {@link GreedyBySize}, from which it differs only in the order of
  * units.

@@ -28,7 +28,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
  *
  * <pre>
  *   OffsetPlan plan = Rounds.first(knownAtLoad);
- *   // run up to the operator that resolves sizes, it included, then
+ *   // run up to and including the operator that resolves sizes, then
  *   plan = Rounds.next(plan, new Round(operator, newlyKnown));
  * </pre>
  *

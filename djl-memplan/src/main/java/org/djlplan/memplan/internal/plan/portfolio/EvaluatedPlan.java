@@ -14,7 +14,7 @@ import org.djlplan.memplan.internal.usage.UsageRecords;
  * @param naiveBytes total size of all planned tensors, without shared memory
  * @param lowerBoundBytes maximum operator breadth without aliases
  * @param aliasedTensors number of tensors that share another's place
- * @param provedMinimal whether the plan is proved minimal among those with worthwhile sharing,
+ * @param provedMinimal whether the plan is proved minimal among all plans with worthwhile sharing,
  *     because it is at the lower bound
  */
 public record EvaluatedPlan(

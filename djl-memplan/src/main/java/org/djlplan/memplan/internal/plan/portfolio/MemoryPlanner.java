@@ -19,9 +19,9 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
  * the portfolio. Every plan is checked by {@link PlanValidator}; if a strategy does not support a
  * problem or its plan is invalid, the naive plan is used.
  *
- * <p>A plan with shared places is preferred if it saves enough. In this case, places are shared
- * only at operators whose breadth would otherwise exceed the arena, if the arena stays as small,
- * because sharing elsewhere saves nothing.
+ * <p>A plan with shared places is preferred if it saves enough. Sharing is then limited to
+ * operators whose breadth would otherwise exceed the arena, because it saves nothing elsewhere; it
+ * is not limited if the arena would become larger.
  */
 public final class MemoryPlanner {
 

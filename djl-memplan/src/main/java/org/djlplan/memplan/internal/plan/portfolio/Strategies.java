@@ -45,7 +45,10 @@ public final class Strategies {
     /** Never run by default, because it is slow. */
     private static final OffsetStrategy SEARCH = new ExactSearch();
 
-    /** Loaded at first use, so that no application searches for services while it loads a model. */
+    /**
+     * The further strategies. This class is loaded at first use, so that no application searches
+     * for services while it loads a model.
+     */
     private static final class Further {
         private static final ImmutableList<OffsetStrategy> ALL =
                 ImmutableList.copyOf(

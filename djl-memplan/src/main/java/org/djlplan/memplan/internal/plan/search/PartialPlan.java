@@ -4,8 +4,7 @@ import java.util.Arrays;
 
 /**
  * A partial plan: units are placed on top of placed units, so only the floor of every section
- * matters, below which nothing more is placed. Changes are recorded on a trail and undone in
- * reverse.
+ * matters: nothing more is placed below it. Changes are recorded on a trail and undone in reverse.
  */
 final class PartialPlan {
 

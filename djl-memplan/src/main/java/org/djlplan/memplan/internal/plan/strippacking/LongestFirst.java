@@ -14,7 +14,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
  * by tensor id, are stacked on the skyline. On chains it builds staircases: each unit lies on the
  * previous one, although the units below have ended.
  *
- * <p>O(n log n) for n units: one sort, then O(log n) to stack each unit. Larger problems than
+ * <p>O(n log n) for n units: one sort, then O(log n) to stack each unit. Problems of more than
  * 100,000 units are left to other strategies.
  */
 public final class LongestFirst implements OffsetStrategy {

@@ -23,12 +23,13 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
  * after another. The arena is never larger than twice the product of the largest overlap and the
  * largest size.
  *
- * <p>The rule does not define which group to take and in which order to stack them. The default is
- * the oldest group, and groups in the order of their creation. Two variants, alone or together, are
- * used instead if the arena is then smaller: a unit goes into the group whose last unit is nearest
- * in size; groups are stacked by their largest unit, largest first.
+ * <p>The rule defines neither which group a unit goes into nor the order in which groups are
+ * stacked. By default a unit goes into the oldest group, and groups are stacked in the order of
+ * their creation. Two variants, alone or together, are used instead if the arena is then smaller: a
+ * unit goes into the group whose last unit is nearest in size; groups are stacked by their largest
+ * unit, largest first.
  *
- * <p>O(n log n) for n units. Larger problems than 100,000 units are left to other strategies: with
+ * <p>O(n log n) for n units. Problems of more than 100,000 units are left to other strategies: with
  * many groups, gaps below the skyline add up.
  */
 public final class PathCover implements OffsetStrategy {

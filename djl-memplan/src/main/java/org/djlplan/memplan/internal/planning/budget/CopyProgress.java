@@ -11,7 +11,7 @@ import org.djlplan.thirdparty.guava.annotations.VisibleForTesting;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Logs the progress while a copy of a model is made, because a large one takes a while. */
+/** Logs the progress while a copy of a model is made, because making a large copy takes a while. */
 final class CopyProgress implements AutoCloseable {
 
     private static final Logger logger = LoggerFactory.getLogger(CopyProgress.class);

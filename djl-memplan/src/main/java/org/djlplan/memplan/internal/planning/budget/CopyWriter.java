@@ -31,9 +31,9 @@ import org.djlplan.thirdparty.guava.base.Throwables;
 import org.djlplan.thirdparty.guava.util.concurrent.Uninterruptibles;
 
 /**
- * Writes the file of a copy from which weights are loaded. With several threads, kernels derive
- * constants from weights. One inference on zeros captures these constants, which are written after
- * the model.
+ * Writes a copy of a model, from which weights are loaded while the model runs. With several
+ * threads, kernels derive constants from weights. One inference on zeros captures these constants,
+ * which are written after the model.
  *
  * @param original the model's file
  * @param threads of the engine, −1 for its default

@@ -118,9 +118,9 @@ public final class KeptKernels {
     }
 
     /**
-     * Measurements in files; those that this graph and delegate could not have produced are
-     * refused. The format, shown on several lines but written on one, with entries as in {@link
-     * TableJson}:
+     * Reads and writes files of measurements, and rejects measurements that this graph and delegate
+     * could not have produced. The format, shown on several lines but written on one, with entries
+     * as in {@link TableJson}:
      *
      * <pre>{@code
      * {"nanos":[1000,52000],"bytesPerNano":"2.5","nanosPerLoad":20000,

@@ -5,8 +5,8 @@ import org.djlplan.memplan.internal.runtime.NativeLoader;
 import org.djlplan.memplan.internal.runtime.UnsupportedPlatformException;
 
 /**
- * The functions of {@code ort.c}, and of {@code run.c} and {@code escapes.c}, which are for runs of
- * either engine; {@code djlplan.h} is their documentation.
+ * The functions of {@code ort.c}, and those of {@code run.c} and {@code escapes.c}, which PyTorch's
+ * runs use, too; {@code djlplan.h} is their documentation.
  */
 final class OrtNative {
 

@@ -46,8 +46,8 @@ public final class ModelInterpreter implements AutoCloseable {
      * @param io inputs and outputs
      * @param description the properties that do not change until the shapes do
      * @param need the right to lease arenas for the plan; empty if no tensor needs a place
-     * @param grows whether these are other shapes than in the file, whose arena serves inputs of
-     *     any shape
+     * @param grows whether the shapes differ from those in the file, so that the arena serves
+     *     inputs of any shape
      * @param heldBytes bytes of the engine's own arenas and the delegate's own workspace
      */
     private record Allocated(

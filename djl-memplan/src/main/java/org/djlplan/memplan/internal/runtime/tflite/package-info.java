@@ -5,7 +5,7 @@
  * tensors and kernels' temporaries live in a planned arena ({@link
  * org.djlplan.memplan.internal.runtime.tflite.ModelInterpreter}), and a pool of these.
  *
- * <p>This package executes and decides nothing: plans come from {@link
+ * <p>This package makes no decisions: plans come from {@link
  * org.djlplan.memplan.internal.runtime.tflite.PlanFinder}, and the candidates that serve from
  * {@link org.djlplan.memplan.internal.runtime.tflite.InterpreterPool.Supply}.
  */

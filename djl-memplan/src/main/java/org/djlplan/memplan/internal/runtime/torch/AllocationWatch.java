@@ -78,8 +78,8 @@ interface AllocationWatch extends AutoCloseable {
      *
      * @param placed number of allocations that got their planned place
      * @param refused number that got another place, because the planned one was still in use
-     * @param diverged number from the first one on whose size was not planned
-     * @param missing number that were planned and not made
+     * @param diverged number of allocations from the first one whose size was not planned
+     * @param missing number of planned allocations that were not made
      * @param outside number that found no room in the arena
      * @param alive indices of the planned allocations that outlive the prediction
      * @param escaped how many allocations in the arena outlive the prediction

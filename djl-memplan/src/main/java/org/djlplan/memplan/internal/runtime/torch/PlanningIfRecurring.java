@@ -4,8 +4,8 @@ import java.util.Optional;
 
 /**
  * Offers the planning of one kind of inputs when such inputs recur soon or often. If input shapes
- * keep changing, most plans would never be used, and making them would take processor time in a
- * model's first seconds, also for Java's compilers.
+ * keep changing, most plans would never be used, and making them would take processor time, some of
+ * it in Java's compilers, in a model's first seconds.
  */
 final class PlanningIfRecurring implements AllocationSequence.Background {
 

@@ -8,7 +8,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** libtorch's CPU allocator, once djl-plan has intercepted it. */
+/** libtorch's CPU allocator, which djl-plan intercepts. */
 public final class TorchAllocator {
 
     private static final Logger logger = LoggerFactory.getLogger(TorchAllocator.class);

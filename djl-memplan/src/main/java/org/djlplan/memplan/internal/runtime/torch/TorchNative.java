@@ -6,7 +6,7 @@ import org.djlplan.memplan.internal.runtime.UnsupportedPlatformException;
 
 /**
  * The functions of {@code torch*.c} and {@code plan.c}, and those of {@code run.c} and {@code
- * escapes.c} for runs of either engine; {@code djlplan.h} is their documentation.
+ * escapes.c}, which ONNX Runtime's runs use, too; {@code djlplan.h} is their documentation.
  */
 final class TorchNative {
 

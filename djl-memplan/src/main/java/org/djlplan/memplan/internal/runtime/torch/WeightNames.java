@@ -9,8 +9,8 @@ import org.djlplan.memplan.internal.budget.WeightTrace;
 import org.djlplan.memplan.internal.budget.WeightUse;
 
 /**
- * Names the weights that make a budget too small, for messages. The engine does not tell where in
- * the file each weight is, so weights are recognized by their size.
+ * Names the weights that make a budget too small, for messages. The engine does not report the
+ * position of each weight in the file, so weights are recognized by their size.
  *
  * @param bytes the bytes of each weight, by name; called only when a budget is too small
  * @param blocks the position of each weight in the file

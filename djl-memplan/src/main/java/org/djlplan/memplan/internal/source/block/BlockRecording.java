@@ -61,7 +61,7 @@ public record BlockRecording(
      * One call of an engine's method during a prediction.
      *
      * @param name the method's name, for example {@code convolution}
-     * @param uses numbers of the created arrays that it used, except those that it created
+     * @param uses numbers of the arrays that it used, among those created before it began
      * @param reads numbers of the foreign arrays (inputs and parameters) that it used
      * @param firstCreation number of arrays created before it began
      * @param endCreation number of arrays created before it ended

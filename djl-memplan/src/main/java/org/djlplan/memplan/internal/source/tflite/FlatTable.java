@@ -12,8 +12,8 @@ import org.djlplan.memplan.internal.source.tflite.Schema.Kind;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
- * A table of the format as values, for data that the project only passes through: builtin options
- * of operators, sparsity.
+ * A table of a {@code .tflite} file as values, for data that the project only passes through:
+ * builtin options of operators, sparsity.
  *
  * <p>Values are {@code Integer} for fields of type byte and int, {@code Long} for uint and long,
  * {@code Float}, {@code Boolean}, {@code String}, another {@code FlatTable} (a table, or the member

@@ -22,9 +22,9 @@ import org.djlplan.thirdparty.guava.collect.Lists;
  *                          └── offset ──────────────►┘
  * </pre>
  *
- * <p>With page alignment, raw vectors of a page or more come last. Each starts at a page boundary
- * and shares its pages with nothing except the length of the next vector, which may lie in the rest
- * of its last page; the file ends at a page boundary.
+ * <p>With page alignment, raw vectors of a page or more come last. Each starts at a page boundary.
+ * Its pages hold nothing else, except that the last four bytes may be the length of the next
+ * vector. The file ends at a page boundary.
  */
 final class FlatTableWriter {
 

@@ -51,7 +51,10 @@ final class OperatorRules {
     private final FlatTable options;
     private final String path;
 
-    /** How an operator uses scales, which decides what its largest input scale is compared with. */
+    /**
+     * How an operator uses scales. This determines with which scale its largest input scale is
+     * compared.
+     */
     private enum Scaled {
         /** The inputs are converted to one scale, and their sum to the output's scale. */
         SUM,

@@ -7,8 +7,9 @@ import java.util.Optional;
 import org.djlplan.memplan.graph.FileRegion;
 
 /**
- * An immutable sequence of bytes: a view of the mapped file, separate memory, or computed piece by
- * piece whenever it is read. Nothing is copied. Equal to any other sequence with the same content.
+ * An immutable sequence of bytes that lies in the mapped file or in separate memory, or is computed
+ * piece by piece on each read. Nothing is copied. Equal to any other sequence with the same
+ * content.
  */
 public final class TfLiteBytes {
 
