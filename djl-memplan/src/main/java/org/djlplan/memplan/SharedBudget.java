@@ -29,8 +29,8 @@ import org.slf4j.LoggerFactory;
 /**
  * One budget in bytes for several models, such as all models of an executor, a container or a
  * process. Models get shares in proportion to the sizes of their weights, but at least their
- * minimum. When a model is loaded, the other models shrink first; when one is closed, they get its
- * share.
+ * minimum. When a model is loaded, the other models shrink first; when a model is closed, the
+ * others get its share.
  *
  * <pre>{@code
  * static final SharedBudget BUDGET = SharedBudget.of("256MB");

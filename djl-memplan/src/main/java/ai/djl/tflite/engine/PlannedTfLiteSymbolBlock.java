@@ -13,10 +13,10 @@ import java.util.function.UnaryOperator;
 import org.tensorflow.lite.Interpreter;
 
 /**
- * A replacement for the stock engine's block that predicts in another way. The engine casts a
- * model's block to {@link TfLiteSymbolBlock} when the model closes, and that class can be extended
- * only from its own package. So this class is defined in the engine's class loader, and uses only
- * types of the JDK and of DJL.
+ * Replaces the stock engine's block, and predicts with a given function. The engine casts a model's
+ * block to {@link TfLiteSymbolBlock} when the model closes, and that class can be extended only
+ * from its own package. So this class is defined in the engine's class loader, and uses only types
+ * of the JDK and of DJL.
  */
 public final class PlannedTfLiteSymbolBlock extends TfLiteSymbolBlock {
 

@@ -61,7 +61,7 @@ public record OutputError(
      *
      * @param operator its index
      * @param share its difference divided by the accepted difference; infinite if the served
-     *     model's outputs differ from those of its operators run one by one
+     *     model's outputs differ from the results of its operators when these run one by one
      */
     public record ByOperator(int operator, double share) {
 

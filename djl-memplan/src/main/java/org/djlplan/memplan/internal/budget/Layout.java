@@ -18,7 +18,8 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
  * <p>Only addresses must be chosen. The load of a use begins as soon as the last item that overlaps
  * its bytes is finished, because nothing else needs these bytes in between. Loads are carried out
  * in the order in which pieces are first used. All steps that a load waits for come before its
- * first use, and thus before that of every later load, so no choice of addresses can deadlock.
+ * first use, and thus before the first use of every later load, so no choice of addresses can
+ * deadlock.
  */
 final class Layout {
 

@@ -3,8 +3,8 @@ package org.djlplan.memplan.internal.budget;
 import java.util.List;
 
 /**
- * Orders loads by list scheduling: whenever the loading thread is free, it takes the piece with the
- * earliest use among those whose places are free. So a piece that waits for its place does not
+ * Orders loads by list scheduling: whenever the loading thread is free, it loads the piece with the
+ * earliest use, of all pieces whose places are free. So a piece that waits for its place does not
  * delay the pieces behind it.
  *
  * <p>A load moves ahead of another load only if the steps that it waits for have finished before

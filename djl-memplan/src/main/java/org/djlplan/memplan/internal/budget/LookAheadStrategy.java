@@ -20,8 +20,9 @@ import org.djlplan.thirdparty.guava.primitives.Ints;
  *   <li>From which step on each piece is in the arena: between the earliest step that the bytes
  *       allow and the latest that costs no time. An earlier step gives more slack, but is harder to
  *       place.
- *   <li>Addresses: items one after another go into the smallest gap that is free from their first
- *       step to their last; a piece without such a gap takes the gap that becomes free the earliest.
+ *   <li>Addresses: one after another, each item goes into the smallest gap that is free from the
+ *       step chosen for it to its last one; a piece without such a gap takes the gap that becomes
+ *       free the earliest.
  *   <li>Then {@link Layout} computes from the addresses how early each load may begin. Pieces whose
  *       load is delayed more than the bytes explain, and items without any gap, are placed earlier
  *       in the next round (squeaky wheel optimization, Joslin and Clements 1999, Journal of

@@ -12,9 +12,9 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * Plans the smallest arena: every piece is alive only at the steps that use it, and the portfolio
- * that also plans models without a budget places all pieces. Then one piece after another, by first
- * use, moves to the place with the earliest load that the budget and the other pieces allow. No
- * other strategy here is known to fit into a smaller budget.
+ * that also plans models without a budget places all pieces. Then the pieces move, one by one in
+ * order of first use, each to the place with the earliest load that the budget and the other pieces
+ * allow. No other strategy here is known to fit into a smaller budget.
  *
  * <p>Sizes are rounded up to whole pages, so that every offset is a multiple of a page.
  */

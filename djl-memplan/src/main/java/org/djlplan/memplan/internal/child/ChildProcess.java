@@ -295,7 +295,7 @@ public final class ChildProcess implements AutoCloseable {
 
     /**
      * Collects the last lines of a child's error stream, and the lines that its JVM wrote about a
-     * crash, which some JVMs write to the output. Thread-safe.
+     * crash (some JVMs write these to the standard output). Thread-safe.
      */
     static final class LastWords {
 

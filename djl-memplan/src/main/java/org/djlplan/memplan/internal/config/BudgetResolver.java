@@ -11,7 +11,7 @@ import org.djlplan.memplan.internal.machine.MemoryRoom;
 /**
  * Resolves the budget of one model to bytes. {@link Budget.Auto} follows the container: its limit
  * minus the memory that its other processes use, the possible growth of the heap, and a twentieth
- * of the limit as a reserve. The budget changes only if the result differs from it by more than a
+ * of the limit as a reserve. The budget changes only if the new result differs by more than a
  * tenth, because each change costs a plan.
  */
 public final class BudgetResolver {

@@ -11,8 +11,9 @@ import java.lang.reflect.Proxy;
 import java.util.Optional;
 
 /**
- * Wraps a block of any class with a planned forward pass for inference; all other calls – training,
- * streaming, saving, methods that newer versions of DJL added – go to the original.
+ * Wraps a block of any class, and replaces its forward pass for inference by a planned one; all
+ * other calls – training, streaming, saving, methods that newer versions of DJL added – go to the
+ * original.
  */
 final class BlockProxy implements InvocationHandler {
 

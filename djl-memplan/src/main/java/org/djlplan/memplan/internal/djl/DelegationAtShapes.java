@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The delegation of one model at other shapes than those in its file: has a provider choose for the
- * mix of shapes that was requested last.
+ * The delegation of one model at other shapes than those in its file: asks a provider to choose for
+ * the mix of shapes that was requested last.
  */
 final class DelegationAtShapes implements ShapeChooser, AutoCloseable {
 

@@ -6,7 +6,10 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
-/** The public interfaces of a class: its own, those of its superclasses, and those they extend. */
+/**
+ * The public interfaces of a class: its own, those of its superclasses, and the interfaces that
+ * these extend.
+ */
 final class PublicInterfaces {
 
     private PublicInterfaces() {}

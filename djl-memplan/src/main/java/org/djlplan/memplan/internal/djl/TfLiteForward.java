@@ -58,10 +58,10 @@ final class TfLiteForward implements UnaryOperator<NDList>, ModelHandle {
     private volatile boolean failed;
     private volatile String reason = "";
 
-    /** The shapes in the file. */
+    /** The shapes of the inputs in the model's file. */
     private record Inputs(List<Shape> shapes, List<List<Integer>> dimensions) {}
 
-    /** The type and shape of an output's last array. */
+    /** The type and shape that an output had in the last prediction. */
     private record Form(TensorInfo info, Shape shape, DataType type) {
 
         /** Written out, because linking a record's generated method at its first use takes long. */

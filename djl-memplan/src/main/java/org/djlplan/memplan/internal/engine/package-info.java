@@ -1,5 +1,5 @@
 /**
- * The engine "TFLite" for current DJL, which has no engine of its own since 0.27.0: a provider that
+ * The engine "TFLite" for current DJL, whose own engine ended with version 0.27.0: a provider that
  * DJL finds, the native library of TensorFlow Lite, models, and arrays over buffers. Models run in
  * the engine's own memory here; the translator factory plans them like those of DJL's engine.
  */

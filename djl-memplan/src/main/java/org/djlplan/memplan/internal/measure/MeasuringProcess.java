@@ -164,9 +164,9 @@ public final class MeasuringProcess {
     }
 
     /**
-     * A class loader for a custom delegate and the classes that it uses of the application's class
-     * path. It hides logging configurations there, because they would open the application's log
-     * files.
+     * A class loader for a custom delegate and the classes that the delegate uses from the
+     * application's class path. It hides logging configurations there, because they would open the
+     * application's log files.
      */
     static final class DelegateClasses extends URLClassLoader {
 

@@ -3,7 +3,8 @@ package org.djlplan.memplan.internal.serving;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
 
 /**
- * Signals that the delegate failed at some input shapes, which run in the CPU kernels from now on.
+ * Signals that the delegate failed at some input shapes. Predictions with these shapes run in the
+ * CPU kernels from now on.
  */
 final class RefusedShapesException extends UnplannableException {
 

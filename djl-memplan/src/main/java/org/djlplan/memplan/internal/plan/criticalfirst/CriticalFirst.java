@@ -9,8 +9,9 @@ import org.djlplan.memplan.internal.plan.OffsetStrategy;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 
 /**
- * Fills the arena from the bottom up, starting with the moments at which the least may be wasted,
- * and learns from the waste of earlier passes; for problems of many thousand units.
+ * The strategy for problems of many thousand units. It fills the arena from the bottom up, starting
+ * with the moments at which the least memory may be wasted, and learns from the waste of earlier
+ * passes.
  *
  * <p>The framework is the best-fit strategy of strip packing (Burke, Kendall and Whitwell 2004,
  * section 3; for memory, Sekiyama et al. 2018): the lowest segment of the skyline takes a unit that

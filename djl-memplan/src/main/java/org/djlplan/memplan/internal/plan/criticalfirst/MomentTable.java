@@ -8,10 +8,10 @@ import org.djlplan.memplan.internal.usage.UsageRecords;
 import org.djlplan.thirdparty.guava.primitives.Longs;
 
 /**
- * The units of a problem in flat arrays, by start, ties by tensor id, with time reduced to the
- * <em>moments</em> that can limit a plan: operators at which a unit starts and after which another
- * one ends before the next start. The units alive at any other operator are all alive at one of the
- * moments.
+ * The units of a problem in flat arrays, ordered by start, then by tensor id. Time is reduced to
+ * the <em>moments</em> that can limit a plan: operators at which a unit starts, and after which a
+ * unit ends before the next one starts. The units alive at any other operator are all alive at one
+ * of the moments.
  */
 final class MomentTable {
 

@@ -1,5 +1,5 @@
 /**
  * The strategy {@link org.djlplan.memplan.internal.plan.criticalfirst.CriticalFirst}, for problems
- * of thousands to millions of units: it does not compare each unit with all that overlap it.
+ * of thousands to millions of units. It does not compare each unit with all units that overlap it.
  */
 package org.djlplan.memplan.internal.plan.criticalfirst;

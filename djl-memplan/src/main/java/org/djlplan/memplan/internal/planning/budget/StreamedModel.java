@@ -17,7 +17,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
  * @param file the copy
  * @param views tensors that lie inside others
  * @param slicedOperators number of sliced operators
- * @param leastArenaBytes the smallest arena in which the model can run, sliced as far as it can be
+ * @param leastArenaBytes the smallest arena in which the model can run, sliced as far as possible
  * @param derivedBeginBytes offset in the copy of the data that kernels derive from weights
  */
 public record StreamedModel(

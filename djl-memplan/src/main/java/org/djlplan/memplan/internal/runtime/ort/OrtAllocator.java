@@ -96,7 +96,8 @@ public final class OrtAllocator {
     }
 
     /**
-     * A session that uses the allocator, although the engine's caller did not ask for it.
+     * An expected session that uses the allocator, although its creator did not ask for the
+     * allocator.
      *
      * @param address of the session
      * @param weightsBytes of its weights, packed ones included

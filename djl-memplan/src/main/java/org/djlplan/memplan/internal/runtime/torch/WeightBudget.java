@@ -10,7 +10,8 @@ import org.slf4j.LoggerFactory;
  * OtherMemory}) take the memory that they need; the rest is for the window over the weights. A
  * prediction whose window does not fit is rejected, or exceeds the budget with one warning.
  *
- * <p>Predictions change it in the model's turn. Other threads may read it, and replace the budget.
+ * <p>Predictions change this object in the model's turn. Other threads may read it, and replace the
+ * budget.
  */
 final class WeightBudget {
 

@@ -140,8 +140,9 @@ final class ModelCheck {
     }
 
     /**
-     * Checks one subgraph: sizes, indices, and that the operators are in an executable order.
-     * Models that TensorFlow Lite refuses at loading are refused here, too, with a path.
+     * Checks one subgraph: sizes, indices, and that the operators are in an executable order. It
+     * also rejects models that TensorFlow Lite would reject when it loads them, and names the path
+     * of the error.
      */
     private static final class SubgraphCheck {
 
