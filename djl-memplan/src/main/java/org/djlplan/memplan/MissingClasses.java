@@ -8,7 +8,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Decides what happens to a model that cannot be planned because classes of djl-plan are missing,
- * as in a native image. So this class itself uses no other class of djl-plan than the exception.
+ * as in a native image. So this class uses no other class of djl-plan except {@link
+ * NotPlannedException}.
  */
 final class MissingClasses {
 

@@ -43,9 +43,9 @@ import org.djlplan.thirdparty.guava.util.concurrent.Uninterruptibles;
  * <p>Rows of different lengths, such as texts, are padded to the longest of their batch. With a
  * {@link RowGrouping} each row is pre-processed once, alone; the rows of a window are grouped by
  * length, so that there is little padding, and no batch exceeds the limit of tokens or bytes.
- * Outputs keep the order of the rows. How rows are combined to batches affects only the last digits
- * of outputs. Shorter rows are padded with zeros, so the model must have a mask, or treat tokens
- * independently.
+ * Outputs keep the order of the rows. How rows are combined into batches affects only the last
+ * digits of outputs. Shorter rows are padded with zeros, so the model must have a mask, or treat
+ * tokens independently.
  *
  * <p>Delegates run a model only in the shapes of its file, so for TensorFlow Lite use the file's
  * batch size, which is 1 for most models. Not thread-safe.

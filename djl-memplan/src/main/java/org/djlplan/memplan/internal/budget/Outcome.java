@@ -4,7 +4,7 @@ import org.djlplan.memplan.internal.budget.StreamingPlan.Load;
 import org.djlplan.thirdparty.guava.collect.ComparisonChain;
 
 /**
- * The quality of a plan: the predicted time of an inference; on a tie the time if loads took twice
+ * The quality of a plan: the predicted time of an inference; on a tie, the time if loads take twice
  * as long as predicted, because slack is valuable; then the number of loaded bytes.
  *
  * @param nanos predicted time of an inference

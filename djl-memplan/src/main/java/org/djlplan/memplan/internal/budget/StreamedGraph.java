@@ -49,8 +49,8 @@ public final class StreamedGraph {
     private final Map<Integer, Integer> stepOfUnmade = new TreeMap<>();
 
     /**
-     * A range of whole pages in the file and, by the step that reads it, the tensors whose content
-     * it has.
+     * A range of whole pages in the file, and the tensors that lie in it, by the step that reads
+     * them.
      */
     private static final class Piece {
         private final FileRegion region;

@@ -12,8 +12,8 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
 /**
  * Plans a model for a budget: every strategy makes a plan, {@link StreamingValidator} checks it,
  * and the best plan is returned; on a tie, the earlier strategy's. The best plan has the least
- * predicted time; on a tie, the least if loads took twice as long as predicted; then the fewest
- * loaded bytes.
+ * predicted time; on a tie, the least time if loads take twice as long as predicted; then the
+ * fewest loaded bytes.
  *
  * <p>Strategies are heuristic and may do worse with a larger budget. So a planner remembers the
  * quality of its plans for a problem: if a larger budget would get a worse plan than a smaller one

@@ -33,8 +33,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The forward pass of a planned TFLite block, and the model's handle. Converts DJL's arrays for a
- * served model and back. If a class is missing, or the model cannot be planned, it falls back to a
- * block of the engine.
+ * served model and back. If a class is missing, or the model cannot be planned, the engine's own
+ * block runs instead.
  */
 final class TfLiteForward implements UnaryOperator<NDList>, ModelHandle {
 

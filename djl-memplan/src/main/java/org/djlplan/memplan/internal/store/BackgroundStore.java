@@ -36,7 +36,7 @@ public final class BackgroundStore<T> implements Store<T> {
     private Optional<ExitHook> atExit = Optional.empty();
 
     /**
-     * A value to write; equal to itself only. Not a record, because linking a record's generated
+     * A value to write, compared by identity. Not a record, because linking a record's generated
      * method at the first comparison takes long.
      */
     private static final class Waiting<T> {

@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
  * A scope that reports every array created on this thread to a listener, and closes nothing itself.
  *
  * <p>An array's constructor registers the array in DJL's {@link NDScope}, which puts it into a
- * private map. No other code sees all arrays, including internal ones of composite operations. This
+ * private map. Only this map sees all arrays, including internal ones of composite operations. This
  * class replaces the map by one that reports them. Arrays created inside a scope of user code go to
  * that scope and are never reported here.
  */

@@ -18,8 +18,8 @@ import org.slf4j.LoggerFactory;
  * their planned places from then on. Before that, {@link TorchArenas} places them online.
  *
  * <p>If several predictions in a row diverge from the plan, the allocations are recorded again.
- * Each time this takes twice as many diverging predictions, so a model with data-dependent
- * allocations costs almost nothing.
+ * Each time this number of predictions doubles, so a model with data-dependent allocations costs
+ * almost nothing.
  */
 final class AllocationSequence implements AutoCloseable {
 
@@ -92,7 +92,7 @@ final class AllocationSequence implements AutoCloseable {
         private final AtomicBoolean told = new AtomicBoolean();
     }
 
-    /** A plan that predictions use, and the right to lease arenas for it. Equal to itself only. */
+    /** A plan that predictions use, and the right to lease arenas for it. Compared by identity. */
     private static final class Installed {
 
         private final AllocationPlans.Placement placement;

@@ -124,7 +124,7 @@ final class Analysis {
         }
     }
 
-    /** Work that is not needed yet. Equal to itself only. */
+    /** Work that is not needed yet. Compared by identity. */
     static final class Deferred {
 
         private final Runnable work;

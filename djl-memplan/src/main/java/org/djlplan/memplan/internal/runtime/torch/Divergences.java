@@ -1,9 +1,9 @@
 package org.djlplan.memplan.internal.runtime.torch;
 
 /**
- * Decides when predictions have diverged from their plan too often: when several in a row did. Each
- * time it takes twice as many, so a model with data-dependent allocations is seldom recorded again.
- * Not thread-safe.
+ * Decides when predictions have diverged from their plan too often: after several diverging
+ * predictions in a row. Each time this number doubles, so a model with data-dependent allocations
+ * is seldom recorded again. Not thread-safe.
  */
 final class Divergences {
 

@@ -10,9 +10,9 @@ import org.djlplan.memplan.internal.runtime.ProcessMemory.NativeHeap;
  * Measures a model's memory beside its weights and its arena: pages of the engine's libraries that
  * its kernels use, small weights, and data that kernels keep. It measures after each of the first
  * predictions, then less and less often, because memory may grow late. The result includes
- * allocations of other threads of the process, which cannot be separated. So it may make the window
- * over the weights smaller, but never causes a model to be rejected. One thread at a time measures;
- * all may read {@link #bytes}.
+ * allocations of other threads of the process, which cannot be separated. So a large result may
+ * make the window over the weights smaller, but never causes a model to be rejected. One thread at
+ * a time measures; all may read {@link #bytes}.
  */
 final class OtherMemory {
 

@@ -177,7 +177,7 @@ final class ShapePlans implements AutoCloseable {
         /** How many shapes in a row the formulas predicted. */
         private int told;
 
-        /** A plan in use by predictions. Equal to itself only. */
+        /** A plan in use by predictions. Compared by identity. */
         private final class Planned {
 
             private final QuickPlan plan;
