@@ -91,7 +91,7 @@ enum Allocator {
         return folders.build();
     }
 
-    /** Reads {@link #label}. */
+    /** Parses an allocator's {@link #label}. */
     static final class Converter implements ITypeConverter<Allocator> {
         @Override
         public Allocator convert(String text) {

@@ -105,7 +105,7 @@ final class BudgetCommand implements Callable<Integer> {
         return complaints.isEmpty() ? 0 : 1;
     }
 
-    /** Reads a budget. */
+    /** Parses a budget. */
     static final class WantedConverter implements ITypeConverter<BudgetSweep.Wanted> {
         @Override
         public BudgetSweep.Wanted convert(String text) {

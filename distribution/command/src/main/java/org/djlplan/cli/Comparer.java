@@ -272,7 +272,7 @@ final class Comparer {
         time(iterations, rounds, turns, ProgressLine.ifWatched(messages));
     }
 
-    /** A participant that takes turns. */
+    /** A run of a model that is timed in turns with other runs. */
     @FunctionalInterface
     interface Timed {
 

@@ -24,8 +24,8 @@ import org.djlplan.thirdparty.guava.collect.Maps;
  * The figures of a model that ran as stock and in other modes, once or several times.
  *
  * @param stock figures of the stock run
- * @param lost difference of stock's outputs from those of a stock engine that keeps every tensor,
- *     if they differ; the variants are then compared with that engine's outputs
+ * @param lost if stock's outputs differ from the outputs of a stock engine that keeps every tensor:
+ *     the difference. The variants are then compared with the latter outputs
  * @param variants the other modes, at least one: planned, delegated, or both in this order
  * @param against the stock engine with other allocators, or of another DJL, by name, in the
  *     requested order; empty if an allocator is not available

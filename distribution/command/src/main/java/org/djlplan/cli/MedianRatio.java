@@ -15,7 +15,7 @@ import org.djlplan.thirdparty.guava.math.Quantiles;
  * @param median of the ratios
  * @param low lower end of the interval
  * @param high upper end of the interval
- * @param pairs how many there were
+ * @param pairs number of pairs
  */
 record MedianRatio(double median, double low, double high, int pairs) {
 

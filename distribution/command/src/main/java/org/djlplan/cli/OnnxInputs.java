@@ -40,7 +40,7 @@ final class OnnxInputs {
     /**
      * An input of the graph.
      *
-     * @param type as ONNX numbers types
+     * @param type ONNX's number of the element type
      * @param dimensions {@link #OPEN} where any length is possible
      */
     private record Input(String name, int type, List<Long> dimensions) {

@@ -153,7 +153,7 @@ record PlanInput(
      * Readers of graphs: of files, of engines and of imperative blocks.
      *
      * @param file reads only a {@code .tflite} file
-     * @param live opens it in the engine, which adds the kernels' temporaries
+     * @param live opens the file in the engine, which adds the kernels' temporaries
      * @param block runs an imperative block once and records it
      */
     record GraphSource(Reader file, Reader live, BlockReader block) {

@@ -35,7 +35,9 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 import org.djlplan.thirdparty.guava.collect.Iterables;
 
-/** Memory maps of the planner's results for one input, with the numbers of {@link PlanOutput}. */
+/**
+ * Memory maps of the planner's results for one input, with the same figures as {@link PlanOutput}.
+ */
 final class PlanMap {
 
     private static final String NAIVE = "naive";

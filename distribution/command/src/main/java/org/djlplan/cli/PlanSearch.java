@@ -5,7 +5,7 @@ import java.util.Optional;
 import org.djlplan.memplan.internal.plan.search.SearchLimits;
 import picocli.CommandLine.Option;
 
-/** The options about the search for a smaller plan, or for one that fits. */
+/** The options of the search for a smaller plan, or for a plan that fits. */
 final class PlanSearch {
 
     @Option(

@@ -13,7 +13,7 @@ import org.djlplan.cli.report.MemoryMap.Strategy;
 import org.djlplan.cli.report.Report;
 
 /**
- * Two reports side by side: a model before and after, or on two machines.
+ * Two reports side by side: of a model before and after a change, or on two machines.
  *
  * @param before the first
  * @param after the second

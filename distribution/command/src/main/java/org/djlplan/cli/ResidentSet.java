@@ -5,9 +5,8 @@ import java.util.OptionalLong;
 import org.djlplan.memplan.internal.runtime.ProcessMemory;
 
 /**
- * The resident set of this process in one run of a model: when the engine is initialized, when the
- * model is loaded, and its peak after each of these. Figures are absent if the system does not
- * report them.
+ * The resident set of this process when its engine is initialized and when the model is loaded, and
+ * the peak since each of these moments. Figures are absent if the system does not report them.
  */
 final class ResidentSet {
 

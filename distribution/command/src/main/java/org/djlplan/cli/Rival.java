@@ -24,7 +24,7 @@ import picocli.CommandLine.ITypeConverter;
  * @param name for users
  * @param environment additional environment variables of the process; empty if the configuration is
  *     not available here
- * @param classPath of the process, if it differs from this one's; DJL 0.27 does not run without it
+ * @param classPath of the process, if it differs from this process's; DJL 0.27 always needs one
  */
 record Rival(String name, Optional<Map<String, String>> environment, Optional<String> classPath) {
 
@@ -105,8 +105,8 @@ record Rival(String name, Optional<Map<String, String>> environment, Optional<St
     }
 
     /**
-     * Parses a name; that of DJL 0.27 is followed by {@code =} and a path, unless the distribution
-     * contains DJL 0.27.
+     * Parses a name. The name of DJL 0.27 is followed by {@code =} and a path, unless the
+     * distribution contains DJL 0.27.
      */
     static final class Converter implements ITypeConverter<Rival> {
 

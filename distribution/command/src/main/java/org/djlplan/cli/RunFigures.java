@@ -23,7 +23,8 @@ import org.djlplan.thirdparty.guava.collect.Maps;
  * @param threads requested threads; empty: the engine's default
  * @param values the figures that apply, in their units
  * @param outputSha256 SHA-256, in hexadecimal, of all outputs of the fixed inputs
- * @param unplannedReason why it ran as stock although it was to be planned; empty if it was planned
+ * @param unplannedReason why the model ran as stock although planning was requested; otherwise
+ *     empty
  * @param delegation the delegated operators with the reason; empty if delegation was off
  * @param budget the model's use of its budget; empty if it had none
  */

@@ -99,8 +99,8 @@ sealed interface Runner extends AutoCloseable {
     void close();
 
     /**
-     * A TensorFlow Lite interpreter without DJL and without a delegate. It is the only way to set
-     * the number of threads for DJL's own engine, because DJL does not expose it.
+     * A TensorFlow Lite interpreter without DJL and without a delegate. This is the only way to set
+     * the number of threads for DJL's own engine, because DJL has no setting for it.
      */
     static final class OfInterpreter implements Runner {
 

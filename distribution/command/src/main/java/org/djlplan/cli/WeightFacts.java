@@ -9,7 +9,7 @@ import org.djlplan.memplan.internal.budget.ResidentWeights;
 import org.djlplan.memplan.internal.budget.ResidentWeights.Change;
 import org.djlplan.memplan.internal.budget.ResidentWeights.Stall;
 
-/** The weights that are in memory at each time, as JSON between processes and for pages. */
+/** The weights that are in memory at each time, as JSON between processes and for report pages. */
 final class WeightFacts {
 
     private WeightFacts() {}

@@ -252,7 +252,7 @@ final class WorkerProcess implements AutoCloseable {
 
     /**
      * The last few lines of a worker's error stream that are meant for the user, without progress
-     * and without messages of native code, such as which delegate it created. The parent prints
+     * and without messages of native code (about created delegates, for example). The parent prints
      * them before its results, never between them. Thread-safe.
      */
     static final class Errors implements Consumer<String> {

@@ -24,10 +24,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A choice that improves on a background thread shared by all models. It begins with the CPU
- * kernels, and measures; or it begins with a stored table, and measures only if the table does not
- * match the delegate's partitions, or if other work disturbed its measurement and the machine is
- * quiet now.
+ * A choice that is improved by measuring on a background thread, which all models share. It begins
+ * with the CPU kernels, and measures; or it begins with a stored table, and measures only if the
+ * table does not match the delegate's partitions, or if other work disturbed its measurement and
+ * the machine is quiet now.
  */
 final class Background implements Choosing {
 
@@ -231,11 +231,11 @@ final class Background implements Choosing {
 
     /**
      * Waiting times of measuring: before it starts in the background, for another JVM that measures
-     * the same, and until the machine is quiet.
+     * the same model, and until the machine is quiet.
      *
      * @param delay time between a load and measuring, because a starting application has other work
-     * @param grace how long to wait for others, in addition to {@value #BUDGETS} time limits, which
-     *     allow for a preceding model and for slow preparation of candidates
+     * @param grace how long to wait for other JVMs, in addition to {@value #BUDGETS} time limits,
+     *     which allow for a preceding model and for slow preparation of candidates
      * @param poll time between two attempts
      * @param quiet whether the machine has little load
      */

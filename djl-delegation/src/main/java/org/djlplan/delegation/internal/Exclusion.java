@@ -36,14 +36,14 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
  * Operators that users exclude from delegation, as a list of parts. A part is
  *
  * <ul>
- *   <li>a number or a range of numbers: indices in the model's file, from 0;
- *   <li>otherwise the name of an output tensor, case-sensitive (operators have no names: tools show
- *       the name of the first output);
- *   <li>otherwise a type, case-insensitive.
+ * <li>a number or a range of numbers: indices in the model's file, from 0;
+ * <li>otherwise the name of an output tensor, case-sensitive (operators have no names: tools show
+ * the name of the first output);
+ * <li>otherwise a type, case-insensitive.
  * </ul>
  *
  * <p>With {@code *}, which stands for any characters or none, a part matches names and types. The
- * prefixes {@code name:} and {@code type:} select one of the two, even for a number.
+ * prefix {@code name:} or {@code type:} limits a part to one of these, even a number.
  *
  * @param parts whose matches are all excluded
  */
@@ -251,8 +251,8 @@ public record Exclusion(List<String> parts) {
     }
 
     /**
-     * A model whose delegate seems not to support some of its operators. Its facts name these
-     * operators, because its measurements are not valid for the model with other exclusions.
+     * A model that is presented as if its delegate did not support the excluded operators. Its
+     * facts name these operators, because its measurements are not valid for other exclusions.
      */
     private static final class ReducedModel implements DelegableModel {
 

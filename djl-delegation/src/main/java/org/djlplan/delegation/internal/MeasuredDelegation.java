@@ -309,7 +309,7 @@ public final class MeasuredDelegation implements DelegationProvider {
         return request.cpu("it could not be measured");
     }
 
-    /** A choice that stays. */
+    /** A choice that never changes. */
     private record Settled(DelegationChoice first) implements Choosing {
         @Override
         public boolean isSettled() {

@@ -285,8 +285,8 @@ final class Measurement {
     }
 
     /**
-     * Leaves marks of one attempt until the JVM shuts down: from then on the process that measures
-     * may be killed together with this one, which tells nothing about the model.
+     * Stores marks of one attempt, and removes them when the JVM shuts down: a measuring process
+     * that is killed together with this JVM says nothing about the model.
      */
     private final class Marking implements AutoCloseable {
 
@@ -427,7 +427,8 @@ final class Measurement {
     }
 
     /**
-     * A mark that measuring has begun; removed when it ends in any way, unless the JVM is killed.
+     * A mark that measuring has begun; removed when measuring ends in any way, unless the JVM is
+     * killed.
      *
      * @param circumstances in which another attempt would end the same way
      * @param attempts number of attempts that ended in this way, or are running

@@ -21,7 +21,7 @@ import org.djlplan.thirdparty.guava.io.ByteStreams;
  * A report on a model: its memory map, and parts that only the page reads.
  *
  * @param djlPlan version of djl-plan that made the report
- * @param machine that made the report, by key
+ * @param machine facts about the machine that made the report, by key
  * @param plan the memory map
  * @param parts other parts by name, such as {@code run}
  */

@@ -27,8 +27,8 @@ import org.djlplan.study.delegation.Verdict;
 import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
 /**
- * The stored result of measuring delegation, as a part of reports: the table that loads without
- * options use or, if there is none, the table that needs the fewest options.
+ * The stored result of measuring delegation, as a part of reports: the table for loads without
+ * options or, if there is none, the table that needs the fewest options.
  */
 public final class DelegationPart implements ReportPart {
 

@@ -1,6 +1,6 @@
 package org.djlplan.study.csv;
 
-/** Signals a file that does not have its format; the message names the line and the column. */
+/** Signals a CSV file with invalid content; the message names the line and the column. */
 public final class CsvFormatException extends IllegalArgumentException {
 
     private static final long serialVersionUID = 1L;

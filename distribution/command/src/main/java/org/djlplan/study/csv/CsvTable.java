@@ -13,8 +13,8 @@ import org.djlplan.thirdparty.guava.base.Splitter;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
- * A reader for a header line and rows of plain fields; it takes little memory, because it limits
- * lines while it reads them.
+ * A reader for a header line and rows of plain fields; it takes little memory, because it rejects
+ * long lines while it reads them.
  */
 final class CsvTable {
 

@@ -23,10 +23,10 @@ import org.djlplan.thirdparty.guava.collect.Sets;
  * Explains a choice: why each operator of a model is delegated or not, based on a table of
  * measurements.
  *
- * <p>The reason for an operator that could be delegated is the result of the nearest set with that
- * operator: the one that differs from the chosen set in the fewest operators. If that set failed or
- * was wrong, the reason is taken from the smallest such set with the operator, because it contains
- * the fewest other operators that may be the cause.
+ * <p>If an operator could be delegated but is not, the reason is the result of the nearest set with
+ * that operator: the set that differs from the chosen set in the fewest operators. If the nearest
+ * set failed or was wrong, the reason is taken from the smallest failed or wrong set with the
+ * operator, because it contains the fewest other operators that may be the cause.
  */
 public final class Explanation {
 

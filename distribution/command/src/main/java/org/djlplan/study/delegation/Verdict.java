@@ -84,7 +84,7 @@ public sealed interface Verdict {
     /**
      * A set with the operator was measured and was not better than the chosen set.
      *
-     * @param with the nearest set to the chosen one
+     * @param with the set with the operator that is nearest to the chosen set
      * @param chosen the chosen set
      * @param objective the figure to minimize
      */
@@ -134,7 +134,7 @@ public sealed interface Verdict {
     /**
      * A set with the operator was measured and exceeds the memory limit.
      *
-     * @param with the nearest set to the chosen one
+     * @param with the set with the operator that is nearest to the chosen set
      * @param limitBytes the memory limit
      */
     record OverLimit(Entry.Measured with, long limitBytes) implements Verdict {
@@ -159,9 +159,9 @@ public sealed interface Verdict {
      * @param with the smallest of these sets
      * @param type of the output that exceeds its limit the most
      * @param difference of that output, see {@link org.djlplan.memplan.spi.OutputError.Deviation}
-     * @param limit accepted for it; not less than {@code difference} for integers of which too many
-     *     elements differ
-     * @param spread whether the difference is over all elements together, not of one
+     * @param limit accepted difference; if {@code difference} is within it, too many elements of
+     *     the output differ
+     * @param spread whether the difference is over all elements together, not of a single element
      */
     record OutsideTolerance(
             Entry.Wrong with, ElementType type, double difference, double limit, boolean spread)
@@ -191,7 +191,7 @@ public sealed interface Verdict {
     }
 
     /**
-     * In sets with this operator, some operator computes something else than its CPU kernel does.
+     * In sets with this operator, some operator computes other values than its CPU kernel.
      *
      * @param with the smallest of these sets
      * @param worst the worst operator of the set

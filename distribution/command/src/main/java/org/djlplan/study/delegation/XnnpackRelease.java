@@ -36,7 +36,7 @@ record XnnpackRelease(String name, Map<String, Rule> rules) {
      *
      * @param types of inputs and outputs
      * @param constants indices of operands that must be constants
-     * @param parameters indices of operands of any type
+     * @param parameters indices of operands that are parameters, not data: they may have any type
      * @param dimensions of the first input, 0 for any number
      * @param hint another possible cause, empty if none is known
      */

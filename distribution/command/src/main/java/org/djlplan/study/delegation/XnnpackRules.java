@@ -13,8 +13,8 @@ import org.djlplan.study.delegation.Explanation.DelegateRules;
 import org.djlplan.study.delegation.XnnpackRelease.Rule;
 
 /**
- * The rules of XNNPACK in a release of TensorFlow Lite, by default: data types, and whether sizes
- * and weights are known in advance.
+ * The rules of XNNPACK in a release of TensorFlow Lite, with default settings: which data types it
+ * supports, and whether sizes and weights must be known in advance.
  *
  * <p>A graph does not contain parameters of operators, such as strides, so only some rules can be
  * checked; the others are reported as possible causes.

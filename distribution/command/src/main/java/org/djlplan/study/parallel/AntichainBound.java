@@ -11,15 +11,15 @@ import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.memplan.internal.usage.UsageRecords;
 
 /**
- * Computes a lower bound for plans of engines without serial order: the heaviest set of units that
- * conflict in pairs, so that no two share a byte.
+ * Computes a lower bound for plans of engines without serial order: the weight of the heaviest set
+ * of units that all conflict with each other, so that no two share a byte.
  *
  * <p>Conflicts of a graph ({@link ParallelUse}) are the pairs of tensors that a partial order
  * leaves unordered, so such a set is an antichain. By Dilworth's theorem, with sizes as
  * multiplicities, the heaviest antichain weighs as much as the minimum number of one-byte chains
  * that cover all units: the sum of sizes minus the maximum flow of bytes from units to later units.
- * If conflicts are listed arbitrarily, "later" is closed transitively first, which leaves fewer
- * antichains; the bound is still valid.
+ * If conflicts are an arbitrary list, the relation "later" is first made transitive. This leaves
+ * fewer antichains; the bound is still valid.
  *
  * <p>The flow is Dinic's, over bit sets: O(V²·E) at worst for V units and E ordered pairs, under a
  * second in practice, and 8·V² bytes.

@@ -7,8 +7,8 @@ import org.djlplan.study.shared.Fitting.Outcome;
 
 /**
  * A nogood of the search for sizes: an interval of the sweep, and sizes of objects, as large as
- * possible, into which its units do not fit. Sizes that are at most these, compared one by one from
- * the largest on, are not enough either.
+ * possible, into which the interval's units do not fit. Sizes that are at most these, compared one
+ * by one from the largest on, are not enough either.
  *
  * @param from first position of the interval
  * @param to position after its last

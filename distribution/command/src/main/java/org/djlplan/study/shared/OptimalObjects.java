@@ -16,15 +16,15 @@ import org.djlplan.study.shared.Fitting.Outcome;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
- * Finds the smallest shared-objects plan by search: colouring an interval graph so that the sum of
- * the largest sizes per colour is minimal, which is NP-hard.
+ * Finds the smallest shared-objects plan by search: it colours an interval graph so that the sum of
+ * each colour's largest size is minimal, which is NP-hard.
  *
  * <p>The search enumerates sizes of objects instead of plans, smallest sum first, starting from the
  * positional maxima ({@link SizeChoices}). A sweep through time decides whether the units fit into
  * objects of these sizes ({@link Fitting}); the first sizes into which they fit are optimal. If
  * they do not fit, the failure is generalized to a short interval of time and to the largest sizes
- * into which its units do not fit ({@link Nogood}); that excludes most other sizes at once. The
- * search starts from the best plan of the other strategies and proves it optimal if no smaller
+ * into which the interval's units do not fit ({@link Nogood}); that excludes most other sizes at
+ * once. The best plan of the other strategies is the upper bound, and is optimal if no smaller
  * sizes remain.
  *
  * <p>In the worst case the search is exponential in the number of units alive at once. For

@@ -11,11 +11,11 @@ import org.djlplan.thirdparty.guava.math.LongMath;
 import org.djlplan.thirdparty.guava.primitives.ImmutableIntArray;
 
 /**
- * The candidate sizes of objects, smallest sum first: of all sizes that contradict no nogood found
- * so far, only the smallest are generated, one by one.
+ * Generates candidate sizes of objects one by one, smallest sum first, without those that a nogood
+ * found so far excludes.
  *
- * <p>To avoid a nogood, the first j sizes must be larger than its j-th size, for some j: each j is
- * a branch.
+ * <p>Sizes avoid a nogood if, for some j, the first j sizes are larger than the nogood's j-th size:
+ * each j is a branch.
  */
 final class SizeChoices {
 

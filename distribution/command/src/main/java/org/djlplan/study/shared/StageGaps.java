@@ -21,7 +21,8 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
  * that starts in the gap and ends before the gap does; a {@link LeftmostBelow} over the last
  * operators finds it in O(log n). The right end is the mirror image. A queue holds the best pair of
  * every gap. A pair whose unit was placed elsewhere is replaced when its turn comes. A unit lies in
- * at most one gap of an object, so that happens k times per unit for k objects: O(k n log n).
+ * at most one gap of each object, so there are at most k replacements per unit for k objects: O(k n
+ * log n).
  */
 final class StageGaps {
 

@@ -30,13 +30,13 @@ import org.djlplan.thirdparty.guava.collect.Sets;
  * previous piece.
  *
  * <pre>
- *   nanos(S) = start + Σ piece(u, u ∈ S, u−1 ∈ S) + after(u, u ∈ S)
+ * nanos(S) = start + Σ piece(u, u ∈ S, u−1 ∈ S) + after(u, u ∈ S)
  * </pre>
  *
  * The node times of two unions, nothing and everything delegated, give the terms for neighbours on
- * the same side, which also serve for neighbours on different sides. Two more unions (every other
- * piece, and the remaining pieces) give all terms. The time of a delegate kernel that covers
- * several pieces is divided in proportion to their operators' times on the CPU.
+ * the same side. These also serve as estimates for neighbours on different sides. Two more unions
+ * (every other piece, and the remaining pieces) give all terms. The time of a delegate kernel that
+ * covers several pieces is divided in proportion to their operators' times on the CPU.
  *
  * <p>Memory: a union takes the memory of the CPU kernels plus an amount for each piece (packed
  * weights minus the saved part of the arena) and each delegate kernel (a workspace). The amounts

@@ -38,8 +38,9 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSet;
  * @param threads the numbers of threads to choose from, in ascending order, without duplicates; −1
  *     for the engine's default
  * @param budget time limit of measuring; empty for {@link #BASE} plus the time of {@value
- *     #INFERENCES} inferences in the CPU kernels. A running step may exceed it; so may the CPU
- *     kernels, everything delegated, and three turns for the candidates that may be the best
+ *     #INFERENCES} inferences in the CPU kernels. A running step may exceed it; so may the trials
+ *     of the CPU kernels and of everything delegated, and three turns for the candidates that may
+ *     be the best
  * @param tolerance for the outputs
  * @param transientBuffers whether the delegate can build its buffers for each prediction;
  *     candidates with such buffers are tried only if the goal asks for memory
