@@ -15,9 +15,8 @@ import java.util.Locale;
  * Measures calls of a C function through JNA's direct mapping, which djl-plan uses, or through the
  * Foreign Function and Memory API of JDK 22 and later: the processor time until the first call has
  * returned, the classes that are loaded until then, and the time of a later call. The function has
- * the parameters of the call that djl-plan makes per prediction, and does nothing. SIGNATURES is
- * the number of functions with different parameters for which the second API makes handles before
- * that.
+ * the parameters of the call that djl-plan makes per prediction, and does nothing. Before the first
+ * call, the second API makes handles for SIGNATURES functions with different parameters.
  *
  * <p>Usage: {@code NativeCalls jna} or {@code NativeCalls ffm SIGNATURES}
  *

@@ -34,7 +34,7 @@ class WholeFileTest {
     }
 
     /**
-     * Writes half of a file, reports it, and writes the other half when it reads a line. A second
+     * Writes half of a file, reports this, and writes the other half when it reads a line. A second
      * line would start a second file.
      */
     static final class Program {

@@ -14,7 +14,7 @@ import org.djlplan.memplan.internal.usage.UsageRecord;
  * @param bytes height of the rectangle
  * @param pieces number of pieces that the rectangle is cut into
  * @param sizeStep divisor of all sizes; the larger it is, the more tensors have equal sizes
- * @param dropped share that is left out of the pieces that do not contain the chosen operator
+ * @param dropped share of the pieces without the chosen operator that is left out
  * @param longLived number of strips of the full width that are cut off first, at the bottom
  */
 public record CutRectangle(

@@ -8,8 +8,8 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * A graph for which the greedy strategies do not find the smallest plan. Its large tensors are the
- * pieces of a randomly cut rectangle: its width is a number of operators, its height a number of
- * bytes.
+ * pieces of a randomly cut rectangle, whose width is a number of operators and whose height is a
+ * number of bytes.
  */
 public final class TightGraph {
 
@@ -45,8 +45,7 @@ public final class TightGraph {
      * One of the large tensors.
      *
      * @param from time at which the tensor is written
-     * @param until time at which the tensor is read for the last time, after which others are
-     *     written
+     * @param until time of the tensor's last read, after which other tensors are written
      * @param elements how many floats it has
      */
     public record Piece(int from, int until, int elements) {

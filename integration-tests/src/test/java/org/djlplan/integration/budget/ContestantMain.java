@@ -36,7 +36,7 @@ import org.djlplan.thirdparty.guava.base.Throwables;
  * Runs a model for {@link ContestantProcess}, which requests each step by a line of JSON. It runs
  * small models first, so that the memory that every model needs is already in use.
  *
- * <p>Arguments: those of the {@link Contestant}, {@code --}, then small models.
+ * <p>Arguments: {@link Contestant#arguments}, {@code --}, then the small models' files.
  */
 final class ContestantMain {
 

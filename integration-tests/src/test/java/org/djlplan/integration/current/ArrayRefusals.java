@@ -44,7 +44,10 @@ final class ArrayRefusals {
                     "none");
 
     /**
-     * @param covers whether a call may be rejected with an error
+     * A reason to reject calls.
+     *
+     * @param why the reason
+     * @param covers whether a call may be rejected with an error for this reason
      */
     record Refusal(String why, BiPredicate<Call, Throwable> covers) {}
 

@@ -81,7 +81,7 @@ final class ArraySamples {
     record Made(NDArray base, NDArray array) {}
 
     /**
-     * How to make an array.
+     * A description from which an array is made.
      *
      * @param kind name of the shape and the view
      * @param shape of the array

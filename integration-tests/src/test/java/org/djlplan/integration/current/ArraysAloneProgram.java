@@ -3,7 +3,7 @@ package org.djlplan.integration.current;
 import java.lang.reflect.Method;
 import org.junit.jupiter.api.Test;
 
-/** Runs the tests of arrays without another engine on the class path. */
+/** Runs the tests of djl-plan's arrays in a JVM whose class path has no other engine. */
 final class ArraysAloneProgram {
 
     private ArraysAloneProgram() {}

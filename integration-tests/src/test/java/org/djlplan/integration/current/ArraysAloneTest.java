@@ -12,8 +12,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Tests that arrays without another engine support every operation of the translators of images and
- * of raw arrays.
+ * Tests djl-plan's arrays without another engine: they support every operation that DJL's
+ * translators for images and for raw arrays use.
  */
 @Tag("djl-current")
 class ArraysAloneTest {

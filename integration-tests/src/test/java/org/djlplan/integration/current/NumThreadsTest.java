@@ -19,8 +19,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests which number of threads a model of djl-plan's TFLite engine uses: the number in its options
- * when it is loaded, or the plan's.
+ * Tests which number of threads a model of djl-plan's TFLite engine uses: the number in DJL's
+ * options at the load, or the number in djl-plan's options.
  */
 @Tag("djl-current")
 class NumThreadsTest {

@@ -18,9 +18,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Tests delegated models, served in turn, in a container that has no room for a workspace of each.
- * A model that is being loaded has a workspace of its own, so the models with the largest
- * workspaces are loaded first.
+ * Tests delegated models, served in turn, in a container that has no room for a separate workspace
+ * for each model. A model that is being loaded has a workspace of its own, so the models with the
+ * largest workspaces are loaded first.
  */
 @Tag("djl-current")
 @Tag("long")

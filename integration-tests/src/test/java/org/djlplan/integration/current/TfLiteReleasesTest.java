@@ -53,8 +53,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests planned memory with the TensorFlow Lite library for current DJL; outputs must equal those
- * of its own interpreter.
+ * Tests planned memory with the TensorFlow Lite library for current DJL; outputs must equal the
+ * outputs of the library's own interpreter.
  */
 @Tag("djl-current")
 class TfLiteReleasesTest {

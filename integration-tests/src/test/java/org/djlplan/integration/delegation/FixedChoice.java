@@ -19,7 +19,10 @@ import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 
-/** Runs models with all operators delegated that a delegate reports, however long they take. */
+/**
+ * Runs models in which every operator that the delegate reports is delegated, even if it is slower
+ * there.
+ */
 final class FixedChoice {
 
     private FixedChoice() {}

@@ -11,7 +11,7 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Lists the names in the source folders. */
+/** Lists the packages, classes and texts in the source folders. */
 final class Sources {
 
     private static final List<String> PRODUCT =

@@ -11,8 +11,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Runs the code that intercepts libtorch's allocator, and the allocator for ONNX Runtime, under
- * sanitizers. Libraries that have only an allocator replace the engines. Their tables have the
- * layouts of real versions, or invalid ones.
+ * sanitizers. Libraries that have only an allocator replace the engines. The function tables of
+ * these allocators have the layouts of real versions, or invalid layouts.
  */
 class AllocatorCodeTest {
 

@@ -17,10 +17,10 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 /**
  * A network of random weights that is as badly conditioned as a trained one.
  *
- * <p>Each convolution is scaled and shifted so that its channels have mean 0 and a set deviation
- * over a sample, as a batch normalization folded into it would. Rectified values have a large mean,
- * which the next layer subtracts. So rounding errors grow, relative to the values, from layer to
- * layer (Yang et al. 2019, <a href="https://arxiv.org/abs/1902.08129">A Mean Field Theory of Batch
+ * <p>Each convolution is scaled and shifted so that its channels have mean 0 and a given deviation
+ * over a sample, as after a folded batch normalization. Rectified values have a large mean, which
+ * the next layer subtracts. So rounding errors grow, relative to the values, from layer to layer
+ * (Yang et al. 2019, <a href="https://arxiv.org/abs/1902.08129">A Mean Field Theory of Batch
  * Normalization</a>). The same sample gives the scales of quantized tensors.
  */
 final class CalibratedNetwork {

@@ -12,7 +12,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * Residual networks of bottlenecks, with the batch normalizations folded into the convolutions, as
- * a converter does.
+ * by a converter.
  *
  * <p>Layers as in He et al. 2015, <a href="https://arxiv.org/abs/1512.03385">Deep Residual
  * Learning</a>, table 1; the stride of a bottleneck is in its 3 × 3 convolution, as in torchvision.

@@ -86,7 +86,7 @@ final class OrtModels {
         }
     }
 
-    /** A model and inputs of it that depend on a number. */
+    /** A model, and its inputs by number. */
     enum Kind {
         CLASSIFIER {
             @Override

@@ -7,11 +7,11 @@ import org.djlplan.cli.demo.Padding;
  * BlazeFace for the front camera: images of 128 × 128 × 3, features of strides 8 and 16, 896
  * anchors.
  *
- * <p>Bazarevsky et al. 2019, <a href="https://arxiv.org/abs/1907.05047">BlazeFace</a>, in the form
- * of MediaPipe's {@code face_detection_front.tflite} of 2019, whose 90 operators these are: 16
- * single blocks with kernels of 3 × 3 (the paper has 5 × 5 and double blocks), channels that grow
- * by 4 to 8, and every {@code RELU} an operator of its own. The later {@code
- * face_detection_short_range.tflite} is the same with weights of 16 bits.
+ * <p>Bazarevsky et al. 2019, <a href="https://arxiv.org/abs/1907.05047">BlazeFace</a>, with the 90
+ * operators of MediaPipe's {@code face_detection_front.tflite} of 2019: 16 single blocks with
+ * kernels of 3 × 3 (the paper has 5 × 5 and double blocks), channels that grow by 4 to 8, and every
+ * {@code RELU} an operator of its own. The later {@code face_detection_short_range.tflite} is the
+ * same with weights of 16 bits.
  */
 final class BlazeFace {
 

@@ -8,11 +8,11 @@ import org.djlplan.cli.demo.Padding;
  * stride 8, hence features of 33 × 33.
  *
  * <p>Chen et al. 2017, <a href="https://arxiv.org/abs/1706.05587">Rethinking Atrous Convolution for
- * Semantic Image Segmentation</a>, in the form of TFLite's hosted {@code
- * deeplabv3_257_mv_gpu.tflite}, whose 70 operators these are. The backbone is {@code
- * mobilenetv2_dm05} of tensorflow/models ({@code research/deeplab}). Dilated convolutions are
- * single operators, without space-to-batch. The pyramid has only two branches, image pooling and a
- * 1 × 1 convolution ({@code model.py}, {@code _extract_features} without atrous rates).
+ * Semantic Image Segmentation</a>, with the 70 operators of TFLite's hosted {@code
+ * deeplabv3_257_mv_gpu.tflite}. The backbone is {@code mobilenetv2_dm05} of tensorflow/models
+ * ({@code research/deeplab}). Dilated convolutions are single operators, without space-to-batch.
+ * The pyramid has only two branches, image pooling and a 1 × 1 convolution ({@code model.py},
+ * {@code _extract_features} without atrous rates).
  */
 final class DeepLabV3 {
 

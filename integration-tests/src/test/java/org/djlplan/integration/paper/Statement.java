@@ -94,7 +94,7 @@ record Statement(String text, boolean holds, String figures) {
                 String.format(Locale.ROOT, "by %.1f %%", 100.0 * (bySize - bestFit) / bySize));
     }
 
-    /** How far a strategy's plan exceeds the lower bound, as a ratio. */
+    /** Statements about the percentage by which a strategy's plans exceed the lower bound. */
     private record Above(Results results, Kind kind, String strategy) {
 
         private Statement statement(String text, Predicate<PaperNetwork> where, double percent) {

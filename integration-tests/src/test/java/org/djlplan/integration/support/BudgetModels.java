@@ -17,8 +17,8 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 import org.djlplan.thirdparty.guava.base.Ascii;
 
 /**
- * Networks that weights make large, to be run in smaller budgets: networks of real size, and small
- * ones for tests, which run in a fraction of a second.
+ * Networks with large weights, to run in budgets smaller than the weights: networks of real size,
+ * and small ones for tests, which run in a fraction of a second.
  *
  * <p>A file is written at its first use, and remains in {@code target/budget-models} or in the
  * folder that the system property {@code djlplan.budgetModels} names.

@@ -15,7 +15,9 @@ public final class ChangedWeights {
 
     private ChangedWeights() {}
 
-    /** How a file gets other weights. The file's size and modification time do not change. */
+    /**
+     * A way to change the weights in a file. The file's size and modification time do not change.
+     */
     public enum Way {
         /** Another file gets its name. */
         REPLACED,

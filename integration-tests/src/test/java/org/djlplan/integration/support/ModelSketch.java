@@ -95,8 +95,8 @@ public final class ModelSketch {
     /**
      * The type and quantization of a tensor.
      *
-     * @param scale with {@code zeroPoint}, how integers stand for real values; 0 if the tensor is
-     *     not quantized
+     * @param scale maps integers to real values, together with {@code zeroPoint}; 0 if the tensor
+     *     is not quantized
      */
     public record Form(ElementType type, List<Integer> shape, float scale, long zeroPoint) {
 

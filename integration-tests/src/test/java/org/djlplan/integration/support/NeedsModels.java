@@ -32,7 +32,7 @@ public @interface NeedsModels {
     /** The set of models, all of which must be present. */
     RealModels value();
 
-    /** Skips or fails. */
+    /** Skips the test or lets it fail if the models are absent. */
     final class Check implements ExecutionCondition {
 
         private static final Logger logger = LoggerFactory.getLogger(NeedsModels.class);

@@ -15,7 +15,7 @@ import org.djlplan.thirdparty.guava.base.Splitter;
 /** Writes small ONNX models. A dimension of −1 may have any length. */
 public final class OnnxSketch {
 
-    /** Types of elements, as ONNX numbers them. */
+    /** Element types, with ONNX's numbers. */
     public enum Type {
         FLOAT(1),
         INT8(3),

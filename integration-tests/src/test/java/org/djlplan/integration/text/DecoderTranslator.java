@@ -15,8 +15,7 @@ import ai.djl.translate.TranslatorContext;
  * positions, a mask, and a list of keys and values; it returns scores, the extended keys and
  * values, and states.
  *
- * <p>The call closes the keys and values that the decoder was given, because the search does not
- * read them again.
+ * <p>Each prediction closes its input keys and values, because the search does not read them again.
  *
  * @param layers of the decoder
  * @param heads of each layer

@@ -22,7 +22,9 @@ import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.thirdparty.guava.base.Throwables;
 import org.djlplan.thirdparty.guava.primitives.Ints;
 
-/** Actions that tests run in a separate JVM, because it may crash. Prints one line per result. */
+/**
+ * Actions that tests run in a separate JVM, because the JVM may crash. Prints one line per result.
+ */
 public final class Probe {
 
     private interface Loader {

@@ -17,7 +17,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
  *
  * @param name the file's name without its ending
  * @param inputSets inputs of several shapes that it takes
- * @param stateful whether outputs depend on the predictions before
+ * @param stateful whether outputs depend on earlier predictions
  * @param outputSizesVary whether the outputs' shapes depend on the inputs' values
  */
 public record TorchScriptModel(

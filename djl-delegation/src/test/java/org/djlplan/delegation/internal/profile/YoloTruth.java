@@ -16,19 +16,20 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
  * YOLOv4-tiny under TensorFlow Lite's GPU delegate on a Jetson Xavier NX: 152 nodes, 7 partitions.
  *
  * <p><b>Published</b> (tensorflow/tensorflow#66677, mirrored as google-ai-edge/LiteRT#66, and the
- * thesis of its author): the partitions; the latency with only the first, second, third or fourth
- * of them delegated: 669, 677, 645, 402 ms. The best of all 127 sets has the four partitions with
- * most FLOPs and takes 64 ms; all seven take 71 ms. TensorFlow Lite's rule, which delegates the N
- * partitions with most nodes, is slower than no delegate for N = 1…5, and is best with N = 7.
+ * thesis of the issue's author): the partitions; the latency with only the first, second, third or
+ * fourth of them delegated: 669, 677, 645, 402 ms. The best of all 127 sets has the four partitions
+ * with most FLOPs and takes 64 ms; all seven take 71 ms. TensorFlow Lite's rule, which delegates
+ * the N partitions with most nodes, is slower than no delegate for N = 1…5, and is best with N = 7.
  *
  * <p><b>Derived</b>, if latencies add up: a run in which everything falls back takes (669 + 677 +
- * 645 + 402 − 64) / 3 = 776.3 ms. Each partition's saving follows from that.
+ * 645 + 402 − 64) / 3 = 776.3 ms. The saving of each of the four partitions follows from that.
  *
- * <p><b>Assumed</b>: that these four partitions are the first ones, which form the backbone; how
- * the rest divides; and that the model takes 160 ms without a delegate. This time must be less than
- * the rule's 176 ms for N = 5. It can be far below 776 ms because operators that fall back run in
- * plain kernels, while TensorFlow Lite uses XNNPACK if no delegate is requested. So the CPU times
- * of a run without a delegate are five times too short, and the choice must be right nevertheless.
+ * <p><b>Assumed</b>: that the four partitions of the best set are the first ones, which form the
+ * backbone; all other times; and that the model takes 160 ms without a delegate. This time must be
+ * less than the rule's 176 ms for N = 5. It can be far below 776 ms because operators that fall
+ * back run in plain kernels, while TensorFlow Lite uses XNNPACK if no delegate is requested. So the
+ * CPU times of a run without a delegate are five times too short, and the choice must be right
+ * nevertheless.
  */
 final class YoloTruth implements Truth {
 

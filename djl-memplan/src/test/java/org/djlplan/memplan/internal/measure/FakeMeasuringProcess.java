@@ -12,7 +12,7 @@ import org.djlplan.memplan.internal.child.ParentConnection;
  */
 final class FakeMeasuringProcess {
 
-    /** What the process does when it starts. */
+    /** The behaviour of the process at its start. */
     enum Start {
         GOOD,
         SILENT,

@@ -33,8 +33,8 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 final class FakeRunner implements CandidateRunner {
 
     /**
-     * What happens when a candidate is prepared or timed. A candidate's first operator is the index
-     * of its behaviour.
+     * The behaviour of a candidate that is prepared or timed. The candidate's first operator is the
+     * index of its behaviour.
      */
     enum Behaviour {
         GOOD,

@@ -6,7 +6,7 @@ import java.util.Optional;
 import org.djlplan.memplan.internal.machine.ProcessorTimes;
 import org.junit.jupiter.api.Test;
 
-/** Tests the samples on a simulated machine of four processors. */
+/** Tests the sampling of idle processors on a simulated machine with four processors. */
 class IdleProcessorsTest {
 
     private static final int CORES = 4;

@@ -15,7 +15,9 @@ import org.djlplan.memplan.spi.ShapeMix;
 import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 import org.junit.jupiter.api.Test;
 
-/** Tests which input shapes are measured, and which interpreter serves them. */
+/**
+ * Tests which input shapes, other than the file's, are measured, and which interpreter serves them.
+ */
 class OtherShapesTest {
 
     private static final Candidate DELEGATED = new Candidate(ImmutableSortedSet.of(0, 2), 1);

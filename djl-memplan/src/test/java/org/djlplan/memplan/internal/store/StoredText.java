@@ -7,7 +7,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 
-/** The text of a stored file, for changes with a valid checksum. */
+/** The text of a stored file, for tests that change it and then update its checksum. */
 final class StoredText {
 
     private StoredText() {}

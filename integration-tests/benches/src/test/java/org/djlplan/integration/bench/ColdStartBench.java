@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Every run is in a JVM of its own; JVMs take turns. Prints a table; asserts nothing, because
  * machines are noisy.
  *
- * <p>{@code -Ddjlplan.bench.fresh=N} starts N JVMs of each.
+ * <p>{@code -Ddjlplan.bench.fresh=N} starts N JVMs of each kind.
  */
 @Tag("bench")
 @Tag("djl-current")
@@ -55,7 +55,10 @@ class ColdStartBench {
 
     private record Way(String name, List<String> arguments) {}
 
-    /** Milliseconds of the load, the first prediction and 99 others, megabytes, and classes. */
+    /**
+     * One JVM's figures: milliseconds of the load, of the first prediction and of 99 others;
+     * megabytes; and loaded classes.
+     */
     private record Row(double[] figures) {}
 
     @Test

@@ -28,8 +28,8 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 import org.djlplan.thirdparty.guava.collect.Sets;
 
 /**
- * Prints what the acceptance rule accepts for an 8-bit model: correct XNNPACK kernels for all
- * operators; and a fault in one operator while XNNPACK runs the others.
+ * Prints whether the acceptance rule, for an 8-bit model, accepts correct XNNPACK kernels for all
+ * operators, and whether it accepts a fault in one operator while XNNPACK runs the others.
  */
 final class AcceptanceTable {
 

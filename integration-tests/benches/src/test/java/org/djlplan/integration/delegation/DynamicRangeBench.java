@@ -17,9 +17,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Compares CPU kernels, XNNPACK and the same weights as floats, for models with 8-bit weights and
- * floats between the layers. CPU kernels and XNNPACK both quantize the inputs of convolutions at
- * run time. Prints a table.
+ * For models with 8-bit weights and floats between the layers, compares the outputs of CPU kernels,
+ * of XNNPACK, and of a copy of the model with the same weights as floats. CPU kernels and XNNPACK
+ * both quantize the inputs of convolutions at run time. Prints a table.
  */
 @Tag("bench")
 @Tag("djl-current")

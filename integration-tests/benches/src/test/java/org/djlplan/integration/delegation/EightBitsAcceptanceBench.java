@@ -9,8 +9,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Measures what the acceptance rule for 8-bit models accepts: correct XNNPACK kernels for all
- * operators; and a fault in one operator while XNNPACK runs the others. Prints tables.
+ * Measures whether the acceptance rule for 8-bit models accepts correct XNNPACK kernels for all
+ * operators, and whether it accepts a fault in one operator while XNNPACK runs the others. Prints
+ * tables.
  */
 @Tag("bench")
 @Tag("djl-current")

@@ -15,7 +15,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Measures what the acceptance rule for 8-bit models accepts for trained models. Prints tables. */
+/**
+ * Measures whether the acceptance rule for 8-bit models accepts correct and faulty kernels of
+ * trained models. Prints tables.
+ */
 @Tag("bench")
 @Tag("djl-current")
 class TrainedAcceptanceBench {

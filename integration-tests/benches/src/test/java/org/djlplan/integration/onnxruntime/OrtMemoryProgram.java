@@ -34,13 +34,13 @@ import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.thirdparty.guava.base.Splitter;
 
 /**
- * Loads an ONNX model in one of several ways and predicts inputs of many shapes. Prints the growth
- * of the process's memory since before the load, the time, and a checksum of all outputs. An
+ * Loads an ONNX model in one of several ways and predicts with inputs of many shapes. Prints the
+ * growth of the process's memory since before the load, the time, and a checksum of all outputs. An
  * operator always runs on one thread.
  */
 final class OrtMemoryProgram {
 
-    /** How the model is loaded, and how many predictions may run at once. */
+    /** The way in which the model is loaded, and the limit of predictions at once. */
     enum Way {
         STOCK,
         PATTERNS_OFF,

@@ -14,10 +14,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Measures what users can set instead of djl-plan: variables of the C library, other allocators, a
+ * Measures alternatives to djl-plan: environment variables of the C library, other allocators, a
  * semaphore around predictions, and the same network in ONNX Runtime. Each run has its own JVM, in
- * turns. Needs Debian's libjemalloc2 and libmimalloc2.0, and {@code resnet50.onnx} of {@code
- * torchscript_models.py}; leaves out what is absent. Asserts nothing, because machines are noisy.
+ * turns. Needs Debian's libjemalloc2 and libmimalloc2.0, and {@code resnet50.onnx} from {@code
+ * torchscript_models.py}; cases without their file are skipped. Asserts nothing, because machines
+ * are noisy.
  */
 @Tag("bench")
 @Tag("djl-current")

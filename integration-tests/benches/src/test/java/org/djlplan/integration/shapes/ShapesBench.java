@@ -27,9 +27,10 @@ import org.junit.jupiter.api.io.TempDir;
  * Compares models whose inputs change shape with nearly every request, stock and planned in turns,
  * each in its own JVM. Asserts nothing, because machines are noisy.
  *
- * <p>{@code -Ddjlplan.bench.case=minilm/zipf} runs only the cases whose names begin like that,
- * {@code -Ddjlplan.bench.requests=N} sends N requests, and {@code -Ddjlplan.bench.fresh=N} runs
- * each case N times. {@code integration-tests/torchscript_models.py NAME} makes a model.
+ * <p>{@code -Ddjlplan.bench.case=minilm/zipf} runs only the cases whose names begin with {@code
+ * minilm/zipf}, {@code -Ddjlplan.bench.requests=N} sends N requests, and {@code
+ * -Ddjlplan.bench.fresh=N} runs each case N times. {@code integration-tests/torchscript_models.py
+ * NAME} makes a model.
  */
 @Tag("bench")
 @TestInstance(Lifecycle.PER_CLASS)
@@ -60,7 +61,7 @@ class ShapesBench {
     /**
      * One line of a table.
      *
-     * @param kind what {@link ShapesApplication} sends
+     * @param kind kind of inputs that {@link ShapesApplication} generates
      */
     private record Case(
             String model, String kind, String distribution, int threads, int defaultRequests) {

@@ -37,8 +37,8 @@ import org.djlplan.memplan.report.PlanReport;
 
 /**
  * Serves requests of many shapes with one model of TensorFlow Lite, and prints figures as JSON.
- * Before that, it predicts enough shapes for the background measurements to end, and then as many
- * again. These shapes are the same for all first arguments.
+ * Before serving, it predicts with many shapes, waits until background measurements have ended, and
+ * predicts with the same shapes again. The shapes do not depend on the first argument.
  *
  * <p>Usage: {@code plain|planned|delegated|hand KIND DISTRIBUTION MODEL THREADS REQUESTS}
  */
@@ -50,7 +50,7 @@ public final class TfLiteShapesApplication {
     private static final double NANOS_PER_MILLI = 1e6;
     private static final double NANOS_PER_SECOND = 1e9;
 
-    /** What models read. */
+    /** The kinds of model inputs. */
     enum Kind {
         /** A colour image of an image pyramid. */
         PYRAMID,

@@ -18,8 +18,8 @@ import org.junit.jupiter.api.io.TempDir;
  * Compares TensorFlow Lite models with inputs of many shapes: the plain engine, planned, delegated,
  * and XNNPACK by hand, in turns, each in its own JVMs. Asserts nothing, because machines are noisy.
  *
- * <p>{@code -Ddjlplan.bench.case=pnet/zipf} runs only the cases whose names begin like that, {@code
- * -Ddjlplan.bench.fresh=N} starts N JVMs of each.
+ * <p>{@code -Ddjlplan.bench.case=pnet/zipf} runs only the cases whose names begin with {@code
+ * pnet/zipf}, {@code -Ddjlplan.bench.fresh=N} starts N JVMs of each kind.
  */
 @Tag("bench")
 @Tag("djl-current")

@@ -25,8 +25,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Posts texts of many lengths at once, to a server that embeds them one by one, and to one that
- * embeds those that wait in a batch.
+ * Posts texts of many lengths at once to two servers: one embeds them one by one, the other embeds
+ * all waiting texts in a batch.
  */
 @Tag("examples")
 @Tag("pytorch")

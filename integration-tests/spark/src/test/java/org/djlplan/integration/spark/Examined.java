@@ -9,7 +9,7 @@ import java.util.Objects;
  * @param seed of the row's image
  * @param bits hash of all bits of the outputs
  * @param process the executor's process
- * @param attempt of its task, from 0
+ * @param attempt number of the task's attempt, from 0
  * @param choice the delegation, and its origin
  */
 record Examined(int seed, int bits, long process, int attempt, String choice)

@@ -44,13 +44,13 @@ record Load(String engine, String file, long[] shape, Map<String, String> option
     /**
      * The figures of one task.
      *
-     * @param process its executor's
-     * @param rows it predicted
-     * @param firstNanos from the task's begin to the first row's output
-     * @param nanos from the task's begin to its end
+     * @param process the executor's process id
+     * @param rows number of rows that the task predicted
+     * @param firstNanos time from the task's start to the first row's output
+     * @param nanos time from the task's start to its end
      * @param beforeBytes resident, before the executor's first model was loaded
      * @param afterBytes resident, when the task ended
-     * @param bits of all outputs
+     * @param bits hash of all bits of the outputs
      * @param choice identifier of the delegation
      */
     record Share(

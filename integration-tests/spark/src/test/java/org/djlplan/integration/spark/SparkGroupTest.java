@@ -25,7 +25,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Tests an executor in a memory cgroup that leaves a model twice the memory that it takes as stock.
+ * Tests an executor in a memory cgroup whose limit leaves twice the memory that the model takes in
+ * the stock engine.
  */
 @Tag("pipelines")
 class SparkGroupTest {

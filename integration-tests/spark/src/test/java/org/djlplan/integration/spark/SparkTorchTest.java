@@ -45,7 +45,7 @@ class SparkTorchTest {
 
     private JavaSparkContext spark;
 
-    /** Where executors get djl-plan and the engine from. */
+    /** The source from which executors get djl-plan and the engine. */
     private enum Way {
         CLASS_PATH,
         JARS_OF_THE_JOB

@@ -7,7 +7,7 @@ import java.util.TreeMap;
 import java.util.stream.IntStream;
 import org.djlplan.memplan.internal.child.ParentConnection;
 
-/** Runs the tasks of an executor as lines of JSON request them, for {@link TurnsBench}. */
+/** Runs an executor's tasks for {@link TurnsBench}, which requests each task by a line of JSON. */
 final class TaskProgram {
 
     private TaskProgram() {}

@@ -41,7 +41,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Tests that the generated networks run in the stock engine and compute something. */
+/**
+ * Tests that the generated networks run in the stock engine, with finite outputs that depend on the
+ * input.
+ */
 class NetworksRunTest {
 
     private static final IntFunction<ByteBuffer> HEAP = ByteBuffer::allocate;

@@ -39,7 +39,7 @@ class StreamedDelegationTest {
 
     @TempDir Path folder;
 
-    /** Which of the supported operators are delegated. */
+    /** The part of the supported operators that is delegated. */
     private enum Part {
         ALL(position -> true),
         FIRST(position -> position < 5),

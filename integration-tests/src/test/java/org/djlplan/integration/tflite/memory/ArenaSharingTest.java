@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests that models that run in turn share one arena, which has the size that the largest one
+ * Tests that models that run in turn share one arena, which has the size that the largest model
  * needs.
  */
 class ArenaSharingTest {

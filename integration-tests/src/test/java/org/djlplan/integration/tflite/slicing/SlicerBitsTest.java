@@ -31,10 +31,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/**
- * Tests that sliced layers compute the bits of whole ones, in the stock engine, where all operators
- * run.
- */
+/** Tests that sliced layers compute the same bits as whole layers. Both run in the stock engine. */
 class SlicerBitsTest {
 
     @TempDir Path folder;

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests that a failed load leaves its thread without a file for weights. */
+/** Tests that a thread has no weights file set after its load has failed. */
 class FailedLoadTest {
 
     private static final PlannedTranslatorFactory BUDGETED =
@@ -39,7 +39,7 @@ class FailedLoadTest {
     private ZooModel<NDList, NDList> planned;
     private List<Output> expected;
 
-    /** Translates nothing. */
+    /** A translator factory that supports no types. */
     private static final class Unsupporting implements TranslatorFactory {
 
         @Override

@@ -38,8 +38,8 @@ import org.slf4j.helpers.BasicMDCAdapter;
 import org.slf4j.spi.MDCAdapter;
 
 /**
- * Tests which thread-local state a forward pass on a worker gets from its caller, and which it
- * returns.
+ * Tests which thread-local state a forward pass on a worker gets from its caller, and which state
+ * it passes back.
  */
 @Timeout(240)
 @OnEveryDjl

@@ -142,7 +142,7 @@ class RowPredictorTest {
     }
 
     /**
-     * Records how many rows were read ahead of the outputs that were returned, and by which thread.
+     * Records by which thread rows are read, and how far reading is ahead of the returned outputs.
      */
     private static final class Watched implements Iterator<float[]> {
         private final Iterator<float[]> rows;

@@ -16,7 +16,8 @@ import org.djlplan.integration.torch.TorchScriptModel;
 import org.djlplan.integration.torch.TorchScriptModels;
 
 /**
- * A model of the catalogue, and the stock engine's outputs with one thread per operator.
+ * One of the {@link TorchScriptModels}, and the stock engine's outputs with one thread per
+ * operator.
  *
  * @param file in a folder of its own
  * @param questions inputs, each with the outputs for a few seeds

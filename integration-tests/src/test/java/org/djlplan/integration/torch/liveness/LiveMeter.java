@@ -12,9 +12,8 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * Measures the peak bytes of arrays while an action runs on this thread. The meter is registered in
- * front of DJL's scopes, so it sees each new array before the arrays that this one replaces are
- * closed.
+ * Measures the peak bytes of arrays while an action runs on this thread. The meter sees each new
+ * array before DJL's scopes do, and so before the arrays that the new one replaces are closed.
  */
 final class LiveMeter {
 

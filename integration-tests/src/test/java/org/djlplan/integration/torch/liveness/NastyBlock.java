@@ -136,7 +136,7 @@ final class NastyBlock extends AbstractBlock {
     }
 
     /**
-     * From some call on uses a different array, while the types and the number of arrays stay the
+     * Uses a different array from some call on, while the types and the number of arrays stay the
      * same.
      */
     static final class SkippingLater implements Step {
@@ -196,7 +196,7 @@ final class NastyBlock extends AbstractBlock {
         }
     }
 
-    /** From some call on keeps an array in a field, and reads it from there. */
+    /** Keeps an array in a field from some call on, and reads it from there. */
     static final class KeepingLater implements Step {
 
         private final int from;

@@ -21,8 +21,8 @@ import java.util.List;
 
 /**
  * DJL's own networks. Each has a bound for planned live memory, as a share of DJL's. Bounds for
- * images were measured at 224×224 and 256×256, plus a margin of one half. Smaller images change
- * them little, because all arrays but the last few shrink alike.
+ * images were measured at 224×224 and 256×256, plus a margin of one half. Smaller images change the
+ * shares little, because all arrays but the last few shrink alike.
  */
 enum ZooBlocks {
     LENET(0.8),

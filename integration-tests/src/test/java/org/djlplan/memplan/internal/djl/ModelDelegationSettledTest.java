@@ -39,8 +39,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Tests when a delegation counts as settled while a provider chooses for other shapes, or if it
- * cannot.
+ * Tests when a delegation counts as settled while the provider chooses for other shapes, or if the
+ * provider fails to choose.
  */
 @Tag("djl-current")
 @Timeout(200)
@@ -68,7 +68,7 @@ class ModelDelegationSettledTest {
     private ServedModel served;
     private StockInterpreter stock;
 
-    /** What the provider chooses for one mix of shapes. */
+    /** The provider's choice for one mix of shapes. */
     private static final class Answer implements DelegationProvider.Choosing {
 
         private final DelegationChoice first;

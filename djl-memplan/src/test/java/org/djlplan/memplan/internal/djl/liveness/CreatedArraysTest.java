@@ -24,7 +24,7 @@ class CreatedArraysTest {
     private final NDManager root = FakeArrays.manager(model);
     private final CreatedArrays arrays = new CreatedArrays(root);
 
-    /** Has the field of PyTorch's arrays that refers to a direct buffer. */
+    /** An array with a field for a direct buffer, as PyTorch's arrays have it. */
     private static final class Array extends NDArrayAdapter {
 
         private ByteBuffer dataRef;

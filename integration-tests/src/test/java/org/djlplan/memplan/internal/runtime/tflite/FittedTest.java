@@ -13,7 +13,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests the places that the native library finds without a plan, for the shapes in the file. */
+/**
+ * Tests the places of tensors that the native library computes without a plan, at the file's
+ * shapes.
+ */
 @Tag("djl-current")
 class FittedTest {
 
