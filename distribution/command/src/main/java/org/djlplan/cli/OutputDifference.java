@@ -28,7 +28,7 @@ import org.djlplan.thirdparty.guava.collect.Streams;
  * Difference of the outputs of two runs.
  *
  * @param identical all bytes are equal
- * @param comparable whether both have the same outputs, of the same types and sizes
+ * @param comparable whether both runs have the same outputs, of the same types and sizes
  * @param outputs difference of each output; with several predictions, each has its own entries.
  *     Empty if they cannot be compared
  */

@@ -11,8 +11,8 @@ import org.djlplan.thirdparty.guava.primitives.Ints;
  * The steps of a memory map: the operators of a graph; for records alone, all steps up to the last,
  * or, if there are too many, only those at which a tensor's live range begins or ends.
  *
- * @param count how many
- * @param numbers number of each step in the records; empty if they are the same
+ * @param count number of steps
+ * @param numbers number of each step in the records; empty if each step's number is its index
  */
 record ReportSteps(int count, List<Integer> numbers) {
 

@@ -25,8 +25,8 @@ final class ResidentSet {
      * Peaks of the resident set in bytes.
      *
      * @param bytes since the engine was initialized
-     * @param aboveIdleBytes the same, without the bytes at that time
-     * @param aboveLoadedBytes since the model was loaded, without the bytes at that time
+     * @param aboveIdleBytes the same, minus the resident bytes at that moment
+     * @param aboveLoadedBytes since the model was loaded, minus the resident bytes at that moment
      */
     record Peaks(long bytes, long aboveIdleBytes, long aboveLoadedBytes) {}
 

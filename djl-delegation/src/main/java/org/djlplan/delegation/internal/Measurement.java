@@ -427,11 +427,11 @@ final class Measurement {
     }
 
     /**
-     * A mark that measuring has begun; removed when measuring ends in any way, unless the JVM is
-     * killed.
+     * A mark that measuring has begun. It is removed when measuring ends, unless this JVM or the
+     * measuring process is killed.
      *
      * @param circumstances in which another attempt would end the same way
-     * @param attempts number of attempts that ended in this way, or are running
+     * @param attempts number of attempts that were killed, or are running
      */
     private record Mark(String circumstances, int attempts) {}
 

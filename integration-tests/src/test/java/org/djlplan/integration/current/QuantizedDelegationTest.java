@@ -25,8 +25,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Tests which operators of 8-bit models the one line delegates, and on what grounds it accepts
- * their outputs.
+ * Tests which operators of 8-bit models djl-plan delegates by default, and by which criterion it
+ * accepts their outputs.
  */
 @Tag("djl-current")
 class QuantizedDelegationTest {

@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Random;
 
-/** Predicts a small, a much too large, and a small image under a memory limit. */
+/** Predicts with a small, a much too large, and again a small image under a memory limit. */
 final class OrtNoMemoryProgram {
 
     private static final int LARGE = 3500;

@@ -42,8 +42,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Tests the tasks of DJL's HuggingFace tokenizers with the one line: answers equal stock's, bit by
- * bit, for texts of many lengths.
+ * Tests djl-plan with the tasks of DJL's HuggingFace tokenizers: answers equal the stock engine's,
+ * bit by bit, for texts of many lengths.
  */
 @OnEveryDjlWhenLong
 class TextTasksTest {

@@ -20,9 +20,9 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
  * <p>The unit nearest to the left end of a gap is the first one, in the order of first operators,
  * that starts in the gap and ends before the gap does; a {@link LeftmostBelow} over the last
  * operators finds it in O(log n). The right end is the mirror image. A queue holds the best pair of
- * every gap. A pair whose unit was placed elsewhere is replaced when its turn comes. A unit lies in
- * at most one gap of each object, so there are at most k replacements per unit for k objects: O(k n
- * log n).
+ * every gap. A pair whose unit was placed elsewhere is replaced when the pair reaches the head of
+ * the queue. A unit lies in at most one gap of each object, so there are at most k replacements per
+ * unit for k objects: O(k n log n).
  */
 final class StageGaps {
 
@@ -65,7 +65,7 @@ final class StageGaps {
     private final Set<Gap> gaps;
     private final PriorityQueue<Pair> pairs = new PriorityQueue<>(NEAREST);
 
-    /** The units in the order seen from one end of a gap. */
+    /** The units, ordered as seen from one end of a gap. */
     private record Side(int[] order, int[] positions, long[] starts, LeftmostBelow ends) {
 
         /** Operators are counted upwards from that end of the gap. */

@@ -31,7 +31,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSet;
  * <p>Anyone with write access to a model's folder can write a file with a right checksum, so a
  * stored result is accepted only if measuring for this request could have produced it. If the
  * delegate's partitions are known, sets of operators must consist of them; a load does not wait for
- * the delegate's report, and uses the partitions in the file until it arrives.
+ * the delegate's report, and uses the partitions in the file until the report arrives.
  *
  * @param graph of the model
  * @param goal of the choice
@@ -45,7 +45,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSet;
  * @param transientBuffers whether the delegate can build its buffers for each prediction;
  *     candidates with such buffers are tried only if the goal asks for memory
  * @param excluded operators that the delegate is not offered
- * @param partitions that the delegate reports; empty until it is asked
+ * @param partitions that the delegate reports; empty until the delegate is asked
  */
 public record Request(
         Graph graph,

@@ -29,8 +29,8 @@ import org.djlplan.thirdparty.guava.math.Quantiles;
  * the delegate and in the CPU kernels; then it verifies the unions with the best predictions.
  *
  * <ol>
- * <li>Nothing delegated, and everything delegated. If everything is clearly better, is a single
- * partition, and memory does not count, exploring ends.
+ * <li>Nothing delegated, and everything delegated. If delegating everything is clearly better,
+ * there is a single partition, and memory does not count, exploring ends.
  * <li>If the wrong operator is known, everything except that operator. If everything fails, or is
  * wrong for another reason, each partition alone; if one of these fails, its pieces alone.
  * Failing parts are left out from then on.

@@ -20,7 +20,7 @@ import org.djlplan.memplan.spi.OutputError;
 /**
  * Runs candidates of a {@link Truth} on a simulated machine. Times are log-normal around the true
  * ones; the machine's speed drifts by a few percent; and one inference in fifty is disturbed and
- * takes several times as long. Time advances only here.
+ * takes several times as long. The simulated time advances only in this class.
  */
 final class SimulatedRunner implements CandidateRunner {
 

@@ -34,9 +34,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Compares the engine for current DJL with DJL 0.27.0's engine, and with the same library in which
- * XNNPACK is enabled by hand for all operators. Separate JVMs take turns, prediction by prediction.
- * Prints a table; asserts nothing, because machines are noisy.
+ * Compares djl-plan's engine for current DJL with DJL 0.27.0's engine, and with the same library in
+ * which XNNPACK is enabled by hand for all operators. Separate JVMs take turns, prediction by
+ * prediction. Prints a table; asserts nothing, because machines are noisy.
  */
 @Tag("bench")
 @Tag("djl-current")
@@ -96,8 +96,9 @@ class CurrentLatencyBench {
     }
 
     /**
-     * Ratios of the one line to XNNPACK by hand, through the C interface and through a DJL block.
-     * The ratio of two JVMs that both use the C interface shows the noise.
+     * Ratios of djl-plan's latency to the latency of XNNPACK enabled by hand, called through the C
+     * interface and through a DJL block. The ratio of two JVMs that both use the C interface shows
+     * the noise.
      */
     private record Beside(double oneLine, double oneLineInDjl, double byHand) {
 

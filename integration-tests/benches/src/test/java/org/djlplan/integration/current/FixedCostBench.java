@@ -28,9 +28,9 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Measures the fixed cost of a prediction with a model of one operator. Compares DJL and djl-plan's
- * engine with three calls of the engine's C interface. These are made from Java in the same rounds,
- * and from a C program that runs before and after. Prints medians of rounds that alternate; asserts
- * nothing, because machines are noisy.
+ * engine with three calls of the engine's C interface. The three calls are made from Java in the
+ * same rounds, and from a C program that runs before and after the rounds. Prints medians of rounds
+ * that alternate; asserts nothing, because machines are noisy.
  */
 @Tag("bench")
 @Tag("djl-current")

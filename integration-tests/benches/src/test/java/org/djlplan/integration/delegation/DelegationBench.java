@@ -31,9 +31,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Compares the one line with the stock engine and with XNNPACK enabled by hand for all operators.
- * All use the same number of threads, in rounds that alternate within one JVM. Prints a table;
- * asserts nothing, because machines are noisy.
+ * Compares djl-plan with default options, the stock engine, and XNNPACK enabled by hand for all
+ * operators. All use the same number of threads, in rounds that alternate within one JVM. Prints a
+ * table; asserts nothing, because machines are noisy.
  */
 @Tag("bench")
 class DelegationBench {

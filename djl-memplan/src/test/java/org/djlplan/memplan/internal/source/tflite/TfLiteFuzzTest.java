@@ -32,8 +32,9 @@ import org.djlplan.thirdparty.guava.primitives.Bytes;
 import org.djlplan.thirdparty.guava.primitives.Ints;
 
 /**
- * Damages small models at random. Each damaged file is either rejected with the one exception, or
- * is a model that can be converted to a graph, written and read again. Time and memory are bounded.
+ * Damages small models at random. Each damaged file is either rejected with a {@code
+ * TfLiteFormatException}, or is a model that can be converted to a graph, written and read again.
+ * Time and memory are bounded.
  *
  * <p>{@code -Dtflite.fuzz.rounds=100} makes the test a hundred times as long. Seeds differ from run
  * to run.
