@@ -7,8 +7,8 @@ import org.djlplan.memplan.internal.usage.UsageRecord;
 
 /**
  * Planning problems with a known optimum. A rectangle of operators × bytes is cut into pieces,
- * which become tensors without offsets. One operator is chosen at which all pieces are kept, so the
- * rectangle's height is the lower bound, and the cut itself is a plan that reaches this bound.
+ * which become tensors without offsets. All pieces that contain one chosen operator are kept, so
+ * the rectangle's height is the lower bound, and the cut itself is a plan that reaches this bound.
  *
  * @param operators width of the rectangle
  * @param bytes height of the rectangle

@@ -10,8 +10,8 @@ import org.djlplan.thirdparty.guava.primitives.ImmutableIntArray;
  * the order of a {@link Sweep}, trying the smallest objects first.
  *
  * <p>From a position on, the search depends only on the times at which objects become free ({@link
- * FreeObjects}), and a state that failed is not tried again. A unit is not put into an
- * unnecessarily large object if too few objects would remain for later units ({@link Slack}).
+ * FreeObjects}), so a state that failed is not tried again. A unit is not put into an unnecessarily
+ * large object if too few objects would remain for later units ({@link Slack}).
  */
 final class Fitting {
 

@@ -6,9 +6,9 @@ import org.djlplan.thirdparty.guava.primitives.ImmutableIntArray;
 /**
  * The times at which objects become free, in an interval of a {@link Sweep}.
  *
- * <p>Objects are interchangeable if no later unit distinguishes their sizes, and the time at which
- * an object becomes free can be postponed until the next unit that fits into it. So two states are
- * equal if their times are equal after sorting within each group of interchangeable objects.
+ * <p>Objects are interchangeable if no later unit distinguishes their sizes. The time at which an
+ * object becomes free can be postponed until the next unit that fits into the object. So two states
+ * are equal if their times are equal after sorting within each group of interchangeable objects.
  */
 final class FreeObjects {
 

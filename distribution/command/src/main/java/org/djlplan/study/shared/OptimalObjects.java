@@ -21,8 +21,8 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
  *
  * <p>The search enumerates sizes of objects instead of plans, smallest sum first, starting from the
  * positional maxima ({@link SizeChoices}). A sweep through time decides whether the units fit into
- * objects of these sizes ({@link Fitting}); the first sizes into which they fit are optimal. If
- * they do not fit, the failure is generalized to a short interval of time and to the largest sizes
+ * objects of these sizes ({@link Fitting}); the first sizes into which they fit are optimal. If the
+ * units do not fit, the failure is generalized to a short interval of time and to the largest sizes
  * into which the interval's units do not fit ({@link Nogood}); that excludes most other sizes at
  * once. The best plan of the other strategies is the upper bound, and is optimal if no smaller
  * sizes remain.

@@ -31,10 +31,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Measures, on several sets of inputs, whether the acceptance rule for a delegate's outputs accepts
- * correct XNNPACK kernels for all operators, and whether it accepts a fault in one operator while
- * XNNPACK runs the others, whose rounding adds to the fault. Prints tables; the assertions are in
- * {@code AcceptanceTest}.
+ * Measures, on several sets of inputs, which outputs the acceptance rule for delegates accepts.
+ * Either correct XNNPACK kernels run all operators; or one operator has a fault and XNNPACK runs
+ * the others, whose rounding adds to the fault. Prints tables; the assertions are in {@code
+ * AcceptanceTest}.
  */
 @Tag("bench")
 class AcceptanceBench {

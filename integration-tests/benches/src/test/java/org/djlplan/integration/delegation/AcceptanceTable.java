@@ -28,8 +28,8 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 import org.djlplan.thirdparty.guava.collect.Sets;
 
 /**
- * Prints whether the acceptance rule, for an 8-bit model, accepts correct XNNPACK kernels for all
- * operators, and whether it accepts a fault in one operator while XNNPACK runs the others.
+ * Prints which outputs of an 8-bit model the acceptance rule for delegates accepts. Either correct
+ * XNNPACK kernels run all operators; or one operator has a fault and XNNPACK runs the others.
  */
 final class AcceptanceTable {
 

@@ -9,9 +9,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Measures whether the acceptance rule for 8-bit models accepts correct XNNPACK kernels for all
- * operators, and whether it accepts a fault in one operator while XNNPACK runs the others. Prints
- * tables.
+ * Measures which outputs of 8-bit models the acceptance rule for delegates accepts. Either correct
+ * XNNPACK kernels run all operators; or one operator has a fault and XNNPACK runs the others.
+ * Prints tables.
  */
 @Tag("bench")
 @Tag("djl-current")

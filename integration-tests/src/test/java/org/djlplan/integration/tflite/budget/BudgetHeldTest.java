@@ -17,8 +17,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Tests that a process keeps its budget. Its peak memory is measured from outside, including pages
- * of files, above the peak of a process that has run small models in the same way.
+ * Tests that a process keeps its budget. Peak memory is measured from outside and includes pages of
+ * files. The peak of a process that has run small models in the same way is subtracted.
  */
 @Tag("long")
 public class BudgetHeldTest {
