@@ -234,8 +234,8 @@ final class Background implements Choosing {
      * the same model, and until the machine is quiet.
      *
      * @param delay time between a load and measuring, because a starting application has other work
-     * @param grace how long to wait for other JVMs, in addition to {@value #BUDGETS} time limits,
-     *     which allow for a preceding model and for slow preparation of candidates
+     * @param grace how long to wait for other measurements to end, in addition to {@value #BUDGETS}
+     *     time limits, which allow for a preceding model and for slow preparation of candidates
      * @param poll time between two attempts
      * @param quiet whether the machine has little load
      */
