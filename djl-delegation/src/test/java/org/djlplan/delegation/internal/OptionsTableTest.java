@@ -42,13 +42,13 @@ class OptionsTableTest {
 
             A model's folder is treated as data. Options that load code, name files, fill a disk, or can exceed the machine's resources are accepted only from the
             application. In arguments such a value is rejected with an error that says how to set it; if the application sets the same key, the value is ignored.
-            A model loaded through `blockFactory` has no code in the application, so the second place is the first. Options on a command line
+            A model loaded through `blockFactory` has no code in the application, so only the second and third place apply. Options on a command line
             (`djlplan run -o KEY=VALUE`, `--delegate`) count as set by the application.
 
             A folder may name factories (`translatorFactory`, `memplan.translatorFactory`, `blockFactory`, `memplan.blockFactory`) on the application's class path;
             djl-plan never searches a model's folder for them. DJL itself, with or without djl-plan, does. On loading it runs the static initializers of the classes
-            in `classes` and in jars of a model's folder (for a `blockFactory`, even if none is named). For types `Input` and `Output` it also runs those in `libs`,
-            which it even compiles. Until DJL changes that, inspect folders from elsewhere before you load them.
+            in `classes` and in jars of a model's folder (for a `blockFactory`, even if none is named). For types `Input` and `Output` it does the same
+            in `libs`, and compiles Java files there. Until DJL changes that, inspect folders from elsewhere before you load them.
 
             | key | default | who may set it | meaning |
             | --- | --- | --- | --- |
