@@ -36,10 +36,10 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
  * Operators that users exclude from delegation, as a list of parts. A part is
  *
  * <ul>
- * <li>a number or a range of numbers: indices in the model's file, from 0;
- * <li>otherwise the name of an output tensor, case-sensitive (operators have no names: tools show
- * the name of the first output);
- * <li>otherwise a type, case-insensitive.
+ *   <li>a number or a range of numbers: indices in the model's file, from 0;
+ *   <li>otherwise the name of an output tensor, case-sensitive (operators have no names: tools show
+ *       the name of the first output);
+ *   <li>otherwise a type, case-insensitive.
  * </ul>
  *
  * <p>With {@code *}, which stands for any characters or none, a part matches names and types. The
