@@ -66,12 +66,11 @@ public final class RowPredictor<I, O> implements AutoCloseable {
     private final int threads;
     private final Queue<Predictor<I, O>> idle = new ConcurrentLinkedQueue<>();
     private final ThreadPoolExecutor pool;
-    private final Queue<Batch> pending = new ArrayDeque<>();
     private final RowCounts counts = new RowCounts();
     private final Optional<Grouped> grouped;
 
-    /** The group of each row whose output was not returned yet. */
-    private final Map<PreparedRow, Group> groupOf = new HashMap<>();
+    /** The iteration that has rows in memory. */
+    private Optional<Iteration> underWay = Optional.empty();
 
     private boolean closed;
 
@@ -232,14 +231,71 @@ public final class RowPredictor<I, O> implements AutoCloseable {
      * Returns the outputs of the rows, in their order. If {@code next} throws a {@link
      * RowFailedException}, the iteration ends.
      *
+     * <p>Only one iteration at a time has rows in memory. While an iteration has begun and has
+     * outputs left, another one cannot begin: its {@code next} throws an {@link
+     * IllegalStateException}.
+     *
      * @param inputs read by {@code hasNext} and {@code next} of the returned iterator when there is
      *     room for rows in memory
+     * @throws IllegalStateException if an earlier iteration has begun and has outputs left
      */
     public Iterator<O> predict(Iterator<? extends I> inputs) {
-        checkState(pending.isEmpty() && groupOf.isEmpty(), "an earlier iteration has not ended");
+        requireNoneUnderWay();
         return grouped.isPresent()
                 ? new GroupedOutputs(grouped.get(), inputs)
                 : new Outputs(inputs);
+    }
+
+    private void requireNoneUnderWay() {
+        checkState(underWay.isEmpty(), "an earlier iteration has not ended");
+    }
+
+    /** The outputs of one call of {@link #predict}. */
+    private abstract class Iteration implements Iterator<O> {
+        final Iterator<? extends I> inputs;
+
+        /** The number of rows that were read. */
+        long read;
+
+        private Iteration(Iterator<? extends I> inputs) {
+            this.inputs = inputs;
+        }
+
+        /** Returns whether there are rows whose outputs were not returned. */
+        abstract boolean hasRows();
+
+        /** Returns the output of the next row. */
+        abstract O output();
+
+        /** Cancels predictions that have not started; a running one is never interrupted. */
+        abstract void cancel();
+
+        @Override
+        public boolean hasNext() {
+            return hasRows() || inputs.hasNext();
+        }
+
+        @Override
+        public O next() {
+            checkState(!closed || hasRows(), "the predictor is closed");
+            if (!hasNext()) {
+                throw new NoSuchElementException();
+            }
+            if (!hasRows()) {
+                requireNoneUnderWay();
+            }
+            underWay = Optional.of(this);
+            try {
+                return output();
+            } catch (RowFailedException e) {
+                cancel();
+                throw e;
+            } finally {
+                if (!hasRows()) {
+                    underWay = Optional.empty();
+                }
+            }
+        }
     }
 
     /** Rows of similar length that are predicted together. */
@@ -282,39 +338,37 @@ public final class RowPredictor<I, O> implements AutoCloseable {
     }
 
     /** Outputs of rows that are grouped by length, one window after another. */
-    private final class GroupedOutputs implements Iterator<O> {
+    private final class GroupedOutputs extends Iteration {
         private final Grouped how;
-        private final Iterator<? extends I> inputs;
         private final Queue<PreparedRow> window = new ArrayDeque<>();
-        private long read;
+
+        /** The group of each row of the window. */
+        private final Map<PreparedRow, Group> groupOf = new HashMap<>();
 
         private GroupedOutputs(Grouped how, Iterator<? extends I> inputs) {
+            super(inputs);
             this.how = how;
-            this.inputs = inputs;
         }
 
         @Override
-        public boolean hasNext() {
-            return !window.isEmpty() || inputs.hasNext();
+        boolean hasRows() {
+            return !window.isEmpty();
         }
 
         @Override
-        public O next() {
-            checkState(!closed, "the predictor is closed");
+        O output() {
             if (window.isEmpty()) {
                 fill();
             }
-            PreparedRow row = window.poll();
-            if (row == null) {
-                throw new NoSuchElementException();
-            }
-            try {
-                return groupOf.remove(row).await(row);
-            } catch (RowFailedException e) {
-                window.clear();
-                cancel();
-                throw e;
-            }
+            PreparedRow row = window.remove();
+            return groupOf.remove(row).await(row);
+        }
+
+        @Override
+        void cancel() {
+            window.clear();
+            groupOf.values().forEach(Group::abandon);
+            groupOf.clear();
         }
 
         private void fill() {
@@ -341,50 +395,42 @@ public final class RowPredictor<I, O> implements AutoCloseable {
         }
     }
 
-    private final class Outputs implements Iterator<O> {
-        private final Iterator<? extends I> inputs;
+    /** Outputs of rows in batches of one size. */
+    private final class Outputs extends Iteration {
+        private final Queue<Batch> pending = new ArrayDeque<>();
         private Iterator<O> ready = Collections.emptyIterator();
-        private long read;
 
         private Outputs(Iterator<? extends I> inputs) {
-            this.inputs = inputs;
+            super(inputs);
         }
 
         @Override
-        public boolean hasNext() {
-            return ready.hasNext() || !pending.isEmpty() || inputs.hasNext();
+        boolean hasRows() {
+            return ready.hasNext() || !pending.isEmpty();
         }
 
         @Override
-        public O next() {
+        O output() {
             if (!ready.hasNext()) {
                 fill();
-                Batch next = pending.poll();
-                if (next == null) {
-                    throw new NoSuchElementException();
-                }
-                ready = await(next).iterator();
+                ready = pending.remove().await().iterator();
                 fill();
             }
             return ready.next();
         }
 
+        @Override
+        void cancel() {
+            pending.forEach(each -> each.outputs.cancel(false));
+            pending.clear();
+        }
+
         private void fill() {
-            checkState(!closed, "the predictor is closed");
             while (pending.size() < threads && inputs.hasNext()) {
                 List<I> some = new ArrayList<>(batch);
                 Iterators.addAll(some, Iterators.limit(inputs, batch));
                 pending.add(new Batch(read, some));
                 read += some.size();
-            }
-        }
-
-        private List<O> await(Batch next) {
-            try {
-                return next.await();
-            } catch (RowFailedException e) {
-                cancel();
-                throw e;
             }
         }
     }
@@ -394,19 +440,11 @@ public final class RowPredictor<I, O> implements AutoCloseable {
         return counts.figures();
     }
 
-    /** Cancels batches that have not started; a running prediction is never interrupted. */
-    private void cancel() {
-        pending.forEach(each -> each.outputs.cancel(false));
-        pending.clear();
-        groupOf.values().forEach(Group::abandon);
-        groupOf.clear();
-    }
-
     /** Returns when the running predictions have ended. */
     @Override
     public void close() {
         closed = true;
-        cancel();
+        underWay.ifPresent(Iteration::cancel);
         pool.shutdown();
         Uninterruptibles.awaitTerminationUninterruptibly(pool);
         idle.forEach(Predictor::close);

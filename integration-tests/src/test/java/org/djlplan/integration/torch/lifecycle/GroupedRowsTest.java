@@ -241,6 +241,27 @@ class GroupedRowsTest {
     }
 
     @Test
+    void next_anotherIterationHasBegunAndFails_isRefusedUntilThen() throws Exception {
+        List<float[]> bad = new ArrayList<>(rows(10));
+        bad.set(7, new float[0]);
+        List<float[]> good = rows(6);
+        try (ZooModel<float[], float[]> model = load(new Steps());
+                RowPredictor<float[], float[]> grouped =
+                        new RowPredictor<>(model, tokens(100).withWindow(4), 2)) {
+            Iterator<float[]> first = grouped.predict(bad.iterator());
+            Iterator<float[]> second = grouped.predict(good.iterator());
+            assertEquals(0, first.next().length % bad.get(0).length);
+            assertEquals(
+                    "an earlier iteration has not ended",
+                    assertThrows(IllegalStateException.class, second::next).getMessage());
+
+            assertEquals(7, assertThrows(RowFailedException.class, () -> all(first)).firstRow());
+
+            assertEquals(good.size(), all(second).size());
+        }
+    }
+
+    @Test
     void close_batchesUnderWay_endsWithThem() throws Exception {
         try (ZooModel<float[], float[]> model = load(new Steps())) {
             Iterator<float[]> outputs;

@@ -46,6 +46,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests rows in batches of one size. */
@@ -274,6 +275,70 @@ class RowPredictorTest {
             assertEquals(10, others.next().length);
             assertEquals(10, others.next().length);
             assertFalse(others.hasNext());
+        }
+    }
+
+    /** Returns the outputs of an iteration that has the predictor for itself. */
+    private static List<float[]> alone(RowPredictor<float[], float[]> ours, List<float[]> rows) {
+        return rest(ours.predict(rows.iterator()));
+    }
+
+    private static List<float[]> rest(Iterator<float[]> outputs) {
+        List<float[]> rest = new ArrayList<>();
+        outputs.forEachRemaining(rest::add);
+        return rest;
+    }
+
+    private static void assertSameOutputs(List<float[]> expected, List<float[]> outputs) {
+        assertEquals(expected.size(), outputs.size());
+        for (int i = 0; i < expected.size(); i++) {
+            assertArrayEquals(expected.get(i), outputs.get(i), "row " + i);
+        }
+    }
+
+    private static void assertRefused(Executable second) {
+        assertEquals(
+                "an earlier iteration has not ended",
+                assertThrows(IllegalStateException.class, second).getMessage());
+    }
+
+    @Test
+    void next_anotherIterationHasBegun_isRefusedUntilThatHasEnded() throws Exception {
+        List<float[]> rows = rows(5 * BATCH);
+        List<float[]> ofFirst = rows.subList(0, 3 * BATCH);
+        List<float[]> ofSecond = rows.subList(3 * BATCH, 5 * BATCH);
+        try (ZooModel<float[], float[]> planned = load(true);
+                RowPredictor<float[], float[]> ours = new RowPredictor<>(planned, BATCH, 2)) {
+            List<float[]> expectedFirst = alone(ours, ofFirst);
+            List<float[]> expectedSecond = alone(ours, ofSecond);
+            Iterator<float[]> first = ours.predict(ofFirst.iterator());
+            Iterator<float[]> second = ours.predict(ofSecond.iterator());
+            assertArrayEquals(expectedFirst.get(0), first.next());
+
+            assertRefused(second::next);
+            assertRefused(() -> ours.predict(ofSecond.iterator()));
+
+            assertSameOutputs(expectedFirst.subList(1, expectedFirst.size()), rest(first));
+            assertSameOutputs(expectedSecond, rest(second));
+        }
+    }
+
+    @Test
+    void predict_lastBatchIsPartlyReturned_isRefusedUntilItIsReturned() throws Exception {
+        List<float[]> rows = rows(2 * BATCH);
+        List<float[]> ofFirst = rows.subList(0, BATCH);
+        List<float[]> ofSecond = rows.subList(BATCH, 2 * BATCH);
+        try (ZooModel<float[], float[]> planned = load(true);
+                RowPredictor<float[], float[]> ours = new RowPredictor<>(planned, BATCH, 2)) {
+            List<float[]> expectedFirst = alone(ours, ofFirst);
+            List<float[]> expectedSecond = alone(ours, ofSecond);
+            Iterator<float[]> first = ours.predict(ofFirst.iterator());
+            assertArrayEquals(expectedFirst.get(0), first.next());
+
+            assertRefused(() -> ours.predict(ofSecond.iterator()));
+
+            assertSameOutputs(expectedFirst.subList(1, BATCH), rest(first));
+            assertSameOutputs(expectedSecond, alone(ours, ofSecond));
         }
     }
 
