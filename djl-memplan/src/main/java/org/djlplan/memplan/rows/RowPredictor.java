@@ -228,8 +228,9 @@ public final class RowPredictor<I, O> implements AutoCloseable {
     }
 
     /**
-     * Returns the outputs of the rows, in their order. If {@code next} throws a {@link
-     * RowFailedException}, the iteration ends.
+     * Returns the outputs of the rows, in their order. If a row fails, {@code next} throws a {@link
+     * RowFailedException}; if {@code inputs} fails, it throws that exception. In both cases the
+     * iteration ends: {@code hasNext} is false, and outputs that were not returned are lost.
      *
      * <p>Only one iteration at a time has rows in memory. While an iteration has begun and has
      * outputs left, another one cannot begin: its {@code next} throws an {@link
@@ -257,6 +258,9 @@ public final class RowPredictor<I, O> implements AutoCloseable {
         /** The number of rows that were read. */
         long read;
 
+        /** After an error; the rows that were read by then are lost. */
+        private boolean ended;
+
         private Iteration(Iterator<? extends I> inputs) {
             this.inputs = inputs;
         }
@@ -272,7 +276,7 @@ public final class RowPredictor<I, O> implements AutoCloseable {
 
         @Override
         public boolean hasNext() {
-            return hasRows() || inputs.hasNext();
+            return !ended && (hasRows() || inputs.hasNext());
         }
 
         @Override
@@ -285,13 +289,17 @@ public final class RowPredictor<I, O> implements AutoCloseable {
                 requireNoneUnderWay();
             }
             underWay = Optional.of(this);
+            boolean done = false;
             try {
-                return output();
-            } catch (RowFailedException e) {
-                cancel();
-                throw e;
+                O output = output();
+                done = true;
+                return output;
             } finally {
-                if (!hasRows()) {
+                if (!done) {
+                    ended = true;
+                    cancel();
+                }
+                if (ended || !hasRows()) {
                     underWay = Optional.empty();
                 }
             }

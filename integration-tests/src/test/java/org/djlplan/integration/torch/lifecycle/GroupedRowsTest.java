@@ -219,6 +219,8 @@ class GroupedRowsTest {
                 assertEquals(0, outputs.next().length % rows.get(i).length);
             }
             assertEquals(7, assertThrows(RowFailedException.class, outputs::next).firstRow());
+            assertFalse(outputs.hasNext());
+            assertThrows(NoSuchElementException.class, outputs::next);
             assertEquals(2, all(grouped.predict(rows(2).iterator())).size());
             Iterator<float[]> none = grouped.predict(List.<float[]>of().iterator());
             assertFalse(none.hasNext());
@@ -236,6 +238,7 @@ class GroupedRowsTest {
             Iterator<float[]> outputs = grouped.predict(rows.iterator());
             RowFailedException failed = assertThrows(RowFailedException.class, outputs::next);
             assertEquals(6, failed.rows());
+            assertFalse(outputs.hasNext());
             assertEquals(1, all(grouped.predict(rows(1).iterator())).size());
         }
     }

@@ -18,6 +18,8 @@ import ai.djl.translate.TranslatorContext;
 import io.micrometer.core.instrument.FunctionTimer;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -339,6 +341,64 @@ class RowPredictorTest {
 
             assertSameOutputs(expectedFirst.subList(1, BATCH), rest(first));
             assertSameOutputs(expectedSecond, alone(ours, ofSecond));
+        }
+    }
+
+    private static void assertEnded(Iterator<float[]> outputs) {
+        assertFalse(outputs.hasNext());
+        assertThrows(NoSuchElementException.class, outputs::next);
+    }
+
+    /** A caller that goes on would take outputs of later rows for those of the failed batch. */
+    @Test
+    void next_afterARowFailed_hasNoMoreOutputs() throws Exception {
+        List<float[]> rows = new ArrayList<>(rows(6 * BATCH));
+        float[] bad = new float[VALUES];
+        Arrays.fill(bad, Float.NaN);
+        rows.set(3, bad);
+        try (ZooModel<float[], float[]> planned = load(true);
+                RowPredictor<float[], float[]> ours = new RowPredictor<>(planned, BATCH, 2)) {
+            Iterator<float[]> outputs = ours.predict(rows.iterator());
+            assertThrows(RowFailedException.class, outputs::next);
+            assertEnded(outputs);
+        }
+    }
+
+    /** Fails once, as a source does whose connection breaks. */
+    private static Iterator<float[]> failingAt(int row, List<float[]> rows) {
+        Iterator<float[]> all = rows.iterator();
+        return new Iterator<>() {
+            private int read;
+
+            @Override
+            public boolean hasNext() {
+                return all.hasNext();
+            }
+
+            @Override
+            public float[] next() {
+                if (read++ == row) {
+                    throw new UncheckedIOException(new IOException("row " + row));
+                }
+                return all.next();
+            }
+        };
+    }
+
+    @Test
+    void next_inputsFail_endsAndOthersCanFollow() throws Exception {
+        List<float[]> rows = rows(6 * BATCH);
+        try (ZooModel<float[], float[]> planned = load(true);
+                RowPredictor<float[], float[]> ours = new RowPredictor<>(planned, BATCH, 2)) {
+            List<float[]> expected = alone(ours, rows);
+            Iterator<float[]> outputs = ours.predict(failingAt(3 * BATCH + 2, rows));
+            for (int i = 0; i < BATCH; i++) {
+                assertArrayEquals(expected.get(i), outputs.next());
+            }
+            UncheckedIOException failed = assertThrows(UncheckedIOException.class, outputs::next);
+            assertEquals("row " + (3 * BATCH + 2), failed.getCause().getMessage());
+            assertEnded(outputs);
+            assertSameOutputs(expected, alone(ours, rows));
         }
     }
 
