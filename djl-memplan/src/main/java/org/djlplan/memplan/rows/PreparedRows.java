@@ -1,5 +1,7 @@
 package org.djlplan.memplan.rows;
 
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkState;
+
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.index.NDIndex;
@@ -71,6 +73,11 @@ final class PreparedRows<O> implements NoBatchifyTranslator<List<PreparedRow>, L
         long[] longest = (long[]) context.getAttachment(LENGTHS);
         long padded = Arrays.stream(longest).max().orElse(1);
         NDList[] each = Batchifier.STACK.unbatchify(outputs);
+        checkState(
+                each.length == rows.size(),
+                "the model returned %s outputs for a batch of %s rows",
+                each.length,
+                rows.size());
         List<O> all = new ArrayList<>();
         for (int i = 0; i < each.length; i++) {
             PreparedRow row = rows.get(i);

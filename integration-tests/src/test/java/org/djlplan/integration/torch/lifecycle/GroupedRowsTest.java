@@ -12,11 +12,14 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Block;
+import ai.djl.nn.LambdaBlock;
 import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ZooModel;
 import ai.djl.translate.Batchifier;
 import ai.djl.translate.Translator;
 import ai.djl.translate.TranslatorContext;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -24,6 +27,7 @@ import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.Random;
 import org.djlplan.integration.support.OnEveryDjlWhenLong;
+import org.djlplan.integration.torch.BlockModels;
 import org.djlplan.integration.torch.Torch;
 import org.djlplan.integration.torch.TorchScriptModels;
 import org.djlplan.memplan.PlanHandle;
@@ -261,6 +265,40 @@ class GroupedRowsTest {
             assertEquals(7, assertThrows(RowFailedException.class, () -> all(first)).firstRow());
 
             assertEquals(good.size(), all(second).size());
+        }
+    }
+
+    /** Returns the first row of a batch only. */
+    private static Block firstRow() {
+        return new LambdaBlock(batch -> new NDList(batch.head().get(":1")));
+    }
+
+    private ZooModel<float[], float[]> loadFirstRow() throws Exception {
+        Path own = Files.createDirectory(folder.resolve("first"));
+        BlockModels.save(firstRow(), own, new Shape(1, 1, FEATURES));
+        return criteria(new Steps())
+                .optModelPath(own)
+                .optModelName(BlockModels.NAME)
+                .optBlock(firstRow())
+                .build()
+                .loadModel();
+    }
+
+    @Test
+    void predict_modelReturnsFewerRows_failsWithBothNumbersAndOthersCanFollow() throws Exception {
+        float[] row = {1, 2};
+        try (ZooModel<float[], float[]> model = loadFirstRow();
+                RowPredictor<float[], float[]> grouped =
+                        new RowPredictor<>(model, tokens(100), 2)) {
+            Iterator<float[]> outputs = grouped.predict(List.of(row, row, row).iterator());
+
+            RowFailedException failed = assertThrows(RowFailedException.class, () -> all(outputs));
+
+            assertEquals(3, failed.rows());
+            assertTrue(
+                    failed.getMessage().contains("1 outputs for a batch of 3 rows"),
+                    failed.getMessage());
+            assertEquals(1, all(grouped.predict(List.of(row).iterator())).size());
         }
     }
 
