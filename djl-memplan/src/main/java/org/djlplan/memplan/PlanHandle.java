@@ -195,6 +195,14 @@ public final class PlanHandle {
                                                         + Budget.ALLOWED)));
     }
 
+    /**
+     * Returns whether the model has a budget that can be set; not if it runs as stock since an
+     * error, is closed, or got another block.
+     */
+    boolean hasBudget() {
+        return handle().filter(ModelHandle::hasBudget).isPresent();
+    }
+
     private void set(Budget budget) throws BudgetTooSmallException {
         handle().filter(ModelHandle::hasBudget)
                 .orElseThrow(

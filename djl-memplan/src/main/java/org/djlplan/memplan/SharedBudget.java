@@ -80,6 +80,10 @@ public final class SharedBudget {
             this.budgetBytes = budgetBytes;
         }
 
+        boolean takesPart() {
+            return model.getNDManager().isOpen() && plan.hasBudget();
+        }
+
         private BudgetReport report() {
             return plan.report().budget().orElseThrow();
         }
@@ -298,19 +302,33 @@ public final class SharedBudget {
                         .optTranslatorFactory(factory.with(OptionKey.BUDGET.key(), part))
                         .build()
                         .loadModel();
-        Optional<PlanHandle> plan =
-                PlanHandle.of(model.getWrappedModel())
-                        .filter(handle -> handle.report().budget().isPresent());
-        if (plan.isEmpty()) {
-            model.close();
-            throw new MalformedModelException(
-                    model.getName() + " runs as stock, which knows no budget");
+        boolean entered = false;
+        try {
+            enter(model.getWrappedModel(), part);
+            entered = true;
+            return model;
+        } finally {
+            if (!entered) {
+                members.removeIf(member -> member.model == model.getWrappedModel());
+                model.close();
+            }
         }
-        Member member = new Member(model.getWrappedModel(), plan.get(), part);
+    }
+
+    /** Adds a model that was loaded in a part of the budget, until it is closed. */
+    private void enter(Model model, long part) throws MalformedModelException {
+        PlanHandle plan =
+                PlanHandle.of(model)
+                        .filter(handle -> handle.report().budget().isPresent())
+                        .orElseThrow(
+                                () ->
+                                        new MalformedModelException(
+                                                model.getName()
+                                                        + " runs as stock, which knows no budget"));
+        Member member = new Member(model, plan, part);
         members.add(member);
         model.getNDManager().attachInternal(UUID.randomUUID().toString(), leaving(member));
         spread();
-        return model;
     }
 
     private AutoCloseable leaving(Member member) {
@@ -322,23 +340,29 @@ public final class SharedBudget {
         };
     }
 
-    /** Divides the whole budget among all models, as far as possible. */
+    /**
+     * Divides the whole budget among all models, as far as possible. If a share cannot be set, such
+     * as for lack of disk space, the models serve with the shares that they have.
+     */
     private void spread() {
         try {
             divide(bytes);
         } catch (BudgetTooSmallException e) {
             logger.warn("budgets are unchanged: {}", e.getMessage());
+        } catch (RuntimeException e) {
+            logger.warn("budgets are unchanged: {}", e.toString());
         }
     }
 
     /**
      * Divides a part of the budget among the models. Shares that shrink are set first, so that the
-     * total never exceeds the budget.
+     * total never exceeds the budget. Models that are closed or were left to the engine take no
+     * part any more.
      *
      * @throws BudgetTooSmallException if the models need more
      */
     private void divide(long part) throws BudgetTooSmallException {
-        members.removeIf(member -> !member.model.getNDManager().isOpen());
+        members.removeIf(member -> !member.takesPart());
         long[] shares;
         do {
             shares = BudgetShares.of(part, members.stream().map(Member::claim).toList());

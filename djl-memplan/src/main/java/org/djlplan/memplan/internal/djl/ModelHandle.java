@@ -72,7 +72,10 @@ public interface ModelHandle extends Supplier<PlanReport> {
         return Optional.empty();
     }
 
-    /** Returns whether the model was loaded with a budget, so that it can be given another one. */
+    /**
+     * Returns whether the model was loaded with a budget, so that it can be given another one; no
+     * longer if it was left to the engine.
+     */
     default boolean hasBudget() {
         return false;
     }

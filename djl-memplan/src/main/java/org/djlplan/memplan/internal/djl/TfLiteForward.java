@@ -195,7 +195,7 @@ final class TfLiteForward implements UnaryOperator<NDList>, ModelHandle {
 
     @Override
     public boolean hasBudget() {
-        return served.hasBudget();
+        return !failed && served.hasBudget();
     }
 
     @Override

@@ -6,16 +6,28 @@ import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import ai.djl.Model;
 import ai.djl.ModelException;
 import ai.djl.inference.Predictor;
+import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
 import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ZooModel;
 import ai.djl.translate.NoopTranslator;
+import ai.djl.translate.TranslateException;
+import ai.djl.translate.Translator;
+import ai.djl.translate.TranslatorFactory;
+import ai.djl.util.Pair;
+import java.io.IOException;
+import java.lang.reflect.Type;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -24,11 +36,13 @@ import org.djlplan.integration.support.BudgetModels;
 import org.djlplan.integration.support.Freed;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.tflite.budget.Budgeted.Answers;
+import org.djlplan.memplan.PlanHandle;
 import org.djlplan.memplan.PlannedModels;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.SharedBudget;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.testing.LogCapture;
 import org.djlplan.thirdparty.guava.base.Throwables;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -158,6 +172,122 @@ class SharedBudgetTest {
             ends.set(true);
             threads.shutdown();
         }
+    }
+
+    /** Returns criteria of a model whose loading deletes a file. */
+    private Criteria<NDList, NDList> deleting(Path deleted, Path file) {
+        TranslatorFactory translators =
+                new TranslatorFactory() {
+                    @Override
+                    public Set<Pair<Type, Type>> getSupportedTypes() {
+                        return Set.of(new Pair<>(NDList.class, NDList.class));
+                    }
+
+                    @Override
+                    @SuppressWarnings("unchecked") // there are no other types
+                    public <I, O> Translator<I, O> newInstance(
+                            Class<I> input, Class<O> output, Model model, Map<String, ?> arguments)
+                            throws TranslateException {
+                        try {
+                            Files.delete(deleted);
+                        } catch (IOException e) {
+                            throw new TranslateException(e);
+                        }
+                        return (Translator<I, O>) new NoopTranslator(null);
+                    }
+                };
+        return criteria(file).toBuilder()
+                .optTranslatorFactory(
+                        PlannedTranslatorFactory.wrap(translators).with("memplan.threads", 1))
+                .build();
+    }
+
+    /**
+     * The first model is streamed in half of the budget while the second one is loaded. Then its
+     * share has room for all of it again, but its file is gone.
+     */
+    @Test
+    void load_otherModelCannotGetItsShare_warnsAndBothServe() throws Exception {
+        Path vgg = copy(BudgetModels.SMALL_VGG);
+        Path resnet = copy(BudgetModels.SMALL_RESNET);
+        Answers ofVgg = Answers.of(vgg, 1, INPUTS);
+        Answers ofResnet = Answers.of(resnet, 1, INPUTS);
+        SharedBudget shared = SharedBudget.of(3 * Files.size(vgg));
+        try (ZooModel<NDList, NDList> first = shared.load(criteria(vgg))) {
+            assertTrue(Budgeted.report(first).isWhole());
+            List<String> warnings;
+            ZooModel<NDList, NDList> loaded;
+            try (LogCapture log = LogCapture.echoing()) {
+                loaded = shared.load(deleting(vgg, resnet));
+                warnings = log.ours("WARN");
+            }
+            try (ZooModel<NDList, NDList> second = loaded) {
+                assertEquals(1, warnings.size(), warnings.toString());
+                assertTrue(warnings.get(0).contains("budgets are unchanged: "), warnings.get(0));
+                assertTrue(warnings.get(0).contains(vgg.toString()), warnings.get(0));
+                assertFalse(Budgeted.report(first).isWhole());
+                assertTrue(budget(first) + budget(second) <= shared.bytes());
+                assertAsStock(first, ofVgg);
+                assertAsStock(second, ofResnet);
+            }
+        }
+        Freed.assertEverything();
+    }
+
+    /** Reports a missing class to the first who reads it. */
+    private static final class WithMissingClass extends NDList {
+
+        private static final long serialVersionUID = 1L;
+
+        private boolean read;
+
+        WithMissingClass(NDList arrays) {
+            super(arrays);
+        }
+
+        @Override
+        public NDArray get(int index) {
+            if (!read) {
+                read = true;
+                throw new NoClassDefFoundError("Missing");
+            }
+            return super.get(index);
+        }
+    }
+
+    private static void leaveToTheEngine(ZooModel<NDList, NDList> model, Answers answers)
+            throws Exception {
+        try (Predictor<NDList, NDList> predictor = model.newPredictor();
+                NDManager manager = model.getNDManager().newSubManager()) {
+            NDList inputs = Planned.inputs(manager, answers.inputs().get(0), answers.shapes());
+            assertEquals(1, predictor.predict(new WithMissingClass(inputs)).size());
+        }
+        assertEquals(
+                Optional.of("a class is missing"),
+                PlanReport.of(model).orElseThrow().unplannedReason());
+    }
+
+    @Test
+    void load_otherModelWasLeftToTheEngine_hasTheBudgetAlone() throws Exception {
+        Path resnet = copy(BudgetModels.SMALL_RESNET);
+        Path vgg = copy(BudgetModels.SMALL_VGG);
+        Answers ofResnet = Answers.of(resnet, 1, INPUTS);
+        Answers ofVgg = Answers.of(vgg, 1, INPUTS);
+        long least = Budgeted.leastBytes(resnet, 1) + Budgeted.leastBytes(vgg, 1);
+        SharedBudget shared = SharedBudget.of(least * 3 / 2);
+        try (ZooModel<NDList, NDList> first = shared.load(criteria(resnet))) {
+            leaveToTheEngine(first, ofResnet);
+            PlanHandle handle = PlanHandle.of(first).orElseThrow();
+            assertEquals(
+                    "runs as stock: a class is missing",
+                    assertThrows(IllegalStateException.class, () -> handle.setBudget("1GB"))
+                            .getMessage());
+            try (ZooModel<NDList, NDList> second = shared.load(criteria(vgg))) {
+                assertEquals(shared.bytes(), budget(second));
+                assertAsStock(second, ofVgg);
+            }
+        }
+        Freed.assertEverything();
     }
 
     @Test
