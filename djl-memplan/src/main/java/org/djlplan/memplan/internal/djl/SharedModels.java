@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
  * Models that are loaded once for all users. A user holds a view of the model; the model is closed
  * some time after its last view was closed or garbage-collected.
  *
- * <p>Only the views of a model reference its translator. So an application's class loader can be
+ * <p>Only the views of a model reference its translator and its types. So an application's class loader can be
  * garbage-collected together with the application's views, even if a static field of one of its
  * classes holds a view.
  */
@@ -138,15 +138,9 @@ public final class SharedModels {
                 logger.info("{} is loaded, for all who use {}", loaded.getName(), key);
                 return users.add(loaded);
             }
-            if (users.input != criteria.getInputClass()
-                    || users.output != criteria.getOutputClass()) {
+            if (!users.types.areOf(criteria)) {
                 throw new IllegalArgumentException(
-                        "the model of "
-                                + key
-                                + " translates "
-                                + users.input
-                                + " to "
-                                + users.output);
+                        "the model of " + key + " translates " + users.types);
             }
             if (!users.terms.equals(terms)) {
                 // The values are left out, because some may be secrets.
@@ -171,14 +165,37 @@ public final class SharedModels {
         }
     }
 
+    /** What a model translates; does not keep classes of an application alive. */
+    private static final class Types {
+
+        private final WeakReference<Class<?>> input;
+        private final WeakReference<Class<?>> output;
+        private final String names;
+
+        Types(Criteria<?, ?> criteria) {
+            input = new WeakReference<>(criteria.getInputClass());
+            output = new WeakReference<>(criteria.getOutputClass());
+            names = criteria.getInputClass() + " to " + criteria.getOutputClass();
+        }
+
+        boolean areOf(Criteria<?, ?> criteria) {
+            return input.refersTo(criteria.getInputClass())
+                    && output.refersTo(criteria.getOutputClass());
+        }
+
+        @Override
+        public String toString() {
+            return names;
+        }
+    }
+
     /** The users of one loaded model. Guarded by its {@link Shared}. */
     private final class Users {
 
         private final Shared of;
         private final Model inner;
         private final WeakReference<ZooModel<?, ?>> model;
-        private final Class<?> input;
-        private final Class<?> output;
+        private final Types types;
         private final Map<String, ?> terms;
         private int count;
         private long lastNanos;
@@ -191,8 +208,7 @@ public final class SharedModels {
             this.of = of;
             this.inner = model.getWrappedModel();
             this.model = new WeakReference<>(model);
-            input = criteria.getInputClass();
-            output = criteria.getOutputClass();
+            types = new Types(criteria);
             this.terms = terms;
         }
 

@@ -10,20 +10,20 @@ import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.internal.djl.SharedModels;
 
 /**
- * An application that closes neither its model nor its predictor, and has its own translator. The
- * test drops its class loader.
+ * An application that closes neither its model nor its predictor, and has its own translator and
+ * types. The test drops its class loader.
  */
 public final class Forgetful {
 
-    private static Predictor<NDList, NDList> predictor;
+    private static Predictor<Values, Answer> predictor;
 
     private Forgetful() {}
 
     /** Uses a model; returns whether it did. */
     public static boolean use(SharedModels models, Path file) throws Exception {
-        Criteria<NDList, NDList> criteria =
+        Criteria<Values, Answer> criteria =
                 Criteria.builder()
-                        .setTypes(NDList.class, NDList.class)
+                        .setTypes(Values.class, Answer.class)
                         .optModelPath(file)
                         .optEngine("TFLite")
                         .optTranslatorFactory(PlannedTranslatorFactory.wrap(new Own()))
@@ -34,16 +34,22 @@ public final class Forgetful {
         return predictor != null;
     }
 
-    private static final class Own implements Translator<NDList, NDList> {
+    /** An input of the application's own type. */
+    private record Values(NDList arrays) {}
+
+    /** An output of the application's own type. */
+    private record Answer(NDList arrays) {}
+
+    private static final class Own implements Translator<Values, Answer> {
 
         @Override
-        public NDList processInput(TranslatorContext context, NDList input) {
-            return input;
+        public NDList processInput(TranslatorContext context, Values input) {
+            return input.arrays();
         }
 
         @Override
-        public NDList processOutput(TranslatorContext context, NDList list) {
-            return list;
+        public Answer processOutput(TranslatorContext context, NDList list) {
+            return new Answer(list);
         }
     }
 }
