@@ -24,6 +24,7 @@ enum {
     RESHAPE = 22,
     RESIZE_BILINEAR = 23,
     SOFTMAX = 25,
+    EMBEDDING_LOOKUP_SPARSE = 33,
     PAD = 34,
     GATHER = 36,
     BATCH_TO_SPACE_ND = 37,
@@ -664,6 +665,39 @@ static bool check_looked_up(const struct look *look) {
            check_range_of(look, input(look, 0), dimension(table, 0));
 }
 
+/*
+ * The kernel adds rows of a table to those rows of its output that index vectors name. It does not
+ * use the last element of a vector, a position inside the row.
+ */
+static bool check_sparse_lookup(const struct look *look) {
+    const TfLiteTensor *ids = input(look, 0), *indices = input(look, 1), *sizes = input(look, 2);
+    const TfLiteTensor *weights = input(look, 3), *table = input(look, 4);
+    int64_t depth = last_dimension(indices);
+    if (rank(indices) != 2 || depth < 1 || elements(sizes) != depth || weights == NULL ||
+        elements(ids) != dimension(indices, 0) || elements(weights) != elements(ids)) {
+        return refuse(look, "%lld elements of indices for %lld rows of %lld dimensions",
+                      (long long)elements(indices), (long long)elements(ids),
+                      (long long)elements(sizes));
+    }
+    if (table == NULL || rank(table) < 2 || table->type != FLOAT32) {
+        return refuse(look, "a table of other elements than floats");
+    }
+    int64_t count = 1;
+    for (int64_t i = 0; i < elements(ids) * depth; i++) {
+        int64_t index = number(indices, i), size = number(sizes, i % depth);
+        if (i % depth < depth - 1 && (index < 0 || index >= size)) {
+            return refuse(look, "an index of %lld of %lld", (long long)index, (long long)size);
+        }
+    }
+    for (int64_t i = 0; i < depth - 1; i++) {
+        int64_t size = number(sizes, i);
+        if (size < 0) return refuse(look, "a size of %lld", (long long)size);
+        count = times(count, size);
+    }
+    for (int i = 1; i < rank(table); i++) count = times(count, dimension(table, i));
+    return affordable(look, count, table);
+}
+
 /* The checks of an operator: `operands` has a bit for each operand that is a number. */
 struct rule {
     unsigned operands;
@@ -673,6 +707,7 @@ struct rule {
 
 static const struct rule rules[CODES] = {
     [EMBEDDING_LOOKUP] = {1u << 0, check_looked_up, true},
+    [EMBEDDING_LOOKUP_SPARSE] = {1u << 1 | 1u << 2, check_sparse_lookup},
     [RESHAPE] = {1u << 1, check_shape},
     [RESIZE_BILINEAR] = {1u << 1, check_resize},
     [PAD] = {1u << 1, check_padding},

@@ -64,20 +64,21 @@ final class CraftedFiles {
         made.empty();
         made.large();
         made.called();
+        made.files.addAll(RefusedFiles.all());
         return ImmutableList.copyOf(made.files);
     }
 
     // ---- building blocks -------------------------------------------------------------------
 
-    private static Form floats(int... shape) {
+    static Form floats(int... shape) {
         return Form.of(ElementType.FLOAT32, shape);
     }
 
-    private static Form ints(int... shape) {
+    static Form ints(int... shape) {
         return Form.of(ElementType.INT32, shape);
     }
 
-    private static FlatTable options(String type, Object... fields) {
+    static FlatTable options(String type, Object... fields) {
         FlatTable table = FlatTable.of(type);
         for (int i = 0; i < fields.length; i += 2) {
             table = table.with((String) fields[i], fields[i + 1]);
@@ -86,8 +87,8 @@ final class CraftedFiles {
     }
 
     /** A model under construction, with the values of its inputs. */
-    private static final class Case {
-        private final ModelSketch model = new ModelSketch();
+    static final class Case {
+        final ModelSketch model = new ModelSketch();
         private final List<ByteBuffer> inputs = new ArrayList<>();
         private final List<List<Integer>> shapes = new ArrayList<>();
 
@@ -114,7 +115,7 @@ final class CraftedFiles {
         CraftedFile end(
                 String name, String operator, FlatTable options, Form out, int... operands) {
             model.output(model.operator(operator, Optional.ofNullable(options), out, operands));
-            return new CraftedFile(operator + " " + name, model, inputs, shapes);
+            return file(operator + " " + name);
         }
 
         CraftedFile end(
@@ -122,18 +123,22 @@ final class CraftedFiles {
             List<Integer> results = out.stream().map(model::tensor).toList();
             model.operator(operator, Optional.ofNullable(options), results, operands);
             model.output(Ints.toArray(results));
-            return new CraftedFile(operator + " " + name, model, inputs, shapes);
+            return file(operator + " " + name);
+        }
+
+        CraftedFile file(String name) {
+            return new CraftedFile(name, model, inputs, shapes);
         }
     }
 
-    private static ByteBuffer content(int... values) {
+    static ByteBuffer content(int... values) {
         ByteBuffer content =
                 ByteBuffer.allocate(Integer.BYTES * values.length).order(ByteOrder.LITTLE_ENDIAN);
         content.asIntBuffer().put(values);
         return content;
     }
 
-    private static ByteBuffer random(Form form) {
+    static ByteBuffer random(Form form) {
         Random random = new Random(1);
         ByteBuffer content = ByteBuffer.allocate(form.bytes()).order(ByteOrder.LITTLE_ENDIAN);
         while (content.remaining() >= Float.BYTES && form.type() == ElementType.FLOAT32) {
@@ -158,7 +163,7 @@ final class CraftedFiles {
         return spoilt;
     }
 
-    private static String text(boolean constant, int... values) {
+    static String text(boolean constant, int... values) {
         return (constant ? "constant " : "input ") + Arrays.toString(values);
     }
 

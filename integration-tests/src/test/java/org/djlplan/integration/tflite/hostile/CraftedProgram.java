@@ -68,13 +68,16 @@ public final class CraftedProgram {
      * Loads files in a random order.
      *
      * @param arguments the folder to write files to, the seed of their order, the nanoseconds for
-     *     all files together, and the number of the first file
+     *     all files together, the number of the first file, and whether to load only files that
+     *     must be refused
      */
     public static void main(String[] arguments) throws Exception {
         StockInterpreter.loadEngine();
         watch();
         Path folder = Path.of(arguments[0]);
-        List<CraftedFile> files = new ArrayList<>(CraftedFiles.all());
+        boolean refused = Boolean.parseBoolean(arguments[4]);
+        List<CraftedFile> files =
+                new ArrayList<>(refused ? RefusedFiles.all() : CraftedFiles.all());
         Collections.shuffle(files, new Random(Long.parseLong(arguments[1])));
         long end = System.nanoTime() + Long.parseLong(arguments[2]);
         int first = Integer.parseInt(arguments[3]);

@@ -1,0 +1,71 @@
+package org.djlplan.integration.tflite.hostile;
+
+import static org.djlplan.integration.tflite.hostile.CraftedFiles.floats;
+import static org.djlplan.integration.tflite.hostile.CraftedFiles.ints;
+import static org.djlplan.integration.tflite.hostile.CraftedFiles.options;
+import static org.djlplan.integration.tflite.hostile.CraftedFiles.text;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.djlplan.integration.support.ModelSketch.Form;
+import org.djlplan.integration.tflite.hostile.CraftedFiles.Case;
+import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+
+/**
+ * Makes {@link CraftedFile}s without a sound answer, which must be refused before the engine runs,
+ * and beside them similar files that must run.
+ */
+final class RefusedFiles {
+
+    /** The end of the names of the files that must run. */
+    static final String SOUND = " (sound)";
+
+    private static final int FAR = 1 << 20;
+
+    private final List<CraftedFile> files = new ArrayList<>();
+
+    private RefusedFiles() {}
+
+    /** Returns all of them. */
+    static List<CraftedFile> all() {
+        RefusedFiles made = new RefusedFiles();
+        made.sparseLookups();
+        return ImmutableList.copyOf(made.files);
+    }
+
+    /** Rows of a table are added to the rows of the result that index vectors name. */
+    private void sparseLookups() {
+        Form table = floats(4, 3);
+        for (boolean constant : new boolean[] {true, false}) {
+            lookUp(SOUND, constant, table, List.of(0, 0, 1, 2), List.of(2, 3));
+            for (int index : new int[] {FAR, -1, -FAR, 2}) {
+                lookUp("", constant, table, List.of(0, 0, index, 0), List.of(2, 3));
+            }
+            lookUp("", constant, table, List.of(0, 0, 1, 0), List.of(-2, 3));
+            lookUp("", constant, table, List.of(0, 0, 1, 0), List.of(1 << 30, 3));
+            lookUp("", constant, table, List.of(0, 0, 1, 0), List.of(2, 3, 1));
+            Form bytes = Form.of(ElementType.INT8, 4, 3);
+            lookUp(" of bytes", constant, bytes, List.of(0, 0, 1, 2), List.of(2, 3));
+        }
+    }
+
+    private void lookUp(
+            String name, boolean constant, Form table, List<Integer> at, List<Integer> sizes) {
+        Case c = new Case();
+        int ids = c.numbers(false, ints(2), 0, 1);
+        int[] places = at.stream().mapToInt(Integer::intValue).toArray();
+        int[] shape = sizes.stream().mapToInt(Integer::intValue).toArray();
+        files.add(
+                c.end(
+                        text(constant, places) + " of " + sizes + name,
+                        "EMBEDDING_LOOKUP_SPARSE",
+                        options("EmbeddingLookupSparseOptions"),
+                        floats(2, 3),
+                        ids,
+                        c.numbers(constant, ints(2, 2), places),
+                        c.numbers(constant, ints(shape.length), shape),
+                        c.constant(floats(2)),
+                        c.constant(table)));
+    }
+}
