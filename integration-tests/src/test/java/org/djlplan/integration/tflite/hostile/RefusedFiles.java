@@ -5,11 +5,13 @@ import static org.djlplan.integration.tflite.hostile.CraftedFiles.ints;
 import static org.djlplan.integration.tflite.hostile.CraftedFiles.options;
 import static org.djlplan.integration.tflite.hostile.CraftedFiles.text;
 
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import org.djlplan.integration.support.ModelSketch.Form;
 import org.djlplan.integration.tflite.hostile.CraftedFiles.Case;
 import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.internal.source.tflite.FlatTable;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
@@ -31,6 +33,7 @@ final class RefusedFiles {
     static List<CraftedFile> all() {
         RefusedFiles made = new RefusedFiles();
         made.sparseLookups();
+        made.calls();
         return ImmutableList.copyOf(made.files);
     }
 
@@ -67,5 +70,18 @@ final class RefusedFiles {
                         c.numbers(constant, ints(shape.length), shape),
                         c.constant(floats(2)),
                         c.constant(table)));
+    }
+
+    /** Calls whose options are left out or another operator's: they call the graph they are in. */
+    private void calls() {
+        Form truth = Form.of(ElementType.BOOL);
+        for (FlatTable none : new FlatTable[] {null, options("AddOptions")}) {
+            String name = none == null ? "without options" : "with " + none.type();
+            Case c = new Case();
+            int condition = c.model.constant(truth, ByteBuffer.allocate(1));
+            files.add(c.end(name, "IF", none, floats(1, 8), condition, c.data(floats(1, 8))));
+            c = new Case();
+            files.add(c.end(name, "WHILE", none, truth, c.data(truth)));
+        }
     }
 }

@@ -153,6 +153,10 @@ final class OperatorRules {
             case "LOCAL_RESPONSE_NORMALIZATION" -> checkRadius();
             case "FAKE_QUANT" -> checkBits();
             case "SVDF" -> checkRank();
+            // Without their options these call the first graph, which may be the one they are in.
+            case "IF" -> requireOptions("IfOptions");
+            case "WHILE" -> requireOptions("WhileOptions");
+            case "CALL_ONCE" -> requireOptions("CallOnceOptions");
             default -> {
                 // The kernels of other types check their parameters.
             }

@@ -121,6 +121,20 @@ class OperatorRulesTest {
         assertEquals("no Conv2DOptions", refusal(model).problem());
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "IF, IfOptions",
+        "WHILE, WhileOptions",
+        "CALL_ONCE, CallOnceOptions",
+    })
+    void check_callWithoutItsOptions_isRefused(String operator, String type) {
+        List<TfLiteTensor> tensors = floats(List.of(1));
+        for (Optional<FlatTable> options :
+                List.of(Optional.<FlatTable>empty(), Optional.of(FlatTable.of("AddOptions")))) {
+            assertEquals("no " + type, refusal(model(operator, options, tensors)).problem());
+        }
+    }
+
     private static TfLiteTensor integers(Float... scales) {
         return new TfLiteTensor(
                 List.of(4),
