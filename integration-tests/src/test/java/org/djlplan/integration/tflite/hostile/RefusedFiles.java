@@ -6,6 +6,7 @@ import static org.djlplan.integration.tflite.hostile.CraftedFiles.options;
 import static org.djlplan.integration.tflite.hostile.CraftedFiles.text;
 
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 import org.djlplan.integration.support.ModelSketch.Form;
@@ -34,6 +35,7 @@ final class RefusedFiles {
         RefusedFiles made = new RefusedFiles();
         made.sparseLookups();
         made.calls();
+        made.strings();
         return ImmutableList.copyOf(made.files);
     }
 
@@ -83,5 +85,35 @@ final class RefusedFiles {
             c = new Case();
             files.add(c.end(name, "WHILE", none, truth, c.data(truth)));
         }
+    }
+
+    /** Constants of strings: their number, their offsets, and 16 bytes at least. */
+    private void strings() {
+        strings("two" + SOUND, 2, 2, 16, 18, 20);
+        strings("more than the shape needs" + SOUND, 1, 2, 16, 18, 20);
+        strings("fewer than the shape needs", 100, 2, 16, 18, 20);
+        strings("-1", 2, -1, 16, 18, 20);
+        strings("more than there are offsets", 2, 1 << 28, 16, 18, 20);
+        strings("far away", 2, 2, 1 << 28, (1 << 28) + 100, (1 << 28) + 200);
+        strings("before the content", 2, 2, -(1 << 28), 18, 20);
+        strings("of a negative size", 2, 2, 18, 16, 20);
+        strings("that end beyond the content", 2, 2, 16, 18, 1 << 28);
+    }
+
+    private void strings(String name, int elements, int... numbers) {
+        Case c = new Case();
+        ByteBuffer content = ByteBuffer.allocate(20).order(ByteOrder.LITTLE_ENDIAN);
+        content.asIntBuffer().put(numbers);
+        Form form = Form.of(ElementType.STRING, elements);
+        int text = c.model.constant(form, content);
+        c.data(floats(1));
+        files.add(
+                c.end(
+                        "of strings, " + name,
+                        "EQUAL",
+                        options("EqualOptions"),
+                        Form.of(ElementType.BOOL, elements),
+                        text,
+                        text));
     }
 }

@@ -6,6 +6,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
+import org.djlplan.memplan.graph.ElementType;
 
 /** Checks that a model is consistent. Throws {@link InvalidModelException} only. */
 final class ModelCheck {
@@ -237,6 +238,9 @@ final class ModelCheck {
 
         private void checkConstant(TfLiteTensor tensor, long bytes, String at) {
             require(!tensor.isVariable(), () -> at + ".is_variable", "a constant is no variable");
+            if (tensor.elementType() == ElementType.STRING) {
+                StringsCheck.check(tensor.shape(), buffers.get(tensor.buffer()), at + ".buffer");
+            }
             int stored = buffers.get(tensor.buffer()).sizeBytes();
             require(
                     tensor.sparsity().isPresent() || stored >= bytes,
