@@ -62,6 +62,8 @@ enum {
     SPLIT_V = 102,
     GATHER_ND = 107,
     REVERSE_SEQUENCE = 112,
+    MATRIX_DIAG = 113,
+    MATRIX_SET_DIAG = 115,
     NON_MAX_SUPPRESSION_V4 = 120,
     NON_MAX_SUPPRESSION_V5 = 121,
     SCATTER_ND = 122,
@@ -82,7 +84,7 @@ enum {
 };
 
 /* TfLiteType */
-enum { FLOAT32 = 1, INT32 = 2, INT64 = 4 };
+enum { FLOAT32 = 1, INT32 = 2, UINT8 = 3, INT64 = 4, INT16 = 7, INT8 = 9 };
 
 static _Atomic int64_t memory_bytes = INT64_MAX;
 
@@ -698,7 +700,32 @@ static bool check_sparse_lookup(const struct look *look) {
     return affordable(look, count, table);
 }
 
-/* The checks of an operator: `operands` has a bit for each operand that is a number. */
+/* The kernels of diagonals take elements of types that they do not know for floats. */
+static bool check_diagonal_type(const struct look *look) {
+    const TfLiteTensor *data = input(look, 0);
+    bool known = data->type == UINT8 || data->type == INT8 || data->type == INT16;
+    return known || element_bytes(data) >= (int)sizeof(float) ||
+           refuse(look, "a diagonal of elements of type %d", data->type);
+}
+
+static bool check_diagonal(const struct look *look) {
+    const TfLiteTensor *data = input(look, 0), *diagonal = input(look, 1);
+    if (rank(data) < 2 || diagonal == NULL || diagonal->type != data->type) {
+        return refuse(look, "a diagonal that does not fit a matrix");
+    }
+    int64_t rows = dimension(data, rank(data) - 2), columns = dimension(data, rank(data) - 1);
+    int64_t count = rows < columns ? rows : columns;
+    for (int i = 0; i < rank(data) - 2; i++) count = times(count, dimension(data, i));
+    bool fits = elements(diagonal) >= count ||
+                refuse(look, "diagonals of %lld elements for matrices that need %lld",
+                       (long long)elements(diagonal), (long long)count);
+    return fits && check_diagonal_type(look);
+}
+
+/*
+ * The checks of an operator: `operands` has a bit for each operand that is a number. Without any,
+ * only sizes are checked.
+ */
 struct rule {
     unsigned operands;
     bool (*check)(const struct look *);
@@ -732,6 +759,8 @@ static const struct rule rules[CODES] = {
     [SPLIT_V] = {1u << 1 | 1u << 2, check_parts},
     [GATHER_ND] = {1u << 1, check_gathered_points, true},
     [REVERSE_SEQUENCE] = {1u << 1, check_lengths},
+    [MATRIX_DIAG] = {0, check_diagonal_type},
+    [MATRIX_SET_DIAG] = {0, check_diagonal},
     [NON_MAX_SUPPRESSION_V4] = {1u << 2, check_selection},
     [NON_MAX_SUPPRESSION_V5] = {1u << 2, check_selection},
     [SCATTER_ND] = {1u << 0 | 1u << 2, check_scatter},
@@ -759,10 +788,20 @@ static bool is_constant(const TfLiteTensor *tensor) {
            tensor->allocation_type == kTfLitePersistentRo;
 }
 
-/* Checks the operands if the content of all of them is known. */
+/* Returns whether sizes of inputs are known only when the operator runs. */
+static bool has_dynamic_input(const struct look *look) {
+    for (int i = 0; i < look->node->inputs->size; i++) {
+        const TfLiteTensor *tensor = input(look, i);
+        if (tensor != NULL && tensor->allocation_type == kTfLiteDynamic) return true;
+    }
+    return false;
+}
+
+/* Checks the operands if the content of all of them is known, or sizes if these are. */
 static bool check_operands(const struct look *look, bool computed) {
     const struct rule *rule = rule_of(look->code);
     if (rule == NULL || input(look, 0) == NULL) return true;
+    if (rule->operands == 0 && !computed && has_dynamic_input(look)) return true;
     for (int i = 0; rule->operands >> i != 0; i++) {
         const TfLiteTensor *operand = input(look, i);
         bool wanted = (rule->operands >> i & 1) != 0;
@@ -773,6 +812,8 @@ static bool check_operands(const struct look *look, bool computed) {
 
 bool djlplan_guard_computed(const TfLiteContext *context, const TfLiteNode *node, int32_t code) {
     const struct rule *rule = rule_of(code);
+    /* Which inputs will be dynamic is not known before the kernels prepare. */
+    if (rule != NULL && rule->operands == 0) return true;
     for (int i = 0; rule != NULL && i < node->inputs->size; i++) {
         int32_t id = node->inputs->data[i];
         bool number = (rule->operands >> i & 1) != 0 && id >= 0;

@@ -73,7 +73,7 @@ struct node {
     int32_t in_place; /* as djlplan_tflite_nodes says */
     TfLiteNodeFunction prepare;
     TfLiteNodeFunction invoke;
-    bool computed; /* some checked operands are known only when it runs */
+    bool computed; /* some checked operands or sizes may be known only when it runs */
     int64_t nanos; /* in the last inference, when timed */
 };
 
@@ -193,9 +193,12 @@ bool djlplan_guard_after(struct djlplan_tflite_session *session, const TfLiteCon
  * be called before a tensor is placed or its address read.
  */
 void djlplan_guard_unknown(const TfLiteContext *context, const TfLiteNode *node);
-/* Returns whether an operator has checked operands that are not constants of the file. */
+/*
+ * Returns whether an operator has checked operands that are not constants of the file, or checked
+ * sizes that may be known only when it runs.
+ */
 bool djlplan_guard_computed(const TfLiteContext *context, const TfLiteNode *node, int32_t code);
-/* Checks computed operands before the operator runs. */
+/* Checks computed operands and sizes before the operator runs. */
 bool djlplan_guard_operands(struct djlplan_tflite_session *session, const TfLiteContext *context,
                             const TfLiteNode *node, int32_t code);
 

@@ -97,8 +97,13 @@ final class CraftedFiles {
         }
 
         int input(Form form, ByteBuffer value) {
+            return input(form, form.shape(), value);
+        }
+
+        /** An input that has another shape than in the file. */
+        int input(Form form, List<Integer> shape, ByteBuffer value) {
             inputs.add(value);
-            shapes.add(form.shape());
+            shapes.add(shape);
             return model.input(form);
         }
 

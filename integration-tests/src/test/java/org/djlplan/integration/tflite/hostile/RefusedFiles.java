@@ -36,6 +36,7 @@ final class RefusedFiles {
         made.sparseLookups();
         made.calls();
         made.strings();
+        made.diagonals();
         return ImmutableList.copyOf(made.files);
     }
 
@@ -115,5 +116,34 @@ final class RefusedFiles {
                         Form.of(ElementType.BOOL, elements),
                         text,
                         text));
+    }
+
+    /** Matrices in which a diagonal replaces another one. */
+    private void diagonals() {
+        setDiagonal(SOUND, floats(4, 2, 3), List.of(4, 2, 3), floats(4, 2));
+        setDiagonal(SOUND, floats(1, 3, 2), List.of(2, 3, 2), floats(2, 2));
+        setDiagonal("", floats(1_000_000, 1, 1), List.of(1_000_000, 1, 1), floats(1));
+        setDiagonal("", floats(1, 2, 3), List.of(200_000, 2, 3), floats(1, 2));
+        setDiagonal("", floats(2, 3), List.of(2, 3), ints(2));
+        Form truths = Form.of(ElementType.BOOL, 64, 64);
+        setDiagonal("", truths, truths.shape(), Form.of(ElementType.BOOL, 64));
+        diagonal(SOUND, floats(2, 3), floats(2, 3, 3));
+        Form row = Form.of(ElementType.BOOL, 64);
+        diagonal("", row, row.shaped(List.of(64, 64)));
+    }
+
+    /** The matrices have another shape than in the file. */
+    private void setDiagonal(String name, Form file, List<Integer> shape, Form diagonal) {
+        Case c = new Case();
+        int x = c.input(file, shape, CraftedFiles.random(file.shaped(shape)));
+        int y = c.constant(diagonal);
+        String title = file + " as " + shape + " with " + diagonal + name;
+        files.add(c.end(title, "MATRIX_SET_DIAG", options("MatrixSetDiagOptions"), file, x, y));
+    }
+
+    private void diagonal(String name, Form row, Form result) {
+        Case c = new Case();
+        int x = c.data(row);
+        files.add(c.end(row + name, "MATRIX_DIAG", options("MatrixDiagOptions"), result, x));
     }
 }
