@@ -240,6 +240,25 @@ public final class ModelSketch {
                 false);
     }
 
+    /** Adds a constant that is stored sparsely. */
+    public int constant(Form form, FlatTable sparsity, ByteBuffer content) {
+        int id = constant(form, content);
+        TfLiteTensor dense = tensors.get(id);
+        tensors.set(
+                id,
+                new TfLiteTensor(
+                        dense.shape(),
+                        dense.shapeSignature(),
+                        dense.typeCode(),
+                        dense.buffer(),
+                        dense.name(),
+                        dense.quantization(),
+                        dense.isVariable(),
+                        Optional.of(sparsity),
+                        dense.hasRank()));
+        return id;
+    }
+
     /** Adds a constant vector of 32-bit integers. */
     public int ints(int... values) {
         ByteBuffer content = littleEndian(values.length * Integer.BYTES);

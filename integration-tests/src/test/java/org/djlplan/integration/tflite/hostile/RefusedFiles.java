@@ -9,10 +9,12 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.djlplan.integration.support.ModelSketch.Form;
 import org.djlplan.integration.tflite.hostile.CraftedFiles.Case;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.internal.source.tflite.FlatTable;
+import org.djlplan.memplan.internal.source.tflite.TfLiteBytes;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
@@ -37,6 +39,7 @@ final class RefusedFiles {
         made.calls();
         made.strings();
         made.diagonals();
+        made.sparse();
         return ImmutableList.copyOf(made.files);
     }
 
@@ -145,5 +148,50 @@ final class RefusedFiles {
         Case c = new Case();
         int x = c.data(row);
         files.add(c.end(row + name, "MATRIX_DIAG", options("MatrixDiagOptions"), result, x));
+    }
+
+    /** Constants of 2×4 elements, of which two are stored. */
+    private void sparse() {
+        int[] ends = {0, 1, 2};
+        sparse("DENSIFY", SOUND, 2, sparsity(List.of(0, 1), ends, 1, 3));
+        sparse("DENSIFY", " far away", 2, sparsity(List.of(0, 1), ends, 1, 1 << 28));
+        sparse("DENSIFY", " before it", 2, sparsity(List.of(0, 1), ends, 1, -(1 << 28)));
+        sparse("DENSIFY", " in long segments", 2, sparsity(List.of(0, 1), new int[] {0, FAR, FAR}));
+        sparse("DENSIFY", " that are not stored", 1, sparsity(List.of(0, 1), ends, 1, 3));
+        sparse("DENSIFY", " of no dimension", 2, sparsity(List.of(0, FAR), ends, 1, 3));
+        sparse("NEG", " read as dense", 2, sparsity(List.of(0, 1), ends, 1, 3));
+    }
+
+    private void sparse(String operator, String name, int stored, FlatTable sparsity) {
+        Case c = new Case();
+        Form form = floats(2, 4);
+        int constant = c.model.constant(form, sparsity, CraftedFiles.random(floats(stored)));
+        int dense = c.model.operator(operator, Optional.empty(), form, constant);
+        files.add(
+                c.end(
+                        operator + " of elements" + name,
+                        "ADD",
+                        options("AddOptions"),
+                        form,
+                        c.data(form),
+                        dense));
+    }
+
+    /** Rows that list their columns: where each row's list ends, and the lists. */
+    private static FlatTable sparsity(List<Integer> order, int[] ends, int... columns) {
+        FlatTable rows = FlatTable.of("DimensionMetadata").with("dense_size", 2);
+        FlatTable listed =
+                FlatTable.of("DimensionMetadata")
+                        .with("format", 1)
+                        .with("array_segments", vector(ends))
+                        .with("array_indices", vector(columns));
+        return FlatTable.of("SparsityParameters")
+                .with("traversal_order", ImmutableList.copyOf(order))
+                .with("dim_metadata", ImmutableList.of(rows, listed));
+    }
+
+    private static FlatTable vector(int... values) {
+        TfLiteBytes content = TfLiteBytes.of(CraftedFiles.content(values));
+        return FlatTable.of("Int32Vector").with("values", content);
     }
 }

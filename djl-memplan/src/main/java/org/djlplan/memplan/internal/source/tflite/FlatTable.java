@@ -98,6 +98,16 @@ public record FlatTable(String type, Map<String, Object> fields) {
         return ((List<?>) valueOf(field)).stream().map(Integer.class::cast).toList();
     }
 
+    /** Returns a vector of tables, empty if it is not stored. */
+    public List<FlatTable> tables(String field) {
+        return ((List<?>) valueOf(field)).stream().map(FlatTable.class::cast).toList();
+    }
+
+    /** Returns a raw vector, empty if it is not stored. */
+    public TfLiteBytes bytes(String field) {
+        return (TfLiteBytes) valueOf(field);
+    }
+
     /** Returns the table in a field of a table or union type. */
     public Optional<FlatTable> table(String field) {
         Kind kind = Schema.table(type).field(field).kind();

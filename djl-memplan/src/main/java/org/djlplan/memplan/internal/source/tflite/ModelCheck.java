@@ -206,6 +206,7 @@ final class ModelCheck {
                             "a dimension of " + tensor.shape().get(j));
                 }
                 requireIndex(tensor.buffer(), buffers, () -> at + ".buffer");
+                checkSparsity(tensor, at);
                 long bytes = sizeBytes(tensor, at);
                 boolean constant = TfLiteFile.isConstant(buffers, tensor);
                 if (constant) {
@@ -234,6 +235,17 @@ final class ModelCheck {
 
         private static String tooLarge() {
             return "with this tensor the subgraph needs more than " + LARGEST_SUM_BYTES + " bytes";
+        }
+
+        /** The engine ignores how a tensor without a buffer is stored. */
+        private void checkSparsity(TfLiteTensor tensor, String at) {
+            if (tensor.sparsity().isPresent() && tensor.buffer() != 0) {
+                SparsityCheck.check(
+                        tensor,
+                        tensor.sparsity().get(),
+                        buffers.get(tensor.buffer()).sizeBytes(),
+                        at);
+            }
         }
 
         private void checkConstant(TfLiteTensor tensor, long bytes, String at) {

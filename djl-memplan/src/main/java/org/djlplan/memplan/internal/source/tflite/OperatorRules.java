@@ -44,6 +44,11 @@ final class OperatorRules {
     private static final float SMALLEST_COMPARED = 0x1p-30f;
 
     private static final int FILTER = 1;
+
+    /** Columns of a block in a sparse filter. */
+    private static final int BLOCK_OF_FLOATS = 4;
+
+    private static final int BLOCK_OF_INTEGERS = 16;
     private static final FlatTable NO_OPTIONS = FlatTable.of("AbsOptions");
 
     private final TfLiteSubgraph subgraph;
@@ -128,6 +133,7 @@ final class OperatorRules {
         FlatTable options = operator.builtinOptions().orElse(NO_OPTIONS);
         OperatorRules checked = new OperatorRules(subgraph, operator, options, path);
         checked.checkParameters(type);
+        checked.checkSparse(file, type);
         Scaled scaled = SCALED.get(type);
         if (scaled != null) {
             checked.checkScales(scaled);
@@ -263,6 +269,56 @@ final class OperatorRules {
         require(!empty, ".inputs[" + FILTER + "]", "a filter without elements");
     }
 
+    // ---- sparse constants ------------------------------------------------------------------
+
+    /** Kernels read a constant as dense, except two that know how it is stored. */
+    private void checkSparse(TfLiteFile file, String type) {
+        for (int i = 0; i < operator.inputs().size(); i++) {
+            Optional<TfLiteTensor> tensor = input(i);
+            if (tensor.isEmpty()
+                    || tensor.get().sparsity().isEmpty()
+                    || tensor.get().buffer() == 0) {
+                continue;
+            }
+            boolean filter = type.equals("FULLY_CONNECTED") && i == FILTER;
+            if (filter) {
+                checkSparseFilter(tensor.get());
+            }
+            int stored = file.buffers().get(tensor.get().buffer()).sizeBytes();
+            // TensorFlow Lite 2.6.2 reads a sparse filter as dense if the image has integers.
+            boolean known =
+                    type.equals("DENSIFY")
+                            || (filter && isOf(ElementType.FLOAT32, 0))
+                            || file.codeOf(operator).isCustom();
+            require(
+                    known || stored >= tensor.get().sizeBytes(),
+                    ".inputs[" + i + "]",
+                    "a sparse constant, which the operator may read as dense");
+        }
+    }
+
+    /** The kernel expects rows that list their columns, or blocks of columns, one after another. */
+    private void checkSparseFilter(TfLiteTensor filter) {
+        FlatTable sparsity = filter.sparsity().orElseThrow();
+        List<FlatTable> levels = sparsity.tables("dim_metadata");
+        List<Integer> order = sparsity.ints("traversal_order");
+        List<Integer> blocked = sparsity.ints("block_map");
+        boolean floats = filter.elementType() == ElementType.FLOAT32;
+        boolean rows =
+                filter.shape().size() == 2
+                        && levels.size() >= 2
+                        && levels.get(0).intValue("format") == SparsityCheck.DENSE
+                        && levels.get(1).intValue("format") == SparsityCheck.SPARSE;
+        boolean columns =
+                levels.size() == 2
+                        ? floats && order.equals(List.of(0, 1))
+                        : order.equals(List.of(0, 1, 2))
+                                && blocked.equals(List.of(1))
+                                && levels.get(2).intValue("dense_size")
+                                        == (floats ? BLOCK_OF_FLOATS : BLOCK_OF_INTEGERS);
+        require(rows && columns, ".inputs[" + FILTER + "]", "a sparse filter in another order");
+    }
+
     // ---- scales ----------------------------------------------------------------------------
 
     private static final ImmutableSet<ElementType> QUANTIZED =
@@ -334,6 +390,10 @@ final class OperatorRules {
         return there
                 ? Optional.of(subgraph.tensors().get(operator.inputs().get(position)))
                 : Optional.empty();
+    }
+
+    private boolean isOf(ElementType type, int position) {
+        return input(position).filter(tensor -> tensor.elementType() == type).isPresent();
     }
 
     private void require(boolean condition, String field, String problem) {

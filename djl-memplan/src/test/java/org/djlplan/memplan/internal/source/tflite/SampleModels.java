@@ -115,10 +115,12 @@ final class SampleModels {
                         .with("format", 1)
                         .with(
                                 "array_segments",
-                                FlatTable.of("Int32Vector").with("values", bytes(8)))
+                                FlatTable.of("Int32Vector")
+                                        .with("values", littleEndian(4, 0, 1, 1, 2, 3)))
                         .with(
                                 "array_indices",
-                                FlatTable.of("Uint16Vector").with("values", bytes(6)));
+                                FlatTable.of("Uint16Vector")
+                                        .with("values", littleEndian(2, 3, 0, 2)));
         FlatTable sparsity =
                 FlatTable.of("SparsityParameters")
                         .with("traversal_order", ImmutableList.of(0, 1))
@@ -208,6 +210,15 @@ final class SampleModels {
                     case TABLE, UNION, RAW -> throw new AssertionError(field);
                 };
         return field.vector() ? ImmutableList.of(value, value, value) : value;
+    }
+
+    /** Numbers of so many bytes each. */
+    static TfLiteBytes littleEndian(int numberBytes, int... numbers) {
+        byte[] content = new byte[numberBytes * numbers.length];
+        for (int i = 0; i < content.length; i++) {
+            content[i] = (byte) (numbers[i / numberBytes] >> (Byte.SIZE * (i % numberBytes)));
+        }
+        return TfLiteBytes.of(content);
     }
 
     private static TfLiteBytes bytes(int count) {
