@@ -15,6 +15,7 @@ import org.djlplan.integration.tflite.hostile.CraftedFiles.Case;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.internal.source.tflite.FlatTable;
 import org.djlplan.memplan.internal.source.tflite.TfLiteBytes;
+import org.djlplan.memplan.internal.source.tflite.TfLiteOperatorCode;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
@@ -27,6 +28,7 @@ final class RefusedFiles {
     static final String SOUND = " (sound)";
 
     private static final int FAR = 1 << 20;
+    private static final int STABLEHLO_CASE = 209;
 
     private final List<CraftedFile> files = new ArrayList<>();
 
@@ -89,6 +91,13 @@ final class RefusedFiles {
             c = new Case();
             files.add(c.end(name, "WHILE", none, truth, c.data(truth)));
         }
+        Case c = new Case();
+        int result = c.model.tensor(floats(1, 8));
+        int choice = c.model.ints(0);
+        TfLiteOperatorCode branches = new TfLiteOperatorCode(STABLEHLO_CASE, "", 1);
+        c.model.operator(branches, Optional.empty(), List.of(result), choice, c.data(floats(1, 8)));
+        c.model.output(result);
+        files.add(c.file("STABLEHLO_CASE"));
     }
 
     /** Constants of strings: their number, their offsets, and 16 bytes at least. */

@@ -20,9 +20,14 @@ class OperatorRulesTest {
     /** A model of one operator over three tensors: an image, a filter, and a result. */
     private static TfLiteFile model(
             String operator, Optional<FlatTable> options, List<TfLiteTensor> tensors) {
+        return model(TfLiteOperatorCode.builtin(operator, 1), options, tensors);
+    }
+
+    private static TfLiteFile model(
+            TfLiteOperatorCode code, Optional<FlatTable> options, List<TfLiteTensor> tensors) {
         return new TfLiteFile(
                 "",
-                List.of(TfLiteOperatorCode.builtin(operator, 1)),
+                List.of(code),
                 List.of(
                         new TfLiteSubgraph(
                                 "main",
@@ -133,6 +138,32 @@ class OperatorRulesTest {
                 List.of(Optional.<FlatTable>empty(), Optional.of(FlatTable.of("AddOptions")))) {
             assertEquals("no " + type, refusal(model(operator, options, tensors)).problem());
         }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "190, STABLEHLO_SCATTER",
+        "195, STABLEHLO_PAD",
+        "198, STABLEHLO_REDUCE_WINDOW",
+        "200, STABLEHLO_WHILE",
+        "201, STABLEHLO_GATHER",
+        "204, STABLEHLO_RNG_BIT_GENERATOR",
+        "205, REDUCE_WINDOW",
+        "206, STABLEHLO_COMPOSITE",
+        "209, STABLEHLO_CASE",
+    })
+    void check_operatorWithUnknownOptions_isRefusedByItsName(int number, String name) {
+        TfLiteOperatorCode code = new TfLiteOperatorCode(number, "", 1);
+        InvalidModelException refused = refusal(model(code, Optional.empty(), floats(List.of(1))));
+        assertEquals("subgraphs[0].operators[0].opcode_index", refused.path());
+        assertTrue(refused.problem().contains(" " + name + ","), refused.problem());
+    }
+
+    @Test
+    void check_laterOperatorWithoutOptions_isAccepted() {
+        TfLiteOperatorCode add = new TfLiteOperatorCode(163, "", 1);
+        TfLiteFile model = model(add, Optional.empty(), floats(List.of(1, 8, 8, 3)));
+        assertDoesNotThrow(() -> OperatorRules.check(model));
     }
 
     private static TfLiteTensor integers(Float... scales) {
