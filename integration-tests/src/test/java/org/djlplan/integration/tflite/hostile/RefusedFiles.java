@@ -42,6 +42,7 @@ final class RefusedFiles {
         made.strings();
         made.diagonals();
         made.sparse();
+        made.tables();
         return ImmutableList.copyOf(made.files);
     }
 
@@ -202,5 +203,19 @@ final class RefusedFiles {
     private static FlatTable vector(int... values) {
         TfLiteBytes content = TfLiteBytes.of(CraftedFiles.content(values));
         return FlatTable.of("Int32Vector").with("values", content);
+    }
+
+    private void tables() {
+        table("of two keys" + SOUND, 1, 3);
+        table("of no keys");
+    }
+
+    private void table(String name, int... keys) {
+        Case c = new Case();
+        int wanted = c.numbers(false, ints(2), 1, 2);
+        int known = c.numbers(false, ints(keys.length), keys);
+        int values = c.data(floats(keys.length, 3));
+        List<Form> results = List.of(floats(2, 3), Form.of(ElementType.UINT8, 2));
+        files.add(c.end(name, "HASHTABLE_LOOKUP", null, results, wanted, known, values));
     }
 }
