@@ -43,6 +43,7 @@ final class RefusedFiles {
         made.diagonals();
         made.sparse();
         made.tables();
+        made.shuffled();
         return ImmutableList.copyOf(made.files);
     }
 
@@ -217,5 +218,21 @@ final class RefusedFiles {
         int values = c.data(floats(keys.length, 3));
         List<Form> results = List.of(floats(2, 3), Form.of(ElementType.UINT8, 2));
         files.add(c.end(name, "HASHTABLE_LOOKUP", null, results, wanted, known, values));
+    }
+
+    /** A filter in a format of groups of 4 rows and 16 columns, of which it has a part only. */
+    private void shuffled() {
+        Case c = new Case();
+        Form bytes = Form.of(ElementType.UINT8, 1, 8).scaled(0.1f, 0);
+        int x = c.data(bytes);
+        int filter = c.constant(bytes.shaped(List.of(3, 8)));
+        int bias = c.constant(ints(3).scaled(0.01f, 0));
+        List<Form> results =
+                List.of(
+                        Form.of(ElementType.INT16, 1, 3).scaled(0.1f, 0),
+                        Form.of(ElementType.UINT8, 8));
+        FlatTable shuffled = options("FullyConnectedOptions", "weights_format", 1);
+        files.add(
+                c.end("of a shuffled part", "FULLY_CONNECTED", shuffled, results, x, filter, bias));
     }
 }

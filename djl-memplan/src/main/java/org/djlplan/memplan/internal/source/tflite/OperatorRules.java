@@ -181,6 +181,7 @@ final class OperatorRules {
             case "LOCAL_RESPONSE_NORMALIZATION" -> checkRadius();
             case "FAKE_QUANT" -> checkBits();
             case "SVDF" -> checkRank();
+            case "FULLY_CONNECTED" -> checkFormat();
             // Without their options these call the first graph, which may be the one they are in.
             case "IF" -> requireOptions("IfOptions");
             case "WHILE" -> requireOptions("WhileOptions");
@@ -255,6 +256,14 @@ final class OperatorRules {
     private void checkRank() {
         requireOptions("SVDFOptions");
         requireBetween("rank", 1, LARGEST_WINDOW);
+    }
+
+    /** Kernels do not check the sizes of filters in the other format, nor of their workspace. */
+    private void checkFormat() {
+        if (options.type().equals("FullyConnectedOptions")) {
+            int format = options.intValue("weights_format");
+            require(format == 0, ".builtin_options.weights_format", "format " + format);
+        }
     }
 
     private void requireOptions(String type) {

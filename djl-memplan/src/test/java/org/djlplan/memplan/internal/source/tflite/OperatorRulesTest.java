@@ -140,6 +140,18 @@ class OperatorRulesTest {
         }
     }
 
+    @Test
+    void check_shuffledFilter_isRefused() {
+        FlatTable rows = FlatTable.of("FullyConnectedOptions");
+        List<TfLiteTensor> tensors = floats(List.of(4, 192));
+        TfLiteFile usual = model("FULLY_CONNECTED", Optional.of(rows), tensors);
+        assertDoesNotThrow(() -> OperatorRules.check(usual));
+        FlatTable shuffled = rows.with("weights_format", 1);
+        assertEquals(
+                "subgraphs[0].operators[0].builtin_options.weights_format",
+                refusal(model("FULLY_CONNECTED", Optional.of(shuffled), tensors)).path());
+    }
+
     @ParameterizedTest
     @CsvSource({
         "190, STABLEHLO_SCATTER",
