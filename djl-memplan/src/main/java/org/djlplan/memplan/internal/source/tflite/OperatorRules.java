@@ -49,6 +49,13 @@ final class OperatorRules {
     private static final int BLOCK_OF_FLOATS = 4;
 
     private static final int BLOCK_OF_INTEGERS = 16;
+
+    /** The hidden state among the intermediates of a recurrent layer with a wide cell state. */
+    private static final int HIDDEN = 4;
+
+    /** The input of a recurrent layer that says that it normalizes its gates. */
+    private static final int FORGET_NORMALIZATION = 21;
+
     private static final FlatTable NO_OPTIONS = FlatTable.of("AbsOptions");
 
     private final TfLiteSubgraph subgraph;
@@ -182,6 +189,7 @@ final class OperatorRules {
             case "FAKE_QUANT" -> checkBits();
             case "SVDF" -> checkRank();
             case "FULLY_CONNECTED" -> checkFormat();
+            case "LSTM", "UNIDIRECTIONAL_SEQUENCE_LSTM" -> checkIntermediates();
             // Without their options these call the first graph, which may be the one they are in.
             case "IF" -> requireOptions("IfOptions");
             case "WHILE" -> requireOptions("WhileOptions");
@@ -264,6 +272,24 @@ final class OperatorRules {
             int format = options.intValue("weights_format");
             require(format == 0, ".builtin_options.weights_format", "format " + format);
         }
+    }
+
+    /** Kernels of integers read the scales of these tensors whether there are any or not. */
+    private void checkIntermediates() {
+        List<Integer> ids = operator.intermediates();
+        boolean wide = ids.size() <= HIDDEN + 1;
+        boolean normalized = input(FORGET_NORMALIZATION).isPresent();
+        boolean integers = isOf(ElementType.INT8, 0);
+        for (int i = 0; i < ids.size(); i++) {
+            boolean read = integers && (!wide || normalized || i == HIDDEN);
+            require(!read || hasScale(ids.get(i)), ".intermediates[" + i + "]", "no scale");
+        }
+    }
+
+    private boolean hasScale(int id) {
+        return id != TfLiteOperator.ABSENT
+                && subgraph.tensors().get(id).quantization().stream()
+                        .anyMatch(quantization -> !quantization.scale().isEmpty());
     }
 
     private void requireOptions(String type) {

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -196,6 +198,68 @@ class OperatorRulesTest {
                 false,
                 Optional.empty(),
                 false);
+    }
+
+    /** A recurrent layer whose tensors, from the second on, are inputs and intermediates. */
+    private static TfLiteFile recurrent(
+            TfLiteTensor image, List<Integer> inputs, List<Integer> intermediates) {
+        List<TfLiteTensor> tensors = List.of(image, integers(), integers(0.5f), integers());
+        return new TfLiteFile(
+                "",
+                List.of(TfLiteOperatorCode.builtin("UNIDIRECTIONAL_SEQUENCE_LSTM", 1)),
+                List.of(
+                        new TfLiteSubgraph(
+                                "main",
+                                tensors,
+                                List.of(0, 1),
+                                List.of(3),
+                                List.of(
+                                        new TfLiteOperator(
+                                                0,
+                                                inputs,
+                                                List.of(3),
+                                                Optional.empty(),
+                                                TfLiteBytes.EMPTY,
+                                                0,
+                                                List.of(),
+                                                intermediates)))),
+                List.of(TfLiteBytes.EMPTY),
+                List.of(),
+                List.of(),
+                List.of(),
+                List.of());
+    }
+
+    @Test
+    void check_recurrentLayerOfIntegersWithoutAScaleThatIsRead_isRefused() {
+        int none = 1;
+        int scaled = 2;
+        List<Integer> plain = List.of(0, 1);
+        List<Integer> normalized = new ArrayList<>(Collections.nCopies(24, TfLiteOperator.ABSENT));
+        normalized.set(0, 0);
+        normalized.set(21, 1);
+        List<Integer> hidden = List.of(none, none, none, none, scaled);
+        List<Integer> narrow = new ArrayList<>(Collections.nCopies(12, scaled));
+        TfLiteTensor image = integers(0.5f);
+        TfLiteTensor floats = TfLiteTensor.plain(List.of(4), TfLiteTensor.FLOAT32, 0, "image");
+        for (TfLiteFile sound :
+                List.of(
+                        recurrent(image, plain, hidden),
+                        recurrent(image, normalized, Collections.nCopies(5, scaled)),
+                        recurrent(image, plain, narrow),
+                        recurrent(floats, plain, Collections.nCopies(5, none)))) {
+            assertDoesNotThrow(() -> OperatorRules.check(sound));
+        }
+        assertEquals(
+                "subgraphs[0].operators[0].intermediates[4]",
+                refusal(recurrent(image, plain, Collections.nCopies(5, none))).path());
+        assertEquals(
+                "subgraphs[0].operators[0].intermediates[0]",
+                refusal(recurrent(image, normalized, hidden)).path());
+        narrow.set(11, TfLiteOperator.ABSENT);
+        assertEquals(
+                "subgraphs[0].operators[0].intermediates[11]",
+                refusal(recurrent(image, plain, narrow)).path());
     }
 
     private static TfLiteFile sum(TfLiteTensor result) {
