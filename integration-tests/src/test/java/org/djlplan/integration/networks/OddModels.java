@@ -4,11 +4,13 @@ import static org.djlplan.integration.support.ModelSketch.ABSENT;
 import static org.djlplan.memplan.graph.ElementType.BOOL;
 import static org.djlplan.memplan.graph.ElementType.FLOAT32;
 import static org.djlplan.memplan.graph.ElementType.INT32;
+import static org.djlplan.memplan.graph.ElementType.OPAQUE;
 
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import org.djlplan.integration.support.ModelSketch;
+import org.djlplan.integration.support.ModelSketch.Form;
 import org.djlplan.memplan.internal.source.tflite.FlatTable;
 import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 import org.djlplan.memplan.internal.source.tflite.TfLiteOperatorCode;
@@ -136,7 +138,14 @@ public final class OddModels {
     /** Runs one of two graphs, depending on the input's sum; random inputs reach both. */
     public static TfLiteFile branch() {
         ModelSketch main = new ModelSketch();
-        int x = main.floatOperator("ABS", ROW, main.input(FLOAT32, ROW));
+        int y = choice(main, main.floatOperator("ABS", ROW, main.input(FLOAT32, ROW)));
+        main.output(main.floatOperator("NEG", ROW, y));
+        chain(main.subgraph("then"), "TANH", "NEG");
+        chain(main.subgraph("else"), "LOGISTIC", "ABS");
+        return main.build();
+    }
+
+    private static int choice(ModelSketch main, int x) {
         int large = main.tensor(BOOL, ONE);
         main.operator(
                 "GREATER",
@@ -154,10 +163,71 @@ public final class OddModels {
                 List.of(y),
                 large,
                 x);
-        main.output(main.floatOperator("NEG", ROW, y));
-        chain(main.subgraph("then"), "TANH", "NEG");
-        chain(main.subgraph("else"), "LOGISTIC", "ABS");
+        return y;
+    }
+
+    /**
+     * One of two graphs, each of which adds its inputs up (RNN). Inputs of ones all go to the
+     * first.
+     */
+    public static TfLiteFile statefulBranches() {
+        ModelSketch main = new ModelSketch();
+        int y = choice(main, main.floatOperator("ABS", ROW, main.input(FLOAT32, ROW)));
+        main.output(main.floatOperator("ABS", ROW, y));
+        for (String name : List.of("then", "else")) {
+            ModelSketch branch = main.subgraph(name);
+            branch.output(sumSoFar(branch, branch.input(FLOAT32, ROW)));
+        }
         return main.build();
+    }
+
+    private static int sumSoFar(ModelSketch graph, int x) {
+        float[] identity = new float[ROW[1] * ROW[1]];
+        for (int i = 0; i < ROW[1]; i++) {
+            identity[i * ROW[1] + i] = 1;
+        }
+        int[] square = {ROW[1], ROW[1]};
+        int y = graph.tensor(FLOAT32, ROW);
+        graph.operator(
+                "RNN",
+                Optional.of(FlatTable.of("RNNOptions")),
+                List.of(y),
+                x,
+                graph.floats(square, identity),
+                graph.floats(square, identity),
+                graph.floats(new int[] {ROW[1]}, new float[ROW[1]]),
+                graph.state(ROW));
+        return y;
+    }
+
+    /** Adds its inputs up in a resource variable, which begins with zeros. */
+    public static TfLiteFile resourceVariable() {
+        ModelSketch main = new ModelSketch();
+        int x = main.input(FLOAT32, ROW);
+        main.operator(
+                "CALL_ONCE",
+                Optional.of(FlatTable.of("CallOnceOptions").with("init_subgraph_index", 1)),
+                List.of());
+        int variable = variable(main);
+        int before = main.floatOperator("READ_VARIABLE", ROW, variable);
+        int sum = main.operator("ADD", addOptions(), Form.of(FLOAT32, ROW), before, x);
+        main.operator("ASSIGN_VARIABLE", Optional.empty(), List.of(), variable, sum);
+        main.output(sum);
+
+        ModelSketch once = main.subgraph("once");
+        once.operator(
+                "ASSIGN_VARIABLE",
+                Optional.empty(),
+                List.of(),
+                variable(once),
+                once.floats(ROW, new float[ROW[1]]));
+        return main.build();
+    }
+
+    private static int variable(ModelSketch graph) {
+        FlatTable name =
+                FlatTable.of("VarHandleOptions").with("container", "").with("shared_name", "sum");
+        return graph.operator("VAR_HANDLE", Optional.of(name), Form.of(OPAQUE, ONE));
     }
 
     /** A recurrent filter (SVDF): its output depends on all inputs since it was loaded. */

@@ -37,6 +37,7 @@ record FirstChoice(
      *
      * @param graph the graph in the model's file
      * @param leavesDimensions whether the shapes in the file may be placeholders
+     * @param keepsState whether the model keeps values from one prediction to the next
      * @param delegation makes the choice, if the model can be measured; empty to run everything in
      *     CPU kernels
      * @param threads of the CPU kernels
@@ -45,6 +46,7 @@ record FirstChoice(
     static FirstChoice of(
             Graph graph,
             boolean leavesDimensions,
+            boolean keepsState,
             InterpreterFactory factory,
             Optional<ServedDelegation> delegation,
             int threads)
@@ -56,9 +58,7 @@ record FirstChoice(
         try {
             DelegationChoice choice = choice(graph, waits, delegation, cpu);
             boolean defers =
-                    delegation.isPresent()
-                            && delegation.get().expectsOtherShapes()
-                            && !ServedCandidates.isStateful(graph);
+                    delegation.isPresent() && delegation.get().expectsOtherShapes() && !keepsState;
             if (defers && choice.lightest().delegates() && probe.isEmpty()) {
                 probe = probe(graph, factory, cpu);
             }

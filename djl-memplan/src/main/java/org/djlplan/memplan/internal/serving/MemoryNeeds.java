@@ -14,7 +14,6 @@ import org.djlplan.memplan.internal.runtime.UnsupportedPlatformException;
 import org.djlplan.memplan.internal.runtime.tflite.EngineView;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
-import org.djlplan.memplan.internal.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.internal.source.tflite.TfLiteReader;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -107,10 +106,7 @@ final class MemoryNeeds {
         if (keepsState.isEmpty()) {
             try (MappedFile mapping = MappedFile.open(model)) {
                 TfLiteFile file = TfLiteReader.read(mapping.bytes(), model.toString());
-                keepsState =
-                        Optional.of(
-                                ServedCandidates.isStateful(
-                                        TfLiteGraphs.toGraph(file, model.toString())));
+                keepsState = Optional.of(file.keepsState());
             } catch (UnsupportedPlatformException e) {
                 throw new UnplannableException(e.getMessage());
             }

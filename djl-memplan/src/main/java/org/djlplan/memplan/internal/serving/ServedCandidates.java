@@ -3,9 +3,6 @@ package org.djlplan.memplan.internal.serving;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
-import org.djlplan.memplan.graph.Graph;
-import org.djlplan.memplan.graph.Storage;
-import org.djlplan.memplan.graph.Tensor;
 import org.djlplan.memplan.internal.runtime.tflite.InterpreterFactory;
 import org.djlplan.memplan.internal.runtime.tflite.InterpreterPool;
 import org.djlplan.memplan.internal.runtime.tflite.ModelInterpreter;
@@ -24,45 +21,30 @@ final class ServedCandidates implements InterpreterPool.Supply {
     private static final Logger logger = LoggerFactory.getLogger(ServedCandidates.class);
 
     private final String model;
-    private final boolean stateful;
     private final InterpreterFactory factory;
     private final OtherShapes otherShapes;
     private final AtomicReference<ThreadGovernor> governor;
 
     /**
-     * @param graph the model
+     * @param model its name
+     * @param keepsState whether it keeps values from one prediction to the next
      * @param factory builds interpreters of any candidate
      * @param choice the first choice; of a model that keeps state only the lightest candidate
      *     serves, because state cannot move to another candidate's interpreter
      * @param otherShapes decides about other shapes than those in the file
      */
     ServedCandidates(
-            Graph graph,
+            String model,
+            boolean keepsState,
             InterpreterFactory factory,
             DelegationChoice choice,
             OtherShapes otherShapes) {
-        model = graph.name();
-        stateful = isStateful(graph);
+        this.model = model;
         this.factory = factory;
         this.otherShapes = otherShapes;
         governor =
                 new AtomicReference<>(
-                        new ThreadGovernor(stateful ? choice.only(choice.lightest()) : choice));
-    }
-
-    /** Returns whether a model keeps values from one prediction to the next. */
-    static boolean isStateful(Graph graph) {
-        for (Tensor tensor : graph.tensors()) {
-            if (tensor.storage() == Storage.VARIABLE) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    /** Returns whether the model keeps state, so that its candidate does not change. */
-    boolean isStateful() {
-        return stateful;
+                        new ThreadGovernor(keepsState ? choice.only(choice.lightest()) : choice));
     }
 
     /** Returns the governor, which decides with which candidate a prediction runs. */

@@ -115,6 +115,7 @@ public final class ServedModel implements TfLiteModel {
                                 FirstChoice.of(
                                         model.graph(),
                                         model.leavesDimensions(),
+                                        model.keepsState(),
                                         factory,
                                         delegation,
                                         options.threads()));
@@ -153,7 +154,6 @@ public final class ServedModel implements TfLiteModel {
      */
     private static InterpreterFactory factory(
             OpenModel model, PlanFinder planner, Optional<ServedDelegation> delegation) {
-        boolean stateful = ServedCandidates.isStateful(model.graph());
         return new InterpreterFactory(
                 model.sessions(),
                 model.graph(),
@@ -161,8 +161,9 @@ public final class ServedModel implements TfLiteModel {
                 delegation.isPresent()
                         ? delegation.get().delegates()
                         : Delegates.named(Delegates.XNNPACK),
-                stateful ? new ArenaPool() : ArenaPool.shared(),
-                !stateful && (delegation.isEmpty() || delegation.get().sharesWorkspaces()));
+                model.keepsState() ? new ArenaPool() : ArenaPool.shared(),
+                !model.keepsState()
+                        && (delegation.isEmpty() || delegation.get().sharesWorkspaces()));
     }
 
     /**
@@ -182,14 +183,17 @@ public final class ServedModel implements TfLiteModel {
         waits = first.waits();
         defers = first.defers();
         otherShapes = new OtherShapes(model.graph().name());
-        candidates = new ServedCandidates(model.graph(), factory, first.choice(), otherShapes);
+        candidates =
+                new ServedCandidates(
+                        model.graph().name(),
+                        model.keepsState(),
+                        factory,
+                        first.choice(),
+                        otherShapes);
         runs = new PlannedRuns(factory, passesAtOnce);
         pool =
                 new InterpreterPool(
-                        candidates.isStateful() ? 1 : passesAtOnce,
-                        idleAfter,
-                        candidates,
-                        model::close);
+                        model.keepsState() ? 1 : passesAtOnce, idleAfter, candidates, model::close);
         settling = new Settling(model::releasePages);
     }
 
@@ -230,7 +234,7 @@ public final class ServedModel implements TfLiteModel {
      * choice, with a warning. Stateful models and closed ones keep theirs, too.
      */
     public void switchTo(DelegationChoice choice) {
-        if (candidates.isStateful()) {
+        if (model.keepsState()) {
             logger.info("{} keeps state, so its delegation does not change", model.graph().name());
             return;
         }
@@ -265,7 +269,7 @@ public final class ServedModel implements TfLiteModel {
      * @param chooser answers with {@link #useAt}
      */
     public void chooseOtherShapesWith(ShapeChooser chooser) {
-        if (!candidates.isStateful()) {
+        if (!model.keepsState()) {
             otherShapes.chooseWith(chooser);
         }
     }
@@ -322,7 +326,7 @@ public final class ServedModel implements TfLiteModel {
 
     /** Returns whether the delegation may change while the model serves. */
     boolean choosesDelegation() {
-        return delegation.isPresent() && !candidates.isStateful();
+        return delegation.isPresent() && !model.keepsState();
     }
 
     /** Returns the graph in the model's file. */

@@ -60,11 +60,17 @@ class FirstChoiceTest {
         return Optional.of(new Delegation(() -> choice, expectsOtherShapes, threads -> delegate()));
     }
 
+    private FirstChoice first(boolean leavesDimensions, Optional<ServedDelegation> delegation)
+            throws Exception {
+        return first(leavesDimensions, false, delegation);
+    }
+
     private FirstChoice first(
-            Graph graph, boolean leavesDimensions, Optional<ServedDelegation> delegation)
+            boolean leavesDimensions, boolean keepsState, Optional<ServedDelegation> delegation)
             throws Exception {
         InterpreterFactory factory = engine.factory(threads -> delegate());
-        return FirstChoice.of(graph, leavesDimensions, factory, delegation, THREADS);
+        return FirstChoice.of(
+                FakeEngine.graph(), leavesDimensions, keepsState, factory, delegation, THREADS);
     }
 
     /** Makes every allocation of an interpreter fail. */
@@ -77,7 +83,7 @@ class FirstChoiceTest {
 
     @Test
     void of_noDelegation_isTheCpuKernelsWithoutAProbe() throws Exception {
-        FirstChoice first = first(FakeEngine.graph(), false, Optional.empty());
+        FirstChoice first = first(false, Optional.empty());
         assertEquals(Candidate.cpu(THREADS), first.choice().candidate());
         assertEquals(Origin.UNVERIFIED, first.choice().origin());
         assertFalse(first.waits() || first.defers());
@@ -88,7 +94,7 @@ class FirstChoiceTest {
     @Test
     void of_dimensionsAreLeftOpenAndCannotBeAllocated_waits() throws Exception {
         failToAllocate();
-        FirstChoice first = first(FakeEngine.graph(), true, choosing(ALL, false));
+        FirstChoice first = first(true, choosing(ALL, false));
         assertTrue(first.waits());
         assertEquals(Candidate.cpu(THREADS), first.choice().candidate());
         assertTrue(first.takeProbe().isEmpty());
@@ -97,7 +103,7 @@ class FirstChoiceTest {
 
     @Test
     void takeProbe_ofTheCandidateThatServes_isTheProbe() throws Exception {
-        FirstChoice first = first(FakeEngine.graph(), true, Optional.empty());
+        FirstChoice first = first(true, Optional.empty());
         assertFalse(first.waits());
         try (ModelInterpreter probe = first.takeProbe().orElseThrow()) {
             assertTrue(probe.hasShapes(FakeEngine.IN_FILE));
@@ -108,7 +114,7 @@ class FirstChoiceTest {
 
     @Test
     void takeProbe_anotherCandidateServes_isClosed() throws Exception {
-        FirstChoice first = first(FakeEngine.graph(), true, choosing(ALL, false));
+        FirstChoice first = first(true, choosing(ALL, false));
         assertEquals(ALL, first.choice());
         assertEquals(1, engine.open.get());
         assertTrue(first.takeProbe().isEmpty());
@@ -117,7 +123,7 @@ class FirstChoiceTest {
 
     @Test
     void of_otherShapesAreExpected_probeDescribesTheModelAndNoDelegateIsAsked() throws Exception {
-        FirstChoice first = first(FakeEngine.graph(), false, choosing(ALL, true));
+        FirstChoice first = first(false, choosing(ALL, true));
         assertTrue(first.defers());
         assertTrue(first.described().isPresent());
         assertEquals(0, delegates.get());
@@ -127,7 +133,7 @@ class FirstChoiceTest {
 
     @Test
     void of_otherShapesAreExpectedAndNothingIsDelegated_buildsNoProbe() throws Exception {
-        FirstChoice first = first(FakeEngine.graph(), false, choosing(FakeEngine.cpu(1), true));
+        FirstChoice first = first(false, choosing(FakeEngine.cpu(1), true));
         assertTrue(first.defers());
         assertTrue(first.described().isEmpty());
         assertTrue(first.probe().isEmpty());
@@ -136,7 +142,7 @@ class FirstChoiceTest {
     /** Such a model's delegation cannot change when a prediction has other shapes. */
     @Test
     void of_modelThatKeepsState_doesNotDefer() throws Exception {
-        FirstChoice first = first(FakeEngine.statefulGraph(), false, choosing(ALL, true));
+        FirstChoice first = first(false, true, choosing(ALL, true));
         assertFalse(first.defers());
         assertTrue(first.probe().isEmpty());
     }
@@ -150,9 +156,7 @@ class FirstChoiceTest {
                         },
                         false,
                         threads -> delegate());
-        assertThrows(
-                IllegalArgumentException.class,
-                () -> first(FakeEngine.graph(), true, Optional.of(failing)));
+        assertThrows(IllegalArgumentException.class, () -> first(true, Optional.of(failing)));
         assertEquals(1, engine.mostOpen.get());
         assertEquals(0, engine.open.get());
     }

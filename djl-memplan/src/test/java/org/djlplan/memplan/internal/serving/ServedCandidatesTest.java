@@ -55,8 +55,7 @@ class ServedCandidatesTest {
 
     private ServedCandidates candidates(
             DelegateFactory factory, DelegationChoice choice, OtherShapes otherShapes) {
-        return new ServedCandidates(
-                FakeEngine.graph(), engine.factory(factory), choice, otherShapes);
+        return new ServedCandidates("fake", false, engine.factory(factory), choice, otherShapes);
     }
 
     private void assertFreed() {
@@ -185,13 +184,12 @@ class ServedCandidatesTest {
     void choice_modelThatKeepsState_hasOneCandidate() {
         ServedCandidates candidates =
                 new ServedCandidates(
-                        FakeEngine.statefulGraph(),
+                        "stateful",
+                        true,
                         engine.factory(threads -> delegate()),
                         TWO_OR_ONE,
                         new OtherShapes("stateful"));
         assertEquals(ONE, candidates.choice());
-        assertTrue(ServedCandidates.isStateful(FakeEngine.statefulGraph()));
-        assertFalse(ServedCandidates.isStateful(FakeEngine.graph()));
     }
 
     @Test

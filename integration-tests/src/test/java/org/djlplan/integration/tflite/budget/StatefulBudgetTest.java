@@ -13,12 +13,14 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.djlplan.integration.networks.OddModels;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.tflite.budget.Budgeted.Answers;
 import org.djlplan.memplan.PlanHandle;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
+import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.testing.LogCapture;
@@ -26,6 +28,8 @@ import org.djlplan.thirdparty.guava.base.Throwables;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Tests that a model in a budget never loses its state, which is in its interpreter. */
 class StatefulBudgetTest {
@@ -53,8 +57,14 @@ class StatefulBudgetTest {
                 predictor, model.getNDManager(), expected.inputs().get(number), expected.shapes());
     }
 
-    @Test
-    void load_budgetBelowTheWholeModel_failsBecauseOfItsState() {
+    static Stream<TfLiteFile> models() {
+        return Stream.of(OddModels.stateful(), OddModels.statefulBranches());
+    }
+
+    @ParameterizedTest
+    @MethodSource("models")
+    void load_budgetBelowTheWholeModel_failsBecauseOfItsState(TfLiteFile model) throws Exception {
+        TfLiteWriter.write(model, file);
         ModelException e =
                 assertThrows(
                         ModelException.class, () -> Budgeted.load(file, "1MB", "auto", 1).close());

@@ -39,6 +39,7 @@ public final class OpenModel implements AutoCloseable {
     private final Graph graph;
     private final ImmutableList<List<Integer>> inputSignatures;
     private final ImmutableList<List<Integer>> outputSignatures;
+    private final boolean keepsState;
     private final Pointer handle;
     private final NativeLoader.Use use;
 
@@ -54,6 +55,7 @@ public final class OpenModel implements AutoCloseable {
             Graph graph,
             List<List<Integer>> inputSignatures,
             List<List<Integer>> outputSignatures,
+            boolean keepsState,
             Pointer handle,
             NativeLoader.Use use) {
         this.file = file;
@@ -61,6 +63,7 @@ public final class OpenModel implements AutoCloseable {
         this.graph = graph;
         this.inputSignatures = ImmutableList.copyOf(inputSignatures);
         this.outputSignatures = ImmutableList.copyOf(outputSignatures);
+        this.keepsState = keepsState;
         this.handle = handle;
         this.use = use;
     }
@@ -112,6 +115,7 @@ public final class OpenModel implements AutoCloseable {
                     graph,
                     signatures(main, main.inputs()),
                     signatures(main, main.outputs()),
+                    content.keepsState(),
                     handle,
                     use);
         } catch (IOException | UnplannableException | RuntimeException | Error e) {
@@ -145,6 +149,14 @@ public final class OpenModel implements AutoCloseable {
     /** Returns the graph as the file has it. */
     public Graph graph() {
         return graph;
+    }
+
+    /**
+     * Returns whether the model keeps values from one prediction to the next. Each interpreter has
+     * its own, so only one may serve.
+     */
+    public boolean keepsState() {
+        return keepsState;
     }
 
     /**

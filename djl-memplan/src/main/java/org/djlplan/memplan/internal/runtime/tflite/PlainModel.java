@@ -10,7 +10,6 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
-import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.internal.machine.Machine;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
@@ -41,9 +40,7 @@ public final class PlainModel implements AutoCloseable {
                 model.graph().inputs().stream()
                         .map(id -> model.graph().tensors().get(id).shape())
                         .toList();
-        boolean stateful =
-                model.graph().tensors().stream().anyMatch(t -> t.storage() == Storage.VARIABLE);
-        permits = new Semaphore(stateful ? 1 : Machine.cores(), true);
+        permits = new Semaphore(model.keepsState() ? 1 : Machine.cores(), true);
         first.ifPresent(idle::push);
     }
 

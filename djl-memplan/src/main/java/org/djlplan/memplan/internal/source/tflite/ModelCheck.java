@@ -105,9 +105,7 @@ final class ModelCheck {
     private void forEachCallOf(int caller, CallVisitor visitor) {
         List<TfLiteOperator> operators = subgraphs.get(caller).operators();
         for (int i = 0; i < operators.size(); i++) {
-            Map<String, Long> called =
-                    operators.get(i).builtinOptions().map(FlatTable::subgraphs).orElse(Map.of());
-            for (Map.Entry<String, Long> each : called.entrySet()) {
+            for (Map.Entry<String, Long> each : operators.get(i).calls().entrySet()) {
                 int at = i;
                 requireIndex(
                         each.getValue(), subgraphs, () -> optionPath(caller, at) + each.getKey());

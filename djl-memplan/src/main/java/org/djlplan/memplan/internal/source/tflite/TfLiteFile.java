@@ -254,6 +254,14 @@ public record TfLiteFile(
         return operatorCodes.get(operator.opcodeIndex());
     }
 
+    /**
+     * Returns whether the model, or a graph that it calls, keeps values from one prediction to the
+     * next.
+     */
+    public boolean keepsState() {
+        return KeptState.isIn(this);
+    }
+
     /** Returns whether a tensor's content lies in the file. */
     public boolean isConstant(TfLiteTensor tensor) {
         return isConstant(buffers, tensor);

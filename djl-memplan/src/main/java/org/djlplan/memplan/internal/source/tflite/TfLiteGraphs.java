@@ -74,7 +74,7 @@ public final class TfLiteGraphs {
     }
 
     /** Returns state tensors that older files mark only at the operators. */
-    private static Set<Integer> mutatedInputs(TfLiteSubgraph subgraph) {
+    static Set<Integer> mutatedInputs(TfLiteSubgraph subgraph) {
         Set<Integer> mutated = new HashSet<>();
         for (TfLiteOperator operator : subgraph.operators()) {
             for (int i = 0; i < operator.inputs().size(); i++) {

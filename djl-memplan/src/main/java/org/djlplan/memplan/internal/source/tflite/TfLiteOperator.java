@@ -1,6 +1,7 @@
 package org.djlplan.memplan.internal.source.tflite;
 
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.IntUnaryOperator;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
@@ -67,6 +68,11 @@ public record TfLiteOperator(
     public boolean mutates(int inputPosition) {
         return inputPosition < mutatingVariableInputs.size()
                 && mutatingVariableInputs.get(inputPosition);
+    }
+
+    /** Returns the indices of the subgraphs that it calls, by the option that names each. */
+    Map<String, Long> calls() {
+        return builtinOptions.map(FlatTable::subgraphs).orElse(Map.of());
     }
 
     /** Returns this operator with other indices of the subgraphs that it calls. */

@@ -94,13 +94,6 @@ public final class FakeEngine implements EngineSession.Source {
         return shape.stream().mapToLong(Integer::longValue).reduce(FLOAT, (a, b) -> a * b);
     }
 
-    /** Returns another model, in which a tensor keeps its value. */
-    public static Graph statefulGraph() {
-        List<Tensor> tensors = new ArrayList<>(graph().tensors());
-        tensors.set(1, tensor(1, Storage.VARIABLE));
-        return new Graph("stateful", graph().operators(), tensors, List.of(0), List.of(2));
-    }
-
     /**
      * Returns the factory of the model's interpreters, which lease arenas that all models share.
      */
