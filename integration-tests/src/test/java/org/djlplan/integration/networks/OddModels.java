@@ -232,10 +232,33 @@ public final class OddModels {
 
     /** A recurrent filter (SVDF): its output depends on all inputs since it was loaded. */
     public static TfLiteFile stateful() {
-        int filters = 8;
-        int memory = 5;
+        ModelSketch main = new ModelSketch();
+        main.output(filter(main, main.floatOperator("TANH", ROW, main.input(FLOAT32, ROW))));
+        return main.build();
+    }
+
+    /**
+     * A recurrent filter of a row and another one that the second input selects: any number but 0
+     * to 3 is an error, before the filter has run.
+     */
+    public static TfLiteFile statefulLookup() {
         ModelSketch main = new ModelSketch();
         int x = main.floatOperator("TANH", ROW, main.input(FLOAT32, ROW));
+        int selected = main.tensor(FLOAT32, ROW);
+        main.operator(
+                "GATHER",
+                Optional.of(FlatTable.of("GatherOptions")),
+                List.of(selected),
+                randoms(main, 4, ROW[1]),
+                main.input(INT32, ONE));
+        int sum = main.operator("ADD", addOptions(), Form.of(FLOAT32, ROW), x, selected);
+        main.output(filter(main, sum));
+        return main.build();
+    }
+
+    private static int filter(ModelSketch main, int x) {
+        int filters = 8;
+        int memory = 5;
         int[] units = {1, filters};
         int y = main.tensor(FLOAT32, units);
         main.operator(
@@ -247,8 +270,7 @@ public final class OddModels {
                 randoms(main, filters, memory),
                 ABSENT,
                 main.state(1, memory * filters));
-        main.output(main.floatOperator("TANH", units, main.floatOperator("ABS", units, y)));
-        return main.build();
+        return main.floatOperator("TANH", units, main.floatOperator("ABS", units, y));
     }
 
     private static int randoms(ModelSketch graph, int rows, int columns) {

@@ -21,18 +21,24 @@ import org.djlplan.memplan.spi.Candidate;
  */
 final class PlannedRuns {
 
+    /** Why a plan does not fit. */
+    static final String CHANGED = "the engine's tensors changed after planning";
+
     private final InterpreterFactory factory;
     private final int atOnce;
+    private final boolean keepsState;
     private final AtomicLong predictions = new AtomicLong();
     private final AtomicLong unplanned = new AtomicLong();
 
     /**
      * @param factory of the interpreters; builds stock ones once there is no memory for an arena
      * @param atOnce how many predictions may lease an arena at the same time
+     * @param keepsState whether the model keeps values from one prediction to the next
      */
-    PlannedRuns(InterpreterFactory factory, int atOnce) {
+    PlannedRuns(InterpreterFactory factory, int atOnce, boolean keepsState) {
         this.factory = factory;
         this.atOnce = atOnce;
+        this.keepsState = keepsState;
     }
 
     /** Counts a prediction, however often it is attempted. */
@@ -53,7 +59,10 @@ final class PlannedRuns {
     /**
      * Runs an interpreter for a prediction.
      *
-     * @return empty if its plan does not fit any more, or there is no arena: nothing ran then
+     * @return empty if its plan does not fit any more, or there is no arena: nothing ran then, and
+     *     another interpreter may take its place
+     * @throws IllegalStateException if the engine fails; and instead of an empty result if another
+     *     interpreter would not have the state that this one has
      */
     Optional<List<OutputTensor>> run(ModelInterpreter interpreter, List<ByteBuffer> values) {
         return run(interpreter, values, true);
@@ -70,7 +79,7 @@ final class PlannedRuns {
         ModelInterpreter built = factory.build(shapes, candidate, false);
         try {
             if (run(built, zeros(built.description().inputs()), false).isEmpty()) {
-                throw new UnplannableException("the engine's tensors changed after planning");
+                throw new UnplannableException(CHANGED);
             }
             return built;
         } catch (UnplannableException | RuntimeException | Error e) {
@@ -108,13 +117,25 @@ final class PlannedRuns {
                 if (!lease.pooled()) {
                     countUnplanned(counts);
                 }
-                return interpreter.run(values, lease.arena());
+                Optional<List<OutputTensor>> results = interpreter.run(values, lease.arena());
+                if (results.isEmpty()) {
+                    requireReplaceable(interpreter, CHANGED);
+                }
+                return results;
             }
         } catch (NoArenaException e) {
+            requireReplaceable(interpreter, e.getMessage());
             factory.leaveToEngine(e.getMessage());
             return Optional.empty();
         } catch (InterruptedException e) {
             throw interrupted(e);
+        }
+    }
+
+    private void requireReplaceable(ModelInterpreter interpreter, String why) {
+        if (keepsState && interpreter.ran()) {
+            throw new IllegalStateException(
+                    why + "; another interpreter would not have the state of earlier predictions");
         }
     }
 

@@ -190,7 +190,7 @@ public final class ServedModel implements TfLiteModel {
                         factory,
                         first.choice(),
                         otherShapes);
-        runs = new PlannedRuns(factory, passesAtOnce);
+        runs = new PlannedRuns(factory, passesAtOnce, model.keepsState());
         pool =
                 new InterpreterPool(
                         model.keepsState() ? 1 : passesAtOnce, idleAfter, candidates, model::close);
@@ -375,7 +375,7 @@ public final class ServedModel implements TfLiteModel {
                     return results.get();
                 }
                 if (factory.leftToEngine().isEmpty()) {
-                    factory.giveUp(effective, "the engine's tensors changed after planning");
+                    factory.giveUp(effective, PlannedRuns.CHANGED);
                 }
             } catch (RefusedShapesException e) {
                 logger.debug("{} again, in the CPU kernels", model.graph().name(), e);
@@ -428,19 +428,24 @@ public final class ServedModel implements TfLiteModel {
         }
     }
 
+    /**
+     * Predicts. An interpreter that failed is used again only if the model keeps state: as in the
+     * stock engine, the next prediction goes on from there.
+     */
     private Optional<List<OutputTensor>> attempt(
             ModelInterpreter interpreter, List<ByteBuffer> values) {
-        Optional<List<OutputTensor>> results = Optional.empty();
+        boolean fit = model.keepsState();
         try {
             if (waits) {
                 noteFirstPlan(interpreter.description());
             } else if (!interpreter.planned() && interpreter.hasShapes(factory.shapesInFile())) {
                 described = interpreter.description();
             }
-            results = runs.run(interpreter, values);
+            Optional<List<OutputTensor>> results = runs.run(interpreter, values);
+            fit = results.isPresent();
             return results;
         } finally {
-            if (results.isPresent()) {
+            if (fit) {
                 pool.giveBack(interpreter);
             } else {
                 pool.discard(interpreter);

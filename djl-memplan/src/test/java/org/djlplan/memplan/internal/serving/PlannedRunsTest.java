@@ -25,7 +25,7 @@ class PlannedRunsTest {
     private final AtomicInteger delegates = new AtomicInteger();
     private final InterpreterFactory factory =
             engine.factory(threads -> new FakeEngine.FakeDelegate(() -> {}, delegates));
-    private final PlannedRuns runs = new PlannedRuns(factory, 1);
+    private final PlannedRuns runs = new PlannedRuns(factory, 1, false);
 
     private static List<ByteBuffer> values() {
         return List.of(ByteBuffer.allocate(IN_FILE_BYTES));
@@ -63,6 +63,24 @@ class PlannedRunsTest {
             factory.leaveToEngine("a test");
             assertEquals(Optional.empty(), runs.run(built, values()));
             assertCounts(0, 0);
+        }
+    }
+
+    /** Only until its first run: another one would not have its state. */
+    @Test
+    void run_planNoLongerFitsAndModelKeepsState_isAnErrorOnceItRan() throws Exception {
+        PlannedRuns stateful = new PlannedRuns(factory, 1, true);
+        try (ModelInterpreter built = factory.build(FakeEngine.IN_FILE, CPU, false)) {
+            engine.arenaFits = false;
+            assertEquals(Optional.empty(), stateful.run(built, values()));
+            engine.arenaFits = true;
+            assertTrue(stateful.run(built, values()).isPresent());
+            engine.arenaFits = false;
+            IllegalStateException e =
+                    assertThrows(IllegalStateException.class, () -> stateful.run(built, values()));
+            assertTrue(e.getMessage().contains("state of earlier predictions"), e::getMessage);
+            engine.arenaFits = true;
+            assertTrue(stateful.run(built, values()).isPresent());
         }
     }
 

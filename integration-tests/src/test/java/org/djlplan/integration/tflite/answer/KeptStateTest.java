@@ -1,6 +1,7 @@
 package org.djlplan.integration.tflite.answer;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -41,6 +42,9 @@ class KeptStateTest {
     private static final int THREADS = 4;
     private static final int PREDICTIONS_OF_EACH = 200;
     private static final int ROW = 16;
+
+    /** Shapes of a row and a number. */
+    private static final List<List<Integer>> LOOKUP = List.of(List.of(1, ROW), List.of(1));
 
     @TempDir Path folder;
 
@@ -141,6 +145,39 @@ class KeptStateTest {
         }
         Collections.sort(sums);
         assertEquals(expected, sums);
+    }
+
+    @Test
+    void run_plannedPredictionFailed_goesOnWithTheState() throws Exception {
+        Path file = write(OddModels.statefulLookup());
+        try (ServedModel model = opened(file)) {
+            assertGoesOn(file, values -> model.run(values, LOOKUP));
+        }
+    }
+
+    @Test
+    void run_plainPredictionFailed_goesOnWithTheState() throws Exception {
+        Path file = write(OddModels.statefulLookup());
+        try (PlainModel model = PlainModel.open(file, 1)) {
+            assertGoesOn(file, values -> model.run(values, LOOKUP));
+        }
+    }
+
+    /** Stock gets the same inputs but those that fail. */
+    private static void assertGoesOn(Path file, Prediction prediction) {
+        try (StockInterpreter stock = new StockInterpreter(file, 1)) {
+            for (int i = 0; i < PREDICTIONS; i++) {
+                ByteBuffer row = stock.randomInputs(i).get(0);
+                List<ByteBuffer> inputs = List.of(row, number(i % 4));
+                assertEquals(stock.run(inputs), data(prediction.run(inputs)), "number " + i);
+                List<ByteBuffer> wrong = List.of(row, number(99));
+                assertThrows(IllegalStateException.class, () -> prediction.run(wrong));
+            }
+        }
+    }
+
+    private static ByteBuffer number(int number) {
+        return ByteBuffer.allocate(Integer.BYTES).order(ByteOrder.nativeOrder()).putInt(0, number);
     }
 
     private static List<ByteBuffer> ones() {

@@ -38,6 +38,9 @@ public final class ModelInterpreter implements AutoCloseable {
     private Optional<ArenaPool.Lease> kept = Optional.empty();
     private long lastNanos;
 
+    /** Whether the engine ran, perhaps not to the end, since it was allocated. */
+    private boolean ran;
+
     /**
      * The engine's allocation for the shapes of the inputs.
      *
@@ -165,6 +168,7 @@ public final class ModelInterpreter implements AutoCloseable {
             Places places,
             Optional<ArenaPool.Need> need,
             boolean grows) {
+        ran = false;
         Optional<ArenaPool.Need> before = allocated == null ? Optional.empty() : allocated.need();
         int delegatedOperators = 0;
         int kernels = 0;
@@ -259,6 +263,14 @@ public final class ModelInterpreter implements AutoCloseable {
         return lastNanos;
     }
 
+    /**
+     * Returns whether the engine ran, perhaps not to the end, since it was allocated: only then it
+     * may have state that a new interpreter has not.
+     */
+    public boolean ran() {
+        return ran;
+    }
+
     /** Returns the nodes that it executes. */
     public List<LiveNode> nodes() {
         return allocated.nodes();
@@ -328,9 +340,12 @@ public final class ModelInterpreter implements AutoCloseable {
                 workspace.isPresent() ? Optional.of(workspace.get().take()) : Optional.empty();
         try {
             long start = System.nanoTime();
+            boolean ranBefore = ran;
             boolean fitted = true;
+            ran = true;
             if (arena.isPresent()) {
                 fitted = session.invoke(arena.get());
+                ran = fitted || ranBefore;
             } else {
                 session.invokeStock();
             }

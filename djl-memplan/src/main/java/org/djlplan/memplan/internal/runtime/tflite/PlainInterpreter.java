@@ -25,6 +25,9 @@ final class PlainInterpreter implements AutoCloseable {
      */
     private boolean dynamic;
 
+    /** Anything may lie elsewhere since a prediction that failed. */
+    private boolean moved;
+
     /**
      * Creates an interpreter that is allocated when its shapes are known.
      *
@@ -62,6 +65,7 @@ final class PlainInterpreter implements AutoCloseable {
         inputs = memory(file.inputs(), tensors);
         outputs = memory(file.outputs(), tensors);
         dynamic = tensors.stream().anyMatch(t -> t.allocation() == Allocation.DYNAMIC);
+        moved = false;
     }
 
     private ImmutableList<OutputTensor> memory(List<Integer> ids, List<LiveTensor> tensors) {
@@ -93,12 +97,12 @@ final class PlainInterpreter implements AutoCloseable {
     }
 
     /**
-     * Predicts once.
+     * Allocates it for inputs of these shapes, unless it is. If that fails, it is only good for
+     * closing.
      *
-     * @param values the inputs, of the lengths that their shapes require
      * @throws IllegalStateException if the engine fails
      */
-    List<OutputTensor> run(List<ByteBuffer> values, List<List<Integer>> wanted) {
+    void resize(List<List<Integer>> wanted) {
         if (!shapes.equals(wanted)) {
             for (int i = 0; i < wanted.size(); i++) {
                 session.resize(i, wanted.get(i));
@@ -107,11 +111,24 @@ final class PlainInterpreter implements AutoCloseable {
             look();
             shapes = wanted;
         }
+    }
+
+    /**
+     * Predicts once. If that fails, it can predict again.
+     *
+     * @param values the inputs, as long as the shapes for which it is allocated say
+     * @throws IllegalStateException if the engine fails
+     */
+    List<OutputTensor> run(List<ByteBuffer> values) {
+        if (moved) {
+            look();
+        }
         for (int i = 0; i < values.size(); i++) {
             fill(i, values.get(i).duplicate());
         }
+        moved = dynamic;
         session.invokeStock();
-        if (dynamic) {
+        if (moved) {
             look();
         }
         List<OutputTensor> results = new ArrayList<>(outputs.size());

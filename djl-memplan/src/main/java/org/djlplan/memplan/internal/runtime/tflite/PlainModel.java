@@ -111,7 +111,12 @@ public final class PlainModel implements AutoCloseable {
             try {
                 PlainInterpreter interpreter = found.isPresent() ? found.get() : build();
                 found = Optional.of(interpreter);
-                List<OutputTensor> results = interpreter.run(values, effective);
+                interpreter.resize(effective);
+                if (model.keepsState()) {
+                    // As in the stock engine, a prediction that fails does not end the state.
+                    sound = found;
+                }
+                List<OutputTensor> results = interpreter.run(values);
                 sound = found;
                 return results;
             } catch (UnplannableException e) {
