@@ -106,11 +106,12 @@ public final class CandidateInterpreters implements CandidateRunner {
         this.mix = mix;
         cpuOutputs =
                 mix.isEmpty()
-                        ? new CpuOutputs(model.graph(), tolerance)
+                        ? new CpuOutputs(model.graph(), model.keepsState(), tolerance)
                         : new CpuOutputs(
                                 mix.get().shapes().stream()
                                         .map(shapes -> at(model.graph(), shapes))
                                         .toList(),
+                                model.keepsState(),
                                 tolerance);
     }
 
@@ -171,7 +172,7 @@ public final class CandidateInterpreters implements CandidateRunner {
         try {
             if (!cpuOutputs.known() && candidate.delegates()) {
                 try (MeasuredInterpreter cpu = build(Candidate.cpu(candidate.threads()), false)) {
-                    cpuOutputs.learn(cpu::run, candidate.threads());
+                    cpuOutputs.learn(cpu, candidate.threads());
                 }
             }
             long before = liveBytes();
@@ -194,10 +195,10 @@ public final class CandidateInterpreters implements CandidateRunner {
             throws UnplannableException, InterruptedException {
         int partitions = interpreter.description().partitions();
         if (!cpuOutputs.known()) {
-            int runs = cpuOutputs.learn(interpreter::run, interpreter.candidate().threads());
+            int runs = cpuOutputs.learn(interpreter, interpreter.candidate().threads());
             return new Trial(partitions, cpuOutputs.errors(List.of()), grown(bytesBefore), runs);
         }
-        List<List<OutputTensor>> outputs = cpuOutputs.outputs(interpreter::run);
+        List<List<OutputTensor>> outputs = cpuOutputs.outputs(interpreter);
         long grown = grown(bytesBefore);
         int runsBefore = cpuOutputs.noiseRuns();
         List<OutputError> errors =
@@ -225,9 +226,8 @@ public final class CandidateInterpreters implements CandidateRunner {
         @Override
         public void noise(List<OutputError> errors)
                 throws UnplannableException, InterruptedException {
-            try (MeasuredInterpreter cpu = build(Candidate.cpu(cpuOutputs.threads()), false)) {
-                cpuOutputs.measureNoise(cpu::run, errors);
-            }
+            cpuOutputs.measureNoise(
+                    () -> build(Candidate.cpu(cpuOutputs.threads()), false), errors);
         }
     }
 
@@ -320,7 +320,7 @@ public final class CandidateInterpreters implements CandidateRunner {
     public List<NodeTime> profile(Candidate candidate, int inferences)
             throws CandidateException, InterruptedException {
         try (MeasuredInterpreter interpreter = build(candidate, true)) {
-            List<OutputTensor> unused = interpreter.run(cpuOutputs.input(0), 0);
+            List<OutputTensor> unused = interpreter.of(cpuOutputs.input(0), 0);
             List<long[]> runs = new ArrayList<>();
             for (int i = 0; i < inferences; i++) {
                 runs.add(interpreter.nodeTimes(cpuOutputs));

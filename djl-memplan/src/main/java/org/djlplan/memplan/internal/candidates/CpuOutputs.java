@@ -51,6 +51,9 @@ public final class CpuOutputs {
 
     private final Graph graph;
 
+    /** Whether an output also depends on the inputs before. */
+    private final boolean keepsState;
+
     /** Number of shapes that the inputs take in turn. */
     private final int shapes;
 
@@ -86,6 +89,27 @@ public final class CpuOutputs {
         List<OutputTensor> of(List<ByteBuffer> values, int input) throws UnplannableException;
     }
 
+    /** An interpreter that runs the model. */
+    @FunctionalInterface
+    public interface Interpreter extends Run, AutoCloseable {
+
+        /** Does nothing if the interpreter is needed for something else afterwards. */
+        @Override
+        default void close() {}
+    }
+
+    /** Opens interpreters of the CPU kernels. */
+    @FunctionalInterface
+    public interface Interpreters {
+
+        /**
+         * Returns an interpreter. If the model keeps state, this one has not run yet.
+         *
+         * @throws UnplannableException if none can be built
+         */
+        Interpreter open() throws UnplannableException, InterruptedException;
+    }
+
     /** Measures what only some decisions need. */
     public interface Measurements {
 
@@ -98,28 +122,40 @@ public final class CpuOutputs {
         Optional<ByOperator> worstOperator(List<List<OutputTensor>> outputs)
                 throws UnplannableException, InterruptedException;
 
-        /**
-         * Calls {@link #measureNoise} with a run of the CPU kernels on {@link #threads()} threads.
-         */
+        /** Calls {@link #measureNoise} with the CPU kernels, on {@link #threads()} threads. */
         void noise(List<OutputError> errors) throws UnplannableException, InterruptedException;
     }
 
-    /** Creates the reference for the shapes in the model's file. */
-    public CpuOutputs(Graph graph, Tolerance tolerance) {
-        this(List.of(graph), tolerance, comparesOperators(graph, tolerance));
+    /**
+     * Creates the reference for the shapes in the model's file.
+     *
+     * @param keepsState whether the model keeps values from one prediction to the next
+     */
+    public CpuOutputs(Graph graph, boolean keepsState, Tolerance tolerance) {
+        this(
+                List.of(graph),
+                keepsState,
+                tolerance,
+                !keepsState && comparesOperators(graph, tolerance));
     }
 
     /**
      * Creates the reference for other shapes, at which operators are not compared.
      *
      * @param atShapes the model at each of the shapes that inputs have in turn
+     * @param keepsState whether the model keeps values from one prediction to the next
      */
-    CpuOutputs(List<Graph> atShapes, Tolerance tolerance) {
-        this(atShapes, tolerance, false);
+    CpuOutputs(List<Graph> atShapes, boolean keepsState, Tolerance tolerance) {
+        this(atShapes, keepsState, tolerance, false);
     }
 
-    private CpuOutputs(List<Graph> atShapes, Tolerance tolerance, boolean comparesOperators) {
+    private CpuOutputs(
+            List<Graph> atShapes,
+            boolean keepsState,
+            Tolerance tolerance,
+            boolean comparesOperators) {
         this.graph = atShapes.get(0);
+        this.keepsState = keepsState;
         this.shapes = atShapes.size();
         this.tolerance = tolerance;
         this.comparesOperators = comparesOperators;
@@ -269,23 +305,39 @@ public final class CpuOutputs {
     }
 
     /**
-     * Measures the noise as long as it can change the decision.
+     * Measures the noise as long as it can change the decision. If the model keeps state, an
+     * interpreter runs all inputs, as for the reference: its outputs have the state of all inputs
+     * before.
      *
-     * @param cpu runs the model without a delegate, with {@link #threads()} threads
+     * @param cpu run the model without a delegate, with {@link #threads()} threads
      * @param errors of the outputs
      */
-    public void measureNoise(Run cpu, List<OutputError> errors) throws UnplannableException {
+    public void measureNoise(Interpreters cpu, List<OutputError> errors)
+            throws UnplannableException, InterruptedException {
         long start = System.nanoTime();
-        while (!withNoise(errors).stream().allMatch(tolerance::admits)
-                && (noiseRuns < NOISE_RUNS
-                        || (noiseRuns < MOST_NOISE_RUNS
-                                && System.nanoTime() - start < ENOUGH_NOISE_NANOS))) {
-            measureNoise(cpu);
+        while (noiseMayDecide(errors, start)) {
+            try (Interpreter interpreter = cpu.open()) {
+                if (keepsState) {
+                    for (int input = 0; input < outputs.size(); input++) {
+                        measureNoise(interpreter, input);
+                    }
+                } else {
+                    while (noiseMayDecide(errors, start)) {
+                        measureNoise(interpreter, noiseRuns % outputs.size());
+                    }
+                }
+            }
         }
     }
 
-    private void measureNoise(Run cpu) throws UnplannableException {
-        int input = noiseRuns % outputs.size();
+    private boolean noiseMayDecide(List<OutputError> errors, long start) {
+        return !withNoise(errors).stream().allMatch(tolerance::admits)
+                && (noiseRuns < NOISE_RUNS
+                        || (noiseRuns < MOST_NOISE_RUNS
+                                && System.nanoTime() - start < ENOUGH_NOISE_NANOS));
+    }
+
+    private void measureNoise(Run cpu, int input) throws UnplannableException {
         List<OutputTensor> moved =
                 cpu.of(
                         RandomValues.moved(graph, inputs.get(input), comparesOperators, random),

@@ -19,7 +19,7 @@ import org.djlplan.memplan.spi.ShapeMix;
  */
 record MeasuredInterpreter(
         InterpreterFactory factory, ModelInterpreter interpreter, Optional<ShapeMix> mix)
-        implements AutoCloseable {
+        implements CpuOutputs.Interpreter {
 
     Candidate candidate() {
         return interpreter.candidate();
@@ -38,7 +38,8 @@ record MeasuredInterpreter(
      *
      * @param number of the inference, which selects the shapes of the mix
      */
-    List<OutputTensor> run(List<ByteBuffer> values, int number) {
+    @Override
+    public List<OutputTensor> of(List<ByteBuffer> values, int number) {
         try {
             become(number);
         } catch (UnplannableException e) {

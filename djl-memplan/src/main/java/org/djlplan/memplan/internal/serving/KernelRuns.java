@@ -87,7 +87,8 @@ final class KernelRuns implements AutoCloseable {
         this.cpu = cpu;
         this.kernels = kernels;
         this.setting = setting;
-        expected = new CpuOutputs(cpu.model().graph(), kernels.tolerance());
+        expected =
+                new CpuOutputs(cpu.model().graph(), cpu.model().keepsState(), kernels.tolerance());
         original =
                 cpu.derived().isEmpty()
                         ? Optional.empty()
@@ -453,11 +454,12 @@ final class KernelRuns implements AutoCloseable {
         }
 
         @Override
-        public void noise(List<OutputError> errors) throws UnplannableException {
+        public void noise(List<OutputError> errors)
+                throws UnplannableException, InterruptedException {
             if (!hasRoom) {
                 throw new UnplannableException("no room to judge how far its outputs may move");
             }
-            expected.measureNoise((values, input) -> inATurn(() -> cpu.run(values)), errors);
+            expected.measureNoise(() -> (values, input) -> inATurn(() -> cpu.run(values)), errors);
         }
     }
 
