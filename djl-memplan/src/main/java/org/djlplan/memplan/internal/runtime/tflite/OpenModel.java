@@ -3,7 +3,6 @@ package org.djlplan.memplan.internal.runtime.tflite;
 import com.sun.jna.Pointer;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -40,8 +39,8 @@ public final class OpenModel implements AutoCloseable {
     private final ImmutableList<List<Integer>> inputSignatures;
     private final ImmutableList<List<Integer>> outputSignatures;
     private final boolean keepsState;
-    private final Pointer handle;
     private final NativeLoader.Use use;
+    private final Pointer handle;
 
     /**
      * Whether the CPU kernels have prepared the model with our checks before and after each kernel.
@@ -53,19 +52,19 @@ public final class OpenModel implements AutoCloseable {
             Path file,
             MappedFile mapping,
             Graph graph,
-            List<List<Integer>> inputSignatures,
-            List<List<Integer>> outputSignatures,
+            ImmutableList<List<Integer>> inputSignatures,
+            ImmutableList<List<Integer>> outputSignatures,
             boolean keepsState,
-            Pointer handle,
-            NativeLoader.Use use) {
+            NativeLoader.Use use,
+            Pointer handle) {
         this.file = file;
         this.mapping = mapping;
         this.graph = graph;
-        this.inputSignatures = ImmutableList.copyOf(inputSignatures);
-        this.outputSignatures = ImmutableList.copyOf(outputSignatures);
+        this.inputSignatures = inputSignatures;
+        this.outputSignatures = outputSignatures;
         this.keepsState = keepsState;
-        this.handle = handle;
         this.use = use;
+        this.handle = handle;
     }
 
     /**
@@ -101,36 +100,40 @@ public final class OpenModel implements AutoCloseable {
         MappedFile mapping = map(file);
         try {
             TfLiteFile content = TfLiteReader.read(mapping.bytes(), file.toString());
-            Graph graph = TfLiteGraphs.toGraph(content, name);
-            Pointer handle =
-                    TfLiteNative.djlplan_tflite_model_create(
-                            mapping.address(), mapping.lengthBytes());
-            if (handle == null) {
-                throw new UnplannableException("the engine does not take the file");
-            }
             TfLiteSubgraph main = content.main();
+            // The handle comes last: nothing fails between it and the object that deletes it.
             return new OpenModel(
                     file,
                     mapping,
-                    graph,
+                    TfLiteGraphs.toGraph(content, name),
                     signatures(main, main.inputs()),
                     signatures(main, main.outputs()),
                     content.keepsState(),
-                    handle,
-                    use);
+                    use,
+                    handle(mapping));
         } catch (IOException | UnplannableException | RuntimeException | Error e) {
             mapping.close();
             throw e;
         }
     }
 
-    private static List<List<Integer>> signatures(TfLiteSubgraph graph, List<Integer> ids) {
-        List<List<Integer>> signatures = new ArrayList<>(ids.size());
+    private static Pointer handle(MappedFile mapping) throws UnplannableException {
+        Pointer handle =
+                TfLiteNative.djlplan_tflite_model_create(mapping.address(), mapping.lengthBytes());
+        if (handle == null) {
+            throw new UnplannableException("the engine does not take the file");
+        }
+        return handle;
+    }
+
+    private static ImmutableList<List<Integer>> signatures(
+            TfLiteSubgraph graph, List<Integer> ids) {
+        ImmutableList.Builder<List<Integer>> signatures = ImmutableList.builder();
         for (int id : ids) {
             TfLiteTensor tensor = graph.tensors().get(id);
             signatures.add(tensor.shape().contains(-1) ? tensor.shape() : tensor.shapeSignature());
         }
-        return signatures;
+        return signatures.build();
     }
 
     private static MappedFile map(Path file) throws IOException, UnplannableException {
@@ -361,6 +364,9 @@ public final class OpenModel implements AutoCloseable {
                 session.close();
                 throw new UnplannableException(e.getMessage());
             }
+        } catch (RuntimeException | Error e) {
+            session.close();
+            throw e;
         }
         return session;
     }
