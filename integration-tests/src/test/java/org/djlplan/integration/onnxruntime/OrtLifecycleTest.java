@@ -10,6 +10,8 @@ import ai.djl.BaseModel;
 import ai.djl.Device;
 import ai.djl.MalformedModelException;
 import ai.djl.Model;
+import ai.djl.ModelException;
+import ai.djl.engine.Engine;
 import ai.djl.inference.Predictor;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
@@ -17,6 +19,7 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.AbstractBlock;
 import ai.djl.nn.Block;
+import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ZooModel;
 import ai.djl.training.ParameterStore;
 import ai.djl.translate.DefaultTranslatorFactory;
@@ -25,9 +28,11 @@ import ai.djl.translate.TranslateException;
 import ai.djl.translate.Translator;
 import ai.djl.translate.TranslatorFactory;
 import ai.djl.util.PairList;
+import ai.djl.util.Progress;
 import java.io.IOException;
 import java.lang.reflect.Field;
 import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -44,6 +49,7 @@ import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.report.MemoryReport;
 import org.djlplan.memplan.testing.Await;
 import org.djlplan.thirdparty.guava.base.Throwables;
+import org.djlplan.thirdparty.guava.collect.Iterables;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -276,6 +282,70 @@ class OrtLifecycleTest {
         }
         try (ZooModel<NDList, NDList> model = OrtModels.planned(file)) {
             assertTrue(PlanHandle.of(model).orElseThrow().report().planned());
+        }
+    }
+
+    private static Object provider() throws ReflectiveOperationException {
+        Field engines = Engine.class.getDeclaredField("ALL_ENGINES");
+        engines.setAccessible(true);
+        return ((Map<?, ?>) engines.get(null)).get("OnnxRuntime");
+    }
+
+    private static void assertStock(ZooModel<NDList, NDList> model) throws Exception {
+        assertFalse(provider().getClass().getName().startsWith("org.djlplan"));
+        try (Predictor<NDList, NDList> predictor = model.newPredictor();
+                NDManager manager = model.getNDManager().newSubManager()) {
+            long before = OrtModels.allocations();
+            predictor.predict(image(manager, 32)).close();
+            assertEquals(before, OrtModels.allocations());
+        }
+    }
+
+    @Test
+    void load_afterOneThatFoundNoFile_isStock() throws Exception {
+        Path file = OrtModels.Kind.CLASSIFIER.write(folder);
+        OrtModels.planned(file).close();
+        Path empty = Files.createDirectory(folder.resolve("empty"));
+        List<Criteria<NDList, NDList>> both =
+                List.of(
+                        OrtModels.criteria(empty)
+                                .optTranslatorFactory(
+                                        PlannedTranslatorFactory.wrap(new NoopTranslator()))
+                                .build(),
+                        OrtModels.criteria(file).optTranslator(new NoopTranslator()).build());
+        List<ZooModel<NDList, NDList>> loaded = new ArrayList<>();
+        for (Criteria<NDList, NDList> criteria : both) {
+            try {
+                loaded.add(criteria.loadModel());
+            } catch (ModelException | IOException e) {
+                assertEquals(List.of(), loaded, e::toString);
+            }
+        }
+        try (ZooModel<NDList, NDList> stock = Iterables.getOnlyElement(loaded)) {
+            assertStock(stock);
+        }
+    }
+
+    @Test
+    void load_afterOneThatAskedForNoEngine_isStock() throws Exception {
+        Path file = OrtModels.Kind.CLASSIFIER.write(folder);
+        OrtModels.planned(file).close();
+        Progress failing =
+                (Progress)
+                        Proxy.newProxyInstance(
+                                Progress.class.getClassLoader(),
+                                new Class<?>[] {Progress.class},
+                                (proxy, method, arguments) -> {
+                                    throw new IllegalStateException("no download");
+                                });
+        Criteria<NDList, NDList> criteria =
+                OrtModels.criteria(file)
+                        .optTranslatorFactory(PlannedTranslatorFactory.wrap(new NoopTranslator()))
+                        .optProgress(failing)
+                        .build();
+        assertThrows(IllegalStateException.class, criteria::loadModel);
+        try (ZooModel<NDList, NDList> stock = OrtModels.stock(file)) {
+            assertStock(stock);
         }
     }
 

@@ -15,6 +15,7 @@ import ai.djl.translate.Translator;
 import ai.djl.translate.TranslatorFactory;
 import ai.djl.util.Pair;
 import java.io.IOException;
+import java.lang.reflect.Method;
 import java.lang.reflect.Type;
 import java.nio.ByteBuffer;
 import java.nio.LongBuffer;
@@ -27,9 +28,13 @@ import java.util.Random;
 import java.util.Set;
 import org.djlplan.integration.support.OnnxSketch;
 import org.djlplan.memplan.PlannedTranslatorFactory;
+import org.djlplan.memplan.internal.runtime.ort.OrtAllocator;
 
 /** Loads ONNX models, planned and stock, and generates their inputs. */
 final class OrtModels {
+
+    /** Which of the native library's figures counts allocations. */
+    private static final int ALLOCATIONS = 2;
 
     private OrtModels() {}
 
@@ -84,6 +89,13 @@ final class OrtModels {
             }
             return inner.newInstance(input, output, model, arguments);
         }
+    }
+
+    /** Returns how often ONNX Runtime has used djl-plan's allocator in this process. */
+    static long allocations() throws ReflectiveOperationException {
+        Method figures = OrtAllocator.class.getDeclaredMethod("figures");
+        figures.setAccessible(true);
+        return ((long[]) figures.invoke(null))[ALLOCATIONS];
     }
 
     /** A model, and its inputs by number. */

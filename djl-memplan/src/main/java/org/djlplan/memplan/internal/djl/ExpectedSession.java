@@ -1,10 +1,14 @@
 package org.djlplan.memplan.internal.djl;
 
+import ai.djl.Model;
 import ai.djl.engine.Engine;
 import ai.djl.engine.EngineProvider;
 import java.lang.reflect.Field;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.djlplan.memplan.internal.config.GivenOptions;
 import org.djlplan.memplan.internal.config.OptionKey;
 import org.djlplan.memplan.internal.runtime.UnsupportedPlatformException;
@@ -15,20 +19,27 @@ import org.slf4j.LoggerFactory;
 /**
  * Gives djl-plan's allocator to the session of an ONNX model when DJL creates the session.
  *
- * <p>Before DJL loads a model, it only asks the translator factory whether it supports some types.
- * If the thread asks for ONNX Runtime's engine after that call, the next session that the thread
- * creates is expected to be the model's. Until the first ONNX model is loaded, a provider of ours
- * replaces the engine's provider and notices the request for the engine.
+ * <p>DJL loads a model before it calls a translator factory, except to ask whether it supports some
+ * types. If the same call of DJL then asks for ONNX Runtime's engine to make a model, the next
+ * session that the thread creates is expected to be that model's. From the question on, a provider
+ * of ours in the place of the engine's notices what the engine is asked for.
+ *
+ * <p>DJL tells nobody that a load has failed. Nothing is expected any more when the thread makes
+ * another model, loads or uses a planned one. A load that fails before it asks for an engine looks
+ * the same as a later one from the same place in the application's code.
  */
 final class ExpectedSession {
 
     private static final Logger logger = LoggerFactory.getLogger(ExpectedSession.class);
     private static final String ONNX_RUNTIME = "OnnxRuntime";
 
-    /** Whether this thread loads a model whose engine is not known yet. */
-    private static final ThreadLocal<Boolean> ANNOUNCED = new ThreadLocal<>();
+    private static final ThreadLocal<Expected> EXPECTED = new ThreadLocal<>();
 
-    private static final ThreadLocal<Boolean> EXPECTED = new ThreadLocal<>();
+    /** Those that expect something; may contain some that have ended. Guarded by the class. */
+    private static final Set<Thread> EXPECTING = new HashSet<>();
+
+    /** Whether a provider of ours is in the place of the engine's. */
+    private static volatile boolean watching;
 
     private static volatile boolean tableReplaced;
 
@@ -39,7 +50,51 @@ final class ExpectedSession {
 
     private ExpectedSession() {}
 
-    /** Provides the engine as before, and notices when a thread that loads a model asks for it. */
+    /**
+     * What a thread expects.
+     *
+     * @param call that was announced
+     * @param made whether it makes an ONNX model, so that the next session is that model's
+     */
+    private record Expected(LoadCall call, boolean made) {}
+
+    /**
+     * A call of DJL that loads a model. Calls from the same place in the application are equal.
+     *
+     * @param callers the stack below it
+     */
+    private record LoadCall(List<StackTraceElement> callers) {
+
+        private static final String LOADER = "ai.djl.repository.zoo.BaseModelLoader";
+        private static final String ENGINE = Engine.class.getName();
+        private static final String MODEL = Model.class.getName();
+
+        /** Returns the innermost one of a stack; empty if there is none. */
+        static Optional<LoadCall> in(StackTraceElement[] stack) {
+            for (int i = 0; i < stack.length; i++) {
+                if (stack[i].getClassName().equals(LOADER)
+                        && stack[i].getMethodName().equals("loadModel")) {
+                    return Optional.of(new LoadCall(List.of(stack).subList(i + 1, stack.length)));
+                }
+            }
+            return Optional.empty();
+        }
+
+        /** Returns whether an engine is asked for to make a model, and not by a model's manager. */
+        static boolean makesModel(StackTraceElement[] stack) {
+            boolean asked = false;
+            for (StackTraceElement frame : stack) {
+                boolean ofEngine = frame.getClassName().equals(ENGINE);
+                if (asked && !ofEngine) {
+                    return frame.getClassName().equals(MODEL);
+                }
+                asked |= ofEngine;
+            }
+            return false;
+        }
+    }
+
+    /** Provides the engine as before, and tells when a thread that loads a model asks for it. */
     private record NoticingProvider(EngineProvider inner) implements EngineProvider {
 
         @Override
@@ -55,9 +110,9 @@ final class ExpectedSession {
         @Override
         public Engine getEngine() {
             Engine engine = inner.getEngine();
-            if (ANNOUNCED.get() != null) {
-                ANNOUNCED.remove();
-                expect(engine);
+            Expected expected = EXPECTED.get();
+            if (expected != null) {
+                asked(engine, expected);
             }
             return engine;
         }
@@ -69,42 +124,50 @@ final class ExpectedSession {
      * @param given options set by the application's code
      */
     static void expect(Map<String, ?> given) {
-        Optional<OrtAllocator.Arrived> unused = arrived();
+        expectNone();
         Optional<String> enabled = GivenOptions.ofApplication(OptionKey.ENABLED, given);
         if (enabled.isPresent() && enabled.get().equalsIgnoreCase("false")) {
             return;
         }
-        try {
-            if (tableReplaced) {
-                expectSession();
-            } else if (!unnoticed && Engine.hasEngine(ONNX_RUNTIME)) {
-                watch(true);
-                ANNOUNCED.set(true);
+        if ((tableReplaced || !unnoticed) && Engine.hasEngine(ONNX_RUNTIME)) {
+            Optional<LoadCall> call = LoadCall.in(new Throwable().getStackTrace());
+            if (call.isPresent()) {
+                watch(new Expected(call.get(), false));
             }
-        } catch (ReflectiveOperationException | RuntimeException | UnsupportedPlatformException e) {
-            giveUp(e);
         }
     }
 
-    private static void expect(Engine engine) {
+    private static void asked(Engine engine, Expected expected) {
+        StackTraceElement[] stack = new Throwable().getStackTrace();
+        boolean same = LoadCall.in(stack).equals(Optional.of(expected.call()));
+        boolean makes = LoadCall.makesModel(stack);
+        if (same && !makes) {
+            return;
+        }
+        if (same && !expected.made()) {
+            EXPECTED.set(new Expected(expected.call(), true));
+            expectSession(engine);
+        } else {
+            expectNone();
+        }
+    }
+
+    private static void expectSession(Engine engine) {
         try {
-            OrtBinding binding = OrtBinding.of(engine);
-            if (!engine.defaultDevice().isGpu() && binding.attach().isEmpty()) {
-                prepare(binding);
+            if (!tableReplaced) {
+                OrtBinding binding = OrtBinding.of(engine);
+                if (!engine.defaultDevice().isGpu() && binding.attach().isEmpty()) {
+                    prepare(binding);
+                }
             }
             if (tableReplaced) {
-                expectSession();
+                OrtAllocator.expect();
             } else {
                 unnoticed = true;
             }
         } catch (ReflectiveOperationException | RuntimeException | UnsupportedPlatformException e) {
             giveUp(e);
         }
-    }
-
-    private static void expectSession() throws UnsupportedPlatformException {
-        OrtAllocator.expect();
-        EXPECTED.set(true);
     }
 
     private static void giveUp(Exception problem) {
@@ -126,37 +189,70 @@ final class ExpectedSession {
         }
     }
 
-    /** Makes DJL ask our provider for the engine, or the engine's own again. */
-    private static synchronized void watch(boolean on) throws ReflectiveOperationException {
-        Field field = Engine.class.getDeclaredField("ALL_ENGINES");
-        field.setAccessible(true);
-        @SuppressWarnings("unchecked")
-        Map<String, EngineProvider> providers = (Map<String, EngineProvider>) field.get(null);
-        EngineProvider present = providers.get(ONNX_RUNTIME);
-        if (on && !(present instanceof NoticingProvider)) {
-            providers.put(ONNX_RUNTIME, new NoticingProvider(present));
-        } else if (!on && present instanceof NoticingProvider ours) {
-            providers.put(ONNX_RUNTIME, ours.inner());
+    /** Makes DJL ask our provider for the engine. */
+    private static synchronized void watch(Expected expected) {
+        try {
+            Map<String, EngineProvider> providers = providers();
+            EngineProvider present = providers.get(ONNX_RUNTIME);
+            if (!(present instanceof NoticingProvider)) {
+                providers.put(ONNX_RUNTIME, new NoticingProvider(present));
+            }
+        } catch (ReflectiveOperationException | RuntimeException e) {
+            giveUp(e);
+            return;
         }
+        watching = true;
+        EXPECTING.add(Thread.currentThread());
+        EXPECTED.set(expected);
     }
 
     /**
-     * Returns the session that this thread has created with our allocator since {@link
-     * #expect(Map)}. From now on DJL asks the engine's own provider, because ours would retain
-     * djl-plan's class loader.
+     * Makes DJL ask the engine's own provider, unless other threads expect something: ours retains
+     * its class loader.
+     */
+    private static synchronized void unwatch() {
+        EXPECTED.remove();
+        EXPECTING.remove(Thread.currentThread());
+        EXPECTING.removeIf(thread -> !thread.isAlive());
+        if (!EXPECTING.isEmpty()) {
+            return;
+        }
+        try {
+            Map<String, EngineProvider> providers = providers();
+            if (providers.get(ONNX_RUNTIME) instanceof NoticingProvider ours) {
+                providers.put(ONNX_RUNTIME, ours.inner());
+            }
+            watching = false;
+        } catch (ReflectiveOperationException | RuntimeException e) {
+            giveUp(e);
+        }
+    }
+
+    @SuppressWarnings("unchecked")
+    private static Map<String, EngineProvider> providers() throws ReflectiveOperationException {
+        Field field = Engine.class.getDeclaredField("ALL_ENGINES");
+        field.setAccessible(true);
+        return (Map<String, EngineProvider>) field.get(null);
+    }
+
+    /**
+     * Ends what this thread expects of a load that has failed. Costs almost nothing if no thread
+     * expects anything.
+     */
+    static void expectNone() {
+        Optional<OrtAllocator.Arrived> unused = arrived();
+    }
+
+    /**
+     * Returns the session that this thread has created with our allocator since a load was
+     * announced. Nothing is expected any more.
      */
     static Optional<OrtAllocator.Arrived> arrived() {
-        boolean announced = ANNOUNCED.get() != null;
-        ANNOUNCED.remove();
-        boolean expected = EXPECTED.get() != null;
-        EXPECTED.remove();
-        if (announced || expected) {
-            try {
-                watch(false);
-            } catch (ReflectiveOperationException | RuntimeException e) {
-                giveUp(e);
-            }
+        Expected expected = watching ? EXPECTED.get() : null;
+        if (expected == null) {
+            return Optional.empty();
         }
-        return expected ? OrtAllocator.arrived() : Optional.empty();
+        unwatch();
+        return expected.made() ? OrtAllocator.arrived() : Optional.empty();
     }
 }

@@ -216,6 +216,7 @@ final class OrtPlanning {
                 BlockProxy.wrap(
                         block,
                         (parameters, inputs, params) -> {
+                            ExpectedSession.expectNone();
                             limit.check(inputs);
                             return FlightRecord.prediction(
                                     name,
