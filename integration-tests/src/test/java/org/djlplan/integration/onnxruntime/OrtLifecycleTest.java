@@ -13,6 +13,7 @@ import ai.djl.Model;
 import ai.djl.ModelException;
 import ai.djl.engine.Engine;
 import ai.djl.inference.Predictor;
+import ai.djl.ndarray.BaseNDManager;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
@@ -41,12 +42,14 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.djlplan.integration.support.OnnxSketch;
 import org.djlplan.memplan.PlanHandle;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.errors.InputTooLargeException;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.report.MemoryReport;
+import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.testing.Await;
 import org.djlplan.thirdparty.guava.base.Throwables;
 import org.djlplan.thirdparty.guava.collect.Iterables;
@@ -349,28 +352,47 @@ class OrtLifecycleTest {
         }
     }
 
-    /** A block that fails for the first session. */
-    public static final class FailingOnce extends AbstractBlock implements AutoCloseable {
+    /** A block of which the first ones cannot be made. */
+    public static final class FailingBlock extends AbstractBlock implements AutoCloseable {
 
         private static final List<AutoCloseable> SESSIONS = new ArrayList<>();
+        private static int failures;
+
+        /** Whether the first block's manager takes nothing more until another block is made. */
+        private static boolean capsOnce;
 
         private final Block block;
 
-        FailingOnce(Block block) {
+        FailingBlock(Block block, int failures) {
             this.block = block;
+            SESSIONS.clear();
+            capsOnce = false;
+            FailingBlock.failures = failures;
         }
 
         /** Has the signature of the engine's own constructor. */
-        public FailingOnce(Object session, Object manager) throws ReflectiveOperationException {
+        public FailingBlock(Object session, Object manager) throws ReflectiveOperationException {
             SESSIONS.add((AutoCloseable) session);
-            if (SESSIONS.size() == 1) {
+            if (SESSIONS.size() <= failures) {
                 throw new IllegalStateException("no block today");
+            }
+            if (capsOnce) {
+                cap(manager, false);
             }
             block =
                     (Block)
                             Class.forName("ai.djl.onnxruntime.engine.OrtSymbolBlock")
                                     .getConstructors()[0]
                                     .newInstance(session, manager);
+            if (capsOnce) {
+                cap(manager, SESSIONS.size() == 1);
+            }
+        }
+
+        private static void cap(Object manager, boolean on) throws ReflectiveOperationException {
+            Field capped = BaseNDManager.class.getDeclaredField("capped");
+            capped.setAccessible(true);
+            ((AtomicBoolean) capped.get(manager)).set(on);
         }
 
         @Override
@@ -397,30 +419,79 @@ class OrtLifecycleTest {
         }
     }
 
+    /** Loads a model whose first blocks after that cannot be made. */
+    private Model failing(int failures) throws Exception {
+        Path file = OrtModels.Kind.CLASSIFIER.write(folder);
+        Model model = Model.newInstance(file.getFileName().toString(), "OnnxRuntime");
+        model.load(file);
+        Block engines = model.getBlock();
+        // Only a model without a block is given one.
+        Field block = BaseModel.class.getDeclaredField("block");
+        block.setAccessible(true);
+        block.set(model, new FailingBlock(engines, failures));
+        return model;
+    }
+
+    private static Translator<NDList, NDList> plan(Model model) throws TranslateException {
+        return PlannedTranslatorFactory.wrap(new NoopTranslator())
+                .newInstance(NDList.class, NDList.class, model, Map.of());
+    }
+
+    private static void assertClosed(AutoCloseable session) {
+        InvocationTargetException e =
+                assertThrows(
+                        InvocationTargetException.class,
+                        () -> session.getClass().getMethod("getNumInputs").invoke(session));
+        assertInstanceOf(IllegalStateException.class, e.getCause());
+    }
+
     @Test
     void load_blockCannotBeMade_closesItsSessionAndIsStock() throws Exception {
-        Path file = OrtModels.Kind.CLASSIFIER.write(folder);
-        try (Model model = Model.newInstance(file.getFileName().toString(), "OnnxRuntime")) {
-            model.load(file);
-            Block engines = model.getBlock();
-            // Only a model without a block is given one.
-            Field block = BaseModel.class.getDeclaredField("block");
-            block.setAccessible(true);
-            block.set(model, new FailingOnce(engines));
-            Translator<NDList, NDList> translator =
-                    PlannedTranslatorFactory.wrap(new NoopTranslator())
-                            .newInstance(NDList.class, NDList.class, model, Map.of());
-            assertEquals(2, FailingOnce.SESSIONS.size());
-            AutoCloseable leaked = FailingOnce.SESSIONS.get(0);
-            InvocationTargetException e =
-                    assertThrows(
-                            InvocationTargetException.class,
-                            () -> leaked.getClass().getMethod("getNumInputs").invoke(leaked));
-            assertInstanceOf(IllegalStateException.class, e.getCause());
+        try (Model model = failing(1)) {
+            Translator<NDList, NDList> translator = plan(model);
+            assertEquals(2, FailingBlock.SESSIONS.size());
+            assertClosed(FailingBlock.SESSIONS.get(0));
             try (Predictor<NDList, NDList> predictor = model.newPredictor(translator);
                     NDManager manager = model.getNDManager().newSubManager()) {
                 assertEquals(1, predictor.predict(image(manager, 32)).size());
             }
+        }
+    }
+
+    @Test
+    void load_noBlockCanBeMade_fails() throws Exception {
+        Model model = failing(2);
+        TranslateException e = assertThrows(TranslateException.class, () -> plan(model));
+        assertEquals(2, FailingBlock.SESSIONS.size());
+        FailingBlock.SESSIONS.forEach(OrtLifecycleTest::assertClosed);
+        assertTrue(e.getMessage().contains("cannot be loaded again"), e::getMessage);
+        assertEquals(1, e.getSuppressed().length);
+        assertFalse(model.getNDManager().isOpen());
+    }
+
+    @Test
+    void load_managerThatTakesNothingMore_fails() throws Exception {
+        Path file = OrtModels.Kind.CLASSIFIER.write(folder);
+        Model model = Model.newInstance(file.getFileName().toString(), "OnnxRuntime");
+        model.load(file);
+        model.getNDManager().cap();
+        assertThrows(TranslateException.class, () -> plan(model));
+        assertFalse(model.getNDManager().isOpen());
+    }
+
+    @Test
+    void load_memoryIsRefused_isStock() throws Exception {
+        try (Model model = failing(0)) {
+            FailingBlock.capsOnce = true;
+            Translator<NDList, NDList> translator = plan(model);
+            assertEquals(2, FailingBlock.SESSIONS.size());
+            assertClosed(FailingBlock.SESSIONS.get(0));
+            try (Predictor<NDList, NDList> predictor = model.newPredictor(translator);
+                    NDManager manager = model.getNDManager().newSubManager()) {
+                assertEquals(1, predictor.predict(image(manager, 32)).size());
+            }
+            PlanReport report = PlanReport.of(model).orElseThrow();
+            assertTrue(report.unplannedReason().orElseThrow().contains("capped"));
         }
     }
 

@@ -3,7 +3,6 @@ package org.djlplan.memplan.internal.djl;
 import ai.djl.Model;
 import ai.djl.nn.Block;
 import ai.djl.translate.TranslateException;
-import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -19,6 +18,7 @@ import org.djlplan.memplan.internal.runtime.UnsupportedPlatformException;
 import org.djlplan.memplan.internal.runtime.ort.OrtAllocator;
 import org.djlplan.memplan.internal.runtime.ort.OrtMemory;
 import org.djlplan.memplan.report.BudgetReport;
+import org.djlplan.thirdparty.guava.base.Throwables;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -50,7 +50,8 @@ final class OrtPlanning {
         try {
             OrtAdapter adapter = OrtAdapter.of(model);
             if (early.isPresent() && early.get().address() == adapter.session()) {
-                serve(model, model.getBlock(), newMemory(early.get().weightsBytes()));
+                Block block = model.getBlock();
+                tryOut(model, block, serve(model, block, early.get().weightsBytes()));
                 return Optional.empty();
             }
             return planAnew(model, adapter);
@@ -89,37 +90,39 @@ final class OrtPlanning {
                     adapter.file()
                             .orElseThrow(() -> new NoSuchFieldException("no file of the model"));
             close((AutoCloseable) model.getBlock());
-            restore(model, adapter, file, Optional.empty());
+            restore(model, adapter, file);
         } catch (ReflectiveOperationException e) {
             throw new TranslateException(model.getName() + " cannot be loaded again", e);
         }
     }
 
-    /** Returns the reason why the session is stock; empty if it has our allocator. */
+    /**
+     * Returns the reason why the session is stock; empty if it has our allocator.
+     *
+     * @throws TranslateException if the model has no session any more
+     */
     private Optional<String> install(Model model, OrtAdapter adapter, Path file)
             throws ReflectiveOperationException, TranslateException {
-        Block stock = model.getBlock();
         adapter.useEnvironmentAllocator(true);
         // The stock session is closed first, so that two are never in memory at once.
-        close((AutoCloseable) stock);
-        ProcessMemory.trim();
-        OrtMemory memory;
+        close((AutoCloseable) model.getBlock());
         Block block;
-        Optional<AutoCloseable> session = Optional.empty();
+        OrtMemory memory;
+        Optional<AutoCloseable> opened = Optional.empty();
         try {
+            ProcessMemory.trim();
             OrtAllocator.Loaded<AutoCloseable> loaded =
                     OrtAllocator.load(() -> adapter.createSession(file));
-            session = Optional.of(loaded.session());
+            opened = Optional.of(loaded.session());
             block = adapter.newBlock(loaded.session());
-            memory = newMemory(loaded.weightsBytes());
-        } catch (Exception e) {
-            if (session.isPresent()) {
-                close(session.get());
-            }
-            restore(model, adapter, file, Optional.of(e));
+            opened = Optional.of((AutoCloseable) block);
+            memory = serve(model, block, loaded.weightsBytes());
+        } catch (Throwable e) {
+            restore(model, adapter, file, opened, e);
+            Throwables.throwIfInstanceOf(e, Error.class);
             return Optional.of("its session cannot be created with the allocator: " + e);
         }
-        serve(model, block, memory);
+        tryOut(model, block, memory);
         return Optional.empty();
     }
 
@@ -160,10 +163,24 @@ final class OrtPlanning {
         }
     }
 
-    /** Gives the model a block whose predictions use the memory. */
-    private void serve(Model model, Block block, OrtMemory memory) throws TranslateException {
-        model.getNDManager().attachInternal("djl-plan-" + System.identityHashCode(memory), memory);
-        PyTorchPlanning.replaceBlock(model, wrap(model, block, memory));
+    /** Gives the model a block whose predictions use the memory that is returned. */
+    private OrtMemory serve(Model model, Block block, long weightsBytes)
+            throws UnsupportedPlatformException {
+        OrtMemory memory = newMemory(weightsBytes);
+        String name = "djl-plan-" + System.identityHashCode(memory);
+        try {
+            model.getNDManager().attachInternal(name, memory);
+            PyTorchPlanning.replaceBlock(model, wrap(model, block, memory));
+            return memory;
+        } catch (RuntimeException | Error e) {
+            model.getNDManager().detachInternal(name);
+            memory.close();
+            throw e;
+        }
+    }
+
+    /** Runs a model that is planned, as far as its options ask for that. */
+    private void tryOut(Model model, Block block, OrtMemory memory) throws TranslateException {
         // The engine has freed the weights that it packed, but the C library keeps their memory.
         ProcessMemory.trim();
         logger.info(
@@ -178,16 +195,51 @@ final class OrtPlanning {
         }
     }
 
-    /** Gives the model a session of the engine's own again. */
+    /**
+     * Gives the model a session of the engine's own again.
+     *
+     * @param failed the session, or its block, to close first, if there is one
+     * @param problem why it is of no use
+     */
     private static void restore(
-            Model model, OrtAdapter adapter, Path file, Optional<Exception> problem)
-            throws ReflectiveOperationException, TranslateException {
-        adapter.useEnvironmentAllocator(false);
+            Model model,
+            OrtAdapter adapter,
+            Path file,
+            Optional<AutoCloseable> failed,
+            Throwable problem)
+            throws TranslateException {
         try {
-            PyTorchPlanning.replaceBlock(model, adapter.newBlock(adapter.createSession(file)));
-        } catch (IOException e) {
-            problem.ifPresent(e::addSuppressed);
-            throw new TranslateException(model.getName() + " cannot be loaded again", e);
+            if (failed.isPresent()) {
+                close(failed.get());
+            }
+            restore(model, adapter, file);
+        } catch (TranslateException e) {
+            e.addSuppressed(problem);
+            throw e;
+        }
+    }
+
+    private static void restore(Model model, OrtAdapter adapter, Path file)
+            throws TranslateException {
+        Optional<AutoCloseable> opened = Optional.empty();
+        try {
+            adapter.useEnvironmentAllocator(false);
+            AutoCloseable session = adapter.createSession(file);
+            opened = Optional.of(session);
+            Block block = adapter.newBlock(session);
+            opened = Optional.of((AutoCloseable) block);
+            PyTorchPlanning.replaceBlock(model, block);
+        } catch (Throwable e) {
+            TranslateException lost =
+                    new TranslateException(model.getName() + " cannot be loaded again", e);
+            if (opened.isPresent()) {
+                try {
+                    close(opened.get());
+                } catch (TranslateException open) {
+                    lost.addSuppressed(open);
+                }
+            }
+            throw lost;
         }
     }
 
