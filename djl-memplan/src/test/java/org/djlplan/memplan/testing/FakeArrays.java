@@ -9,13 +9,15 @@ import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
 /**
  * Arrays and managers without an engine, with types, shapes, content, owners, and an open or closed
- * state. As in DJL, arrays with the same content are equal. All other operations throw.
+ * state. As in DJL, arrays with the same content are equal. Only vectors of strings can be read.
+ * All other operations throw.
  */
 public final class FakeArrays {
 
@@ -57,6 +59,15 @@ public final class FakeArrays {
             content[i] = (byte) values[i];
         }
         return array(manager, DataType.INT8, new Shape(values.length), content);
+    }
+
+    /** Returns a vector of strings, which must not contain line breaks. */
+    public static NDArray strings(NDManager manager, String... values) {
+        return array(
+                manager,
+                DataType.STRING,
+                new Shape(values.length),
+                String.join("\n", values).getBytes(StandardCharsets.UTF_8));
     }
 
     private static NDArray array(NDManager manager, DataType type, Shape shape, byte[] content) {
@@ -129,7 +140,22 @@ public final class FakeArrays {
                 case "getManager" -> owner[0];
                 case "getName" -> null;
                 case "isReleased" -> owner[0] == null;
-                case "toByteBuffer" -> content.asReadOnlyBuffer();
+                case "size" -> shape.size();
+                case "toByteBuffer" -> {
+                    if (type == DataType.STRING) {
+                        throw refused(method);
+                    }
+                    yield content.asReadOnlyBuffer();
+                }
+                case "toStringArray" -> {
+                    if (type != DataType.STRING || shape.dimension() != 1) {
+                        throw refused(method);
+                    }
+                    yield StandardCharsets.UTF_8
+                            .decode(content.duplicate())
+                            .toString()
+                            .split("\n", -1);
+                }
                 case "close" -> {
                     owner[0] = null;
                     yield null;

@@ -1,5 +1,6 @@
 package org.djlplan.integration.onnxruntime;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
@@ -513,6 +514,22 @@ class OrtLifecycleTest {
                 NDManager manager = model.getNDManager().newSubManager()) {
             predictor.predict(image(manager, 32)).close();
             assertTrue(PlanHandle.of(model).orElseThrow().report().predictions().online() >= 2);
+        }
+    }
+
+    @Test
+    void predict_stringsVerified_areStocks() throws Exception {
+        Path file = OnnxSketch.strings().write(folder.resolve("strings.onnx"));
+        String[] words = {"memory", "", "grün", "one that has no room in the object itself"};
+        try (ZooModel<NDList, NDList> model =
+                        OrtModels.planned(file, Map.of("memplan.verify", true));
+                Predictor<NDList, NDList> predictor = model.newPredictor();
+                NDManager manager = model.getNDManager().newSubManager()) {
+            for (int i = 0; i < 6; i++) {
+                NDList outputs = predictor.predict(new NDList(manager.create(words)));
+                assertArrayEquals(words, outputs.singletonOrThrow().toStringArray());
+            }
+            assertEquals(6, PlanHandle.of(model).orElseThrow().report().predictions().online());
         }
     }
 }

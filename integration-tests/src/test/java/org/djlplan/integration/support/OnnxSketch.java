@@ -20,6 +20,7 @@ public final class OnnxSketch {
         FLOAT(1),
         INT8(3),
         INT64(7),
+        STRING(8),
         FLOAT16(10);
 
         private final int code;
@@ -423,6 +424,15 @@ public final class OnnxSketch {
                 .node("Tanh", "h", "last_hidden_state")
                 .add()
                 .output("last_hidden_state", Type.FLOAT, -1, -1, 64);
+    }
+
+    /** Returns its input, strings of any number. */
+    public static OnnxSketch strings() {
+        return new OnnxSketch()
+                .input("x", Type.STRING, -1)
+                .node("Identity", "x", "y")
+                .add()
+                .output("y", Type.STRING, -1);
     }
 
     /** Carries a state along: {@code sound} of 1×N and {@code before} of 1×64. */

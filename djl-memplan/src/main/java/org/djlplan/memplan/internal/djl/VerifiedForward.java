@@ -3,6 +3,7 @@ package org.djlplan.memplan.internal.djl;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
 import ai.djl.training.ParameterStore;
 import ai.djl.util.PairList;
 import java.nio.ByteBuffer;
@@ -20,13 +21,15 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Compares the first planned predictions with stock ones, byte by byte: as many as are needed to
- * record, to plan and to replay twice. If they differ, the model runs as stock from then on.
+ * record, to plan and to replay twice. If they differ, the model runs as stock from then on. Arrays
+ * that the engine cannot read are not compared.
  */
 final class VerifiedForward implements InferencePass {
 
     private static final Logger logger = LoggerFactory.getLogger(VerifiedForward.class);
     private static final int PREDICTIONS = 4;
     private static final int MOST_TYPES = 64;
+    private static final Object UNREADABLE = new Object();
 
     private final String model;
     private final InferencePass stock;
@@ -55,16 +58,16 @@ final class VerifiedForward implements InferencePass {
         }
         NDList kept = new NDList(inputs);
         NDList stocks = stock.forward(parameters, new NDList(inputs), params);
-        List<ByteBuffer> expected;
+        List<Object> expected;
         NDList outputs;
         try {
-            expected = bytes(stocks);
+            expected = values(stocks);
             outputs = planned.forward(parameters, new NDList(inputs), params);
             kept.addAll(outputs);
         } finally {
             close(stocks, kept, inputs);
         }
-        if (expected.equals(bytes(outputs))) {
+        if (expected.equals(values(outputs))) {
             verified.merge(types, 1, Integer::sum);
             return outputs;
         }
@@ -92,12 +95,25 @@ final class VerifiedForward implements InferencePass {
         }
     }
 
-    private static List<ByteBuffer> bytes(NDList arrays) {
-        List<ByteBuffer> copies = new ArrayList<>(arrays.size());
+    /** Returns copies of what the arrays contain. What cannot be read in both lists is equal. */
+    private static List<Object> values(NDList arrays) {
+        List<Object> copies = new ArrayList<>(arrays.size());
         for (NDArray array : arrays) {
-            ByteBuffer data = array.toByteBuffer();
-            copies.add(ByteBuffer.allocate(data.remaining()).put(data).flip());
+            try {
+                copies.add(
+                        array.getDataType() == DataType.STRING
+                                ? List.of(array.toStringArray())
+                                : copy(array.toByteBuffer()));
+            } catch (RuntimeException e) {
+                // Engines do not read arrays of every type and shape.
+                logger.debug("an output is not compared", e);
+                copies.add(UNREADABLE);
+            }
         }
         return copies;
+    }
+
+    private static ByteBuffer copy(ByteBuffer data) {
+        return ByteBuffer.allocate(data.remaining()).put(data).flip();
     }
 }

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
 import ai.djl.training.ParameterStore;
 import java.util.ArrayList;
 import java.util.List;
@@ -171,6 +172,42 @@ class VerifiedForwardTest {
                 IllegalStateException.class,
                 () -> verified.forward(store, inputs, Optional.empty()));
         assertTrue(stockOutputs.get(0).isReleased());
+    }
+
+    private String verifyOneThatReturns(NDArray stocks, NDArray planned) {
+        VerifiedForward verified =
+                new VerifiedForward(
+                        "model",
+                        (parameters, inputs, params) -> new NDList(stocks),
+                        (parameters, inputs, params) -> new NDList(planned));
+        NDList inputs = new NDList(FakeArrays.bytes(manager, 1));
+        try (LogCapture log = new LogCapture()) {
+            NDArray output = verified.forward(store, inputs, Optional.empty()).head();
+            assertSame(log.ours("WARN").isEmpty() ? planned : stocks, output);
+            return output == planned ? "equal" : "different";
+        }
+    }
+
+    @Test
+    void forward_strings_areCompared() {
+        assertEquals(
+                "equal",
+                verifyOneThatReturns(
+                        FakeArrays.strings(manager, "a", "b"),
+                        FakeArrays.strings(manager, "a", "b")));
+        assertEquals(
+                "different",
+                verifyOneThatReturns(
+                        FakeArrays.strings(manager, "a", "b"),
+                        FakeArrays.strings(manager, "a", "c")));
+    }
+
+    @Test
+    void forward_outputsThatCannotBeRead_areDifferentOnlyIfStocksCan() {
+        NDArray unreadable = FakeArrays.array(manager, DataType.STRING, 1, 1, 1);
+        assertEquals("equal", verifyOneThatReturns(unreadable, unreadable));
+        assertEquals(
+                "different", verifyOneThatReturns(FakeArrays.strings(manager, "a"), unreadable));
     }
 
     @Test
