@@ -584,4 +584,38 @@ class OwnArraysTest {
             }
         }
     }
+
+    private static void closeAll(NDArray... arrays) {
+        new NDList(arrays).close();
+    }
+
+    @Test
+    void operations_often_leaveNothingInTheManager() {
+        NDArray a = counted(2, 3);
+        NDArray row = manager.create(new float[] {1, 2, 3});
+        NDArray whole = manager.create(new int[] {1, 2, 3});
+        NDArray wholeToo = manager.create(new int[] {4, 5, 6});
+        NDArray turned = counted(3, 2).transpose();
+        int before = manager.getManagedArrays().size();
+        for (int i = 0; i < 100; i++) {
+            a.addi(row).subi(turned).muli(whole).divi(row);
+            a.addi(1).subi(2.5).muli(3).divi(4L);
+            a.set(new NDIndex("0"), whole);
+            a.set(new NDIndex("1, 1"), 7);
+            a.set(new NDIndex("1"), part -> part);
+            a.setScalar(new NDIndex("0, 0"), 0.5);
+            turned.get("0").close();
+            closeAll(a.add(turned), a.sub(1), a.mul(whole), whole.div(2), turned.reshape(6));
+            closeAll(turned.sum(), turned.sum(new int[] {0}, true), turned.max(), a.argMax());
+            closeAll(turned.clip(1, 2), turned.sqrt(), turned.exp(), turned.softmax(0));
+            closeAll(NDArrays.concat(new NDList(a, turned)), NDArrays.stack(new NDList(a, turned)));
+            closeAll(NDArrays.concat(new NDList(whole, row)), turned.toType(DataType.INT32, false));
+            assertTrue(turned.contentEquals(turned) && !row.contentEquals(1));
+            assertEquals(6, turned.toFloatArray().length);
+            if (Engine.hasEngine("PyTorch")) {
+                closeAll(whole.mod(wholeToo));
+            }
+        }
+        assertEquals(before, manager.getManagedArrays().size());
+    }
 }

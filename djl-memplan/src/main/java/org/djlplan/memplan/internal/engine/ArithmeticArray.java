@@ -13,6 +13,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.DoubleBinaryOperator;
 import java.util.function.DoubleUnaryOperator;
 import java.util.function.LongBinaryOperator;
+import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 
 /**
@@ -89,10 +90,10 @@ abstract class ArithmeticArray extends NDArrayAdapter {
     private NDArray with(
             NDArray other, DataType type, DoubleBinaryOperator f, LongBinaryOperator whole) {
         Shape wanted = common(getShape(), other.getShape());
+        Elements first = operand(this, type, wanted);
+        Elements second = operand(other, type, wanted);
         BufferArray result = empty(wanted, type);
         Elements to = result.elements();
-        Elements first = operand(this, type, wanted);
-        Elements second = operand(manager.from(other), type, wanted);
         for (int i = 0; i < to.count(); i++) {
             if (isFraction(type)) {
                 to.set(i, f.applyAsDouble(first.get(i), second.get(i)));
@@ -103,8 +104,30 @@ abstract class ArithmeticArray extends NDArrayAdapter {
         return result;
     }
 
-    private static Elements operand(NDArray array, DataType type, Shape wanted) {
-        return ((ArithmeticArray) array.toType(type, false).broadcast(wanted)).elements();
+    private NDArray with(Number n, UnaryOperator<NDArray> f) {
+        try (NDArray scalar = manager.create(n)) {
+            return f.apply(scalar);
+        }
+    }
+
+    /** Returns the elements of any array, converted and broadcast. */
+    private Elements operand(NDArray given, DataType type, Shape wanted) {
+        NDArray own = manager.from(given);
+        NDArray converted = own.toType(type, false);
+        try (NDArray view = converted.broadcast(wanted)) {
+            return ((ArithmeticArray) view).elements();
+        } finally {
+            closeCopy(converted, own);
+            closeCopy(own, given);
+        }
+    }
+
+    /** Closes what was made of an array, unless it is the array itself. */
+    @SuppressWarnings("ReferenceEquality") // an equal one is a copy
+    static void closeCopy(NDArray made, NDArray of) {
+        if (made != of) {
+            made.close();
+        }
     }
 
     private static Shape common(Shape one, Shape other) {
@@ -121,8 +144,8 @@ abstract class ArithmeticArray extends NDArrayAdapter {
     }
 
     private NDArray each(DataType type, DoubleUnaryOperator f) {
-        BufferArray result = empty(getShape(), type);
-        Elements from = operand(this, type, shape);
+        Elements from = operand(this, type, getShape());
+        BufferArray result = empty(shape, type);
         Elements to = result.elements();
         for (int i = 0; i < from.count(); i++) {
             to.set(i, f.applyAsDouble(from.get(i)));
@@ -132,7 +155,7 @@ abstract class ArithmeticArray extends NDArrayAdapter {
 
     @Override
     public NDArray add(Number n) {
-        return alone() ? add(manager.create(n)) : super.add(n);
+        return alone() ? with(n, this::add) : super.add(n);
     }
 
     @Override
@@ -142,7 +165,7 @@ abstract class ArithmeticArray extends NDArrayAdapter {
 
     @Override
     public NDArray sub(Number n) {
-        return alone() ? sub(manager.create(n)) : super.sub(n);
+        return alone() ? with(n, this::sub) : super.sub(n);
     }
 
     @Override
@@ -154,7 +177,7 @@ abstract class ArithmeticArray extends NDArrayAdapter {
 
     @Override
     public NDArray mul(Number n) {
-        return alone() ? mul(manager.create(n)) : super.mul(n);
+        return alone() ? with(n, this::mul) : super.mul(n);
     }
 
     @Override
@@ -166,7 +189,7 @@ abstract class ArithmeticArray extends NDArrayAdapter {
 
     @Override
     public NDArray div(Number n) {
-        return alone() ? div(manager.create(n)) : super.div(n);
+        return alone() ? with(n, this::div) : super.div(n);
     }
 
     @Override
@@ -246,10 +269,12 @@ abstract class ArithmeticArray extends NDArrayAdapter {
         if (!isFraction(getDataType())) {
             throw OtherEngine.missing("NDArray.clip of whole numbers");
         }
-        Elements ends = empty(new Shape(2), dataType).elements();
-        ends.set(0, min.doubleValue());
-        ends.set(1, max.doubleValue());
-        return each(dataType, value -> Math.min(ends.get(1), Math.max(ends.get(0), value)));
+        try (BufferArray both = empty(new Shape(2), dataType)) {
+            Elements ends = both.elements();
+            ends.set(0, min.doubleValue());
+            ends.set(1, max.doubleValue());
+            return each(dataType, value -> Math.min(ends.get(1), Math.max(ends.get(0), value)));
+        }
     }
 
     @Override
@@ -275,9 +300,12 @@ abstract class ArithmeticArray extends NDArrayAdapter {
         int[] kept =
                 IntStream.range(0, rank).filter(i -> Arrays.binarySearch(gone, i) < 0).toArray();
         int[] order = IntStream.concat(Arrays.stream(kept), Arrays.stream(gone)).toArray();
+        Elements from;
+        try (NDArray ordered = transpose(order)) {
+            from = operand(ordered, type, ordered.getShape());
+        }
         BufferArray result =
                 empty(new Shape(Arrays.stream(kept).mapToLong(shape::get).toArray()), type);
-        Elements from = operand(transpose(order), type, transpose(order).getShape());
         Elements to = result.elements();
         int each = to.count() == 0 ? 0 : from.count() / to.count();
         for (int i = 0; i < to.count() && each > 0; i++) {
@@ -303,7 +331,9 @@ abstract class ArithmeticArray extends NDArrayAdapter {
         }
         long[] all = shape.getShape().clone();
         Arrays.stream(gone).forEach(i -> all[i] = 1);
-        return result.reshape(new Shape(all));
+        try (result) {
+            return result.reshape(new Shape(all));
+        }
     }
 
     private int[] allAxes() {
@@ -363,13 +393,23 @@ abstract class ArithmeticArray extends NDArrayAdapter {
         if (shape.size() == 0) {
             return duplicate();
         }
-        NDArray powers = sub(max(along, true)).exp();
-        return powers.divi(powers.sum(along, true));
+        try (NDArray largest = max(along, true);
+                NDArray shifted = sub(largest)) {
+            NDArray powers = shifted.exp();
+            try (NDArray sums = powers.sum(along, true)) {
+                return powers.divi(sums);
+            }
+        }
     }
 
     @Override
     public NDArray argMax() {
-        return alone() ? flatten().argMax(0) : super.argMax();
+        if (!alone()) {
+            return super.argMax();
+        }
+        try (NDArray flat = flatten()) {
+            return flat.argMax(0);
+        }
     }
 
     /**

@@ -77,7 +77,9 @@ final class ArrayFunctions implements InvocationHandler {
                 throw new IllegalArgumentException(
                         array.getShape() + " and " + part.getShape() + " stacked");
             }
-            expanded.add(manager.from(part).expandDims(axis));
+            NDArray own = manager.from(part);
+            expanded.add(own.expandDims(axis));
+            ArithmeticArray.closeCopy(own, part);
         }
         try (NDList parts = expanded;
                 BufferArray first = (BufferArray) array.expandDims(axis)) {

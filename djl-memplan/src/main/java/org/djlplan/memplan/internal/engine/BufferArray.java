@@ -73,7 +73,7 @@ final class BufferArray extends ArithmeticArray {
             int first = view.size() == 0 ? 0 : view.offset();
             return data().slice(first * width, view.size() * width).order(ByteOrder.nativeOrder());
         }
-        return packed(view).values();
+        return copied(view);
     }
 
     @Override
@@ -153,8 +153,13 @@ final class BufferArray extends ArithmeticArray {
     }
 
     private BufferArray packed(StridedView elements) {
-        BufferArray copy = empty(elements.djlShape(), dataType);
-        StridedView.copy(data(), elements, copy.data, copy.view, dataType.getNumOfBytes());
+        return new BufferArray(buffers(), copied(elements), elements.djlShape(), dataType);
+    }
+
+    private ByteBuffer copied(StridedView elements) {
+        int width = dataType.getNumOfBytes();
+        ByteBuffer copy = BufferManager.heap(elements.size() * width);
+        StridedView.copy(data(), elements, copy, StridedView.of(elements.djlShape()), width);
         return copy;
     }
 
@@ -185,20 +190,24 @@ final class BufferArray extends ArithmeticArray {
             throw new UnsupportedOperationException(
                     "a broadcast array shares elements, which cannot be set: duplicate() it");
         }
-        BufferArray source = (BufferArray) buffers().from(value).toType(dataType, false);
-        if (source.data() == data()) {
-            source = source.packed(source.view);
+        NDArray own = buffers().from(value);
+        BufferArray source = (BufferArray) own.toType(dataType, false);
+        try {
+            boolean overlaps = source.data() == data();
+            StridedView given = overlaps ? StridedView.of(source.shape) : source.view;
+            while (given.shape().length > elements.shape().length && given.shape()[0] == 1) {
+                given = given.picked(0, 0);
+            }
+            StridedView.copy(
+                    overlaps ? source.copied(source.view) : source.data(),
+                    given.broadcast(elements.shape()),
+                    data(),
+                    elements,
+                    dataType.getNumOfBytes());
+        } finally {
+            closeCopy(source, own);
+            closeCopy(own, value);
         }
-        StridedView given = source.view;
-        while (given.shape().length > elements.shape().length && given.shape()[0] == 1) {
-            given = given.picked(0, 0);
-        }
-        StridedView.copy(
-                source.data(),
-                given.broadcast(elements.shape()),
-                data(),
-                elements,
-                dataType.getNumOfBytes());
     }
 
     @Override
@@ -237,7 +246,7 @@ final class BufferArray extends ArithmeticArray {
         Shape found = new Shape(dimensions);
         return view.reshaped(found)
                 .map(same -> new BufferArray(buffers(), data(), same, dataType))
-                .orElseGet(() -> (BufferArray) duplicate().reshape(found));
+                .orElseGet(() -> new BufferArray(buffers(), copied(view), found, dataType));
     }
 
     @Override
@@ -420,7 +429,9 @@ final class BufferArray extends ArithmeticArray {
 
     @Override
     public void set(NDIndex index, Function<NDArray, NDArray> function) {
-        set(index, function.apply(get(index)));
+        try (NDArray part = get(index)) {
+            set(index, function.apply(part));
+        }
     }
 
     @Override
@@ -460,7 +471,9 @@ final class BufferArray extends ArithmeticArray {
      */
     @Override
     public boolean contentEquals(Number number) {
-        return contentEquals(buffers().create(number));
+        try (NDArray scalar = buffers().create(number)) {
+            return contentEquals(scalar);
+        }
     }
 
     /** Returns whether shape, type and all elements are equal; NaN is not equal to anything. */
@@ -472,12 +485,16 @@ final class BufferArray extends ArithmeticArray {
             return false;
         }
         NDArray own = buffers().from(other);
-        if (ElementTypes.isWhole(dataType)) {
-            return toByteBuffer().equals(own.toByteBuffer());
+        try {
+            if (ElementTypes.isWhole(dataType)) {
+                return toByteBuffer().equals(own.toByteBuffer());
+            }
+            Elements one = elements();
+            Elements two = ((BufferArray) own).elements();
+            return IntStream.range(0, one.count()).allMatch(i -> one.get(i) == two.get(i));
+        } finally {
+            closeCopy(own, other);
         }
-        Elements one = elements();
-        Elements two = ((BufferArray) own).elements();
-        return IntStream.range(0, one.count()).allMatch(i -> one.get(i) == two.get(i));
     }
 
     @Override

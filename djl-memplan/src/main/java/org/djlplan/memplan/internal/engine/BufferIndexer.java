@@ -53,8 +53,16 @@ final class BufferIndexer extends NDArrayIndexer {
 
     @Override
     public void set(NDArray array, NDIndex index, Object value) {
-        BufferArray own = (BufferArray) array;
-        NDArray values = value instanceof Number n ? manager.create(n) : (NDArray) value;
+        if (value instanceof Number n) {
+            try (NDArray scalar = manager.create(n)) {
+                set((BufferArray) array, index, scalar);
+            }
+        } else {
+            set((BufferArray) array, index, (NDArray) value);
+        }
+    }
+
+    private static void set(BufferArray own, NDIndex index, NDArray values) {
         Optional<StridedView> view = view(own.view(), index);
         if (view.isPresent()) {
             own.assign(view.get(), values);

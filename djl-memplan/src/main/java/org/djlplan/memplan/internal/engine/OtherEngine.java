@@ -147,14 +147,16 @@ final class OtherEngine implements AutoCloseable {
                         divisor.getShape());
         long least = type == DataType.INT32 ? Integer.MIN_VALUE : Long.MIN_VALUE;
         if ((type == DataType.INT32 || type == DataType.INT64)
-                && has(dividend.toType(type, false), least)
-                && has(divisor.toType(type, false), -1)) {
+                && has(dividend, type, least)
+                && has(divisor, type, -1)) {
             throw new UnsupportedOperationException(least + " modulo -1 ends the JVM in PyTorch");
         }
     }
 
-    private static boolean has(NDArray array, long number) {
-        Elements elements = ((BufferArray) array).elements();
+    private static boolean has(NDArray array, DataType type, long number) {
+        NDArray converted = array.toType(type, false);
+        Elements elements = ((BufferArray) converted).elements();
+        ArithmeticArray.closeCopy(converted, array);
         return IntStream.range(0, elements.count()).anyMatch(i -> elements.getLong(i) == number);
     }
 
