@@ -34,6 +34,7 @@ import org.djlplan.memplan.report.PlanReport;
 public final class OrtMemory implements AutoCloseable {
 
     private static final String ENGINE = "OnnxRuntime";
+    private static final int[] NONE = {};
 
     private final ArenaPool.Need need;
     private final NativeLoader.Use use;
@@ -56,8 +57,9 @@ public final class OrtMemory implements AutoCloseable {
      * A prediction that allocates in an arena.
      *
      * @param recorded whether its allocations are recorded
+     * @param counters for what becomes of them, as there may be no memory left when it ends
      */
-    private record Run(ArenaPool.Lease lease, Pointer run, boolean recorded) {}
+    private record Run(ArenaPool.Lease lease, Pointer run, boolean recorded, long[] counters) {}
 
     /**
      * The allocator must be attached.
@@ -111,7 +113,9 @@ public final class OrtMemory implements AutoCloseable {
             refused = run.isPresent() ? OrtNative.djlplan_ort_refused() : 0;
             throw refused == 0 ? e : tooSmall(refused, e);
         } finally {
-            run.ifPresent(this::end);
+            if (run.isPresent()) {
+                end(run.get());
+            }
         }
     }
 
@@ -174,6 +178,7 @@ public final class OrtMemory implements AutoCloseable {
     }
 
     private Optional<Run> beginRun() {
+        long[] counters = new long[RunCounters.COUNT];
         Optional<ArenaPool.Lease> lease;
         try {
             lease = need.tryLease(Integer.MAX_VALUE, Duration.ZERO);
@@ -184,32 +189,55 @@ public final class OrtMemory implements AutoCloseable {
             return Optional.empty();
         }
         Arena arena = lease.get().arena();
-        boolean recording = takeRecordsNext();
-        Pointer run =
-                OrtNative.djlplan_ort_begin(
-                        arena.address(), escapes, recording ? 1 : 0, limitBytes());
-        if (run == null) {
-            lease.get().close(0);
-            return Optional.empty();
+        Pointer run = null;
+        Optional<Run> begun = Optional.empty();
+        try {
+            boolean recording = takeRecordsNext();
+            run =
+                    OrtNative.djlplan_ort_begin(
+                            arena.address(), escapes, recording ? 1 : 0, limitBytes());
+            if (run != null) {
+                begun = Optional.of(new Run(lease.get(), run, recording, counters));
+            }
+        } finally {
+            if (begun.isEmpty()) {
+                if (run != null) {
+                    OrtNative.djlplan_ort_pause();
+                    OrtNative.djlplan_run_finish(run, counters, NONE, 0);
+                }
+                lease.get().close(0);
+            }
         }
-        return Optional.of(new Run(lease.get(), run, recording));
+        return begun;
     }
 
+    /** Ends a run on its thread, also if there is no memory for what it recorded. */
     private void end(Run run) {
-        long[] counters = new long[RunCounters.COUNT];
+        long bytes = OrtNative.djlplan_ort_pause();
         try {
-            long bytes = OrtNative.djlplan_ort_pause();
             if (run.recorded()) {
                 note(
                         RunEvents.trace(
                                 (out, capacity) ->
                                         OrtNative.djlplan_run_events(run.run(), out, capacity)));
             }
-            OrtNative.djlplan_run_finish(run.run(), counters, new int[0], 0);
-            count(counters, bytes);
         } finally {
-            outputs.ifPresent(use -> use.note(counters[RunCounters.KEPT_REACHED]));
-            run.lease().close(counters[RunCounters.REACHED]);
+            OrtNative.djlplan_run_finish(run.run(), run.counters(), NONE, 0);
+            try {
+                count(run.counters(), bytes);
+                if (outputs.isPresent()) {
+                    outputs.get().note(run.counters()[RunCounters.KEPT_REACHED]);
+                }
+            } finally {
+                giveBack(run);
+            }
+        }
+    }
+
+    private void giveBack(Run run) {
+        try {
+            run.lease().close(run.counters()[RunCounters.REACHED]);
+        } finally {
             leave();
             settling.begin();
         }

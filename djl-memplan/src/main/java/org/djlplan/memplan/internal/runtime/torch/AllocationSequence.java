@@ -6,6 +6,7 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
+import org.djlplan.memplan.internal.runtime.Arena;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.internal.source.block.LivenessTrace;
 import org.djlplan.memplan.internal.source.trace.AllocationTrace;
@@ -242,23 +243,14 @@ final class AllocationSequence implements AutoCloseable {
         if (lease.isEmpty()) {
             return Optional.empty();
         }
-        Optional<AllocationWatch.Run> run;
-        synchronized (this) {
-            run =
-                    installed.equals(Optional.of(plan))
-                            ? plan.placing.replay(lease.get().arena())
-                            : Optional.empty();
-        }
-        if (run.isEmpty()) {
-            lease.get().close();
-        }
-        return run.map(
-                begun ->
-                        arenas.guarded(
-                                begun,
-                                lease.get(),
-                                (ended, failed) ->
-                                        endReplay(finish(ended, lease.get()), failed, plan)));
+        return arenas.begin(
+                lease.get(),
+                arena -> replay(plan, arena),
+                (ended, failed) -> endReplay(finish(ended, lease.get()), failed, plan));
+    }
+
+    private synchronized Optional<AllocationWatch.Run> replay(Installed plan, Arena arena) {
+        return installed.equals(Optional.of(plan)) ? plan.placing.replay(arena) : Optional.empty();
     }
 
     /** A prediction without a plan that is recorded for planning. */

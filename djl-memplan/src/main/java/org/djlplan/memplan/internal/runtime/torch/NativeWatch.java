@@ -44,9 +44,21 @@ final class NativeWatch implements AllocationWatch {
         if (closed) {
             return Optional.empty();
         }
+        // There may be no memory left when the run ends.
+        long[] counters = new long[RunCounters.COUNT];
+        int[] alive = new int[allocations];
         Pointer run =
                 TorchNative.djlplan_torch_begin(plan, arena.address(), escapes, recorded ? 1 : 0);
-        return run == null ? Optional.empty() : Optional.of(new NativeRun(run, allocations));
+        if (run == null) {
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(new NativeRun(run, counters, alive));
+        } catch (OutOfMemoryError e) {
+            boolean unused = TorchNative.djlplan_torch_pause() != 0;
+            TorchNative.djlplan_run_finish(run, counters, alive, alive.length);
+            throw e;
+        }
     }
 
     @Override
@@ -125,14 +137,16 @@ final class NativeWatch implements AllocationWatch {
         private static final long MOST_BYTES_LEFT = 64 << 10;
 
         private final Pointer run;
-        private final int allocations;
+        private final long[] counters;
+        private final int[] alive;
 
         /**
-         * @param allocations number of planned allocations
+         * @param alive one for each planned allocation
          */
-        NativeRun(Pointer run, int allocations) {
+        NativeRun(Pointer run, long[] counters, int[] alive) {
             this.run = run;
-            this.allocations = allocations;
+            this.counters = counters;
+            this.alive = alive;
         }
 
         @Override
@@ -154,8 +168,6 @@ final class NativeWatch implements AllocationWatch {
 
         @Override
         public Outcome finish() {
-            long[] counters = new long[RunCounters.COUNT];
-            int[] alive = new int[allocations];
             Arrays.fill(alive, -1);
             TorchNative.djlplan_run_finish(run, counters, alive, alive.length);
             if (outputs.isPresent()) {
@@ -166,7 +178,7 @@ final class NativeWatch implements AllocationWatch {
                     counters[RunCounters.REFUSED],
                     counters[RunCounters.DIVERGED],
                     counters[RunCounters.MISSING],
-                    allocations == 0 ? counters[RunCounters.OUTSIDE] : 0,
+                    alive.length == 0 ? counters[RunCounters.OUTSIDE] : 0,
                     counters[RunCounters.ALIVE] == 0 ? ImmutableSet.of() : numbers(alive),
                     counters[RunCounters.ALIVE],
                     counters[RunCounters.REACHED],

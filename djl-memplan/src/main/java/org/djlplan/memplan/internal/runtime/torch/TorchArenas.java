@@ -71,30 +71,41 @@ final class TorchArenas implements AutoCloseable {
         if (lease.isEmpty()) {
             return Optional.empty();
         }
-        return begin(lease.get(), watch.fit(lease.get().arena(), recorded), recorded, ending);
+        return begin(lease.get(), arena -> watch.fit(arena, recorded), recorded, ending);
     }
 
     private Optional<TorchPrediction> begin(
             ArenaPool.Lease lease,
-            Optional<AllocationWatch.Run> run,
+            Function<Arena, Optional<AllocationWatch.Run>> start,
             boolean needsPlaces,
             Ending ending) {
-        if (run.isEmpty()) {
-            lease.close();
-            return Optional.empty();
-        }
-        return Optional.of(
-                guarded(
-                        run.get(),
-                        lease,
-                        (ended, failed) -> endRun(ended, failed, lease, needsPlaces, ending)));
+        return begin(
+                lease, start, (ended, failed) -> endRun(ended, failed, lease, needsPlaces, ending));
     }
 
     /**
-     * Returns the prediction of a run that has begun in a leased arena; if that fails, the run is
-     * finished and the lease closed.
+     * Begins a prediction in a leased arena; empty if its run does not begin. Then, and if it
+     * fails, the lease is closed.
+     *
+     * @param start begins the run
      */
-    TorchPrediction guarded(
+    Optional<TorchPrediction> begin(
+            ArenaPool.Lease lease,
+            Function<Arena, Optional<AllocationWatch.Run>> start,
+            TorchPrediction.Ending ending) {
+        Optional<AllocationWatch.Run> run = Optional.empty();
+        try {
+            run = start.apply(lease.arena());
+        } finally {
+            if (run.isEmpty()) {
+                lease.close();
+            }
+        }
+        return run.isEmpty() ? Optional.empty() : Optional.of(guarded(run.get(), lease, ending));
+    }
+
+    /** If there is no memory for the prediction, the run is finished and the lease closed. */
+    private TorchPrediction guarded(
             AllocationWatch.Run run, ArenaPool.Lease lease, TorchPrediction.Ending ending) {
         try {
             return TorchPrediction.of(run, () -> guard.guarded(ending));
@@ -140,8 +151,7 @@ final class TorchArenas implements AutoCloseable {
      */
     Optional<TorchPrediction> beginAlone(
             long bytes, Function<Arena, Optional<AllocationWatch.Run>> replay, Ending ending) {
-        return need.tryLeaseAlone(bytes)
-                .flatMap(lease -> begin(lease, replay.apply(lease.arena()), true, ending));
+        return need.tryLeaseAlone(bytes).flatMap(lease -> begin(lease, replay, true, ending));
     }
 
     /** Takes over a plan, as {@link AllocationWatch#take(AllocationPlans.Placement)} does. */

@@ -119,7 +119,9 @@ public final class TorchPrediction {
     public synchronized void finish() {
         if (paused && !finished) {
             finished = true;
-            run.ifPresent(begun -> atEnd.end(begun, failed));
+            if (run.isPresent()) {
+                atEnd.end(run.get(), failed);
+            }
         }
     }
 }

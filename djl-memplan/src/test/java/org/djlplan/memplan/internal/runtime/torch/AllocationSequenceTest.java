@@ -582,4 +582,21 @@ class AllocationSequenceTest {
         predict(sequence);
         assertEquals(2, watch.replays.get());
     }
+
+    private void beginWithoutMemoryForTheRun(AllocationSequence sequence) {
+        watch.outOfMemory = true;
+        assertThrows(OutOfMemoryError.class, () -> sequence.begin(Duration.ZERO));
+        watch.outOfMemory = false;
+        assertEquals(0, pool.metric().leased());
+    }
+
+    @Test
+    void begin_noMemoryForTheRun_givesTheArenaBack() {
+        AllocationSequence sequence = sequence();
+        beginWithoutMemoryForTheRun(sequence);
+        predict(sequence);
+        beginWithoutMemoryForTheRun(sequence);
+        predict(sequence);
+        assertEquals(1, watch.replays.get());
+    }
 }

@@ -38,7 +38,10 @@ final class FakeWatch implements AllocationWatch {
     /** Whether the thread already has a current run. */
     volatile boolean occupied;
 
-    /** Whether no placed array outlives the forward pass. */
+    /** Whether there is no memory for runs. */
+    volatile boolean outOfMemory;
+
+    /** Whether nothing that is placed outlives the forward pass. */
     volatile boolean endsWithPass;
 
     /** Whether plans are refused. */
@@ -51,12 +54,19 @@ final class FakeWatch implements AllocationWatch {
 
     @Override
     public Optional<Run> fit(Arena arena, boolean wanted) {
+        requireMemory();
         if (occupied) {
             return Optional.empty();
         }
         fits.incrementAndGet();
         recordings.addAndGet(wanted ? 1 : 0);
         return Optional.of(new FakeRun(true));
+    }
+
+    private void requireMemory() {
+        if (outOfMemory) {
+            throw new OutOfMemoryError();
+        }
     }
 
     @Override
@@ -84,6 +94,7 @@ final class FakeWatch implements AllocationWatch {
             public Optional<Run> replay(Arena arena) {
                 assertFalse(closed, "used after it was closed");
                 assertTrue(arena.bytes() >= arenaBytes);
+                requireMemory();
                 if (occupied) {
                     return Optional.empty();
                 }
