@@ -4,6 +4,8 @@ import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.types.DataType;
+import java.nio.charset.StandardCharsets;
 import org.djlplan.memplan.errors.InputTooLargeException;
 
 /** The limit of the inputs of a loaded model; at first there is none. Thread-safe. */
@@ -50,10 +52,30 @@ public final class InputLimit {
                             "dimensions of at most " + longestDimension);
                 }
             }
-            bytes += input.size() * input.getDataType().getNumOfBytes();
+            bytes += bytes(input);
         }
         if (bytes > mostBytes) {
             refuse("inputs of " + bytes + " bytes", "at most " + mostBytes + " bytes");
+        }
+    }
+
+    private static long bytes(NDArray input) {
+        DataType type = input.getDataType();
+        return type == DataType.STRING
+                ? stringBytes(input)
+                : input.size() * Math.max(0, type.getNumOfBytes());
+    }
+
+    /** Returns the bytes of strings in UTF-8; one for each, if the engine cannot read them. */
+    private static long stringBytes(NDArray strings) {
+        try {
+            long bytes = 0;
+            for (String string : strings.toStringArray()) {
+                bytes += string.getBytes(StandardCharsets.UTF_8).length;
+            }
+            return bytes;
+        } catch (RuntimeException e) {
+            return strings.size();
         }
     }
 
