@@ -109,9 +109,16 @@ public final class TfLiteBlock extends AbstractSymbolBlock implements AutoClosea
 
     private static ByteBuffer value(NDManager manager, TensorInfo input, NDArray array) {
         TfLiteTypes.requireType(input, array);
+        if (input.type() != ElementType.STRING) {
+            return array.toByteBuffer();
+        }
         // Strings of other engines do not have the format of a tensor.
-        boolean strings = input.type() == ElementType.STRING;
-        return (strings ? manager.from(array) : array).toByteBuffer();
+        NDArray own = manager.from(array);
+        ByteBuffer value = own.toByteBuffer();
+        if (own != array) {
+            own.close();
+        }
+        return value;
     }
 
     /**
