@@ -12,11 +12,18 @@ import ai.djl.nn.Block;
 import ai.djl.nn.SequentialBlock;
 import ai.djl.nn.core.Linear;
 import ai.djl.util.NativeResource;
+import java.lang.reflect.Field;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.djlplan.integration.support.OnEveryDjl;
 import org.djlplan.memplan.internal.config.Liveness;
 import org.djlplan.memplan.internal.djl.liveness.LivenessExecutor;
+import org.djlplan.thirdparty.guava.util.concurrent.Uninterruptibles;
 import org.junit.jupiter.api.Test;
 
 /** Tests blocks that cannot be recorded, or that deviate from their recording. */
@@ -131,6 +138,84 @@ class LivenessFallbackTest {
             sample.planned(executor, inputs);
             assertTrue(closed > 0);
             assertEquals(2 * closed, executor.closedEarly() - before);
+        }
+    }
+
+    /** Counts how often a thread waits for the block. */
+    private static final class CountingLock extends ReentrantReadWriteLock {
+
+        private static final long serialVersionUID = 1;
+
+        private final AtomicInteger waits = new AtomicInteger();
+        private final WriteLock counting =
+                new WriteLock(this) {
+
+                    private static final long serialVersionUID = 1;
+
+                    @Override
+                    public boolean tryLock(long timeout, TimeUnit unit)
+                            throws InterruptedException {
+                        waits.incrementAndGet();
+                        return super.tryLock(timeout, unit);
+                    }
+                };
+
+        @Override
+        public WriteLock writeLock() {
+            return counting;
+        }
+    }
+
+    private static CountingLock countWaits(LivenessExecutor executor)
+            throws ReflectiveOperationException {
+        Field operations = LivenessExecutor.class.getDeclaredField("operations");
+        operations.setAccessible(true);
+        Object level = operations.get(executor);
+        Field lock = level.getClass().getDeclaredField("lock");
+        lock.setAccessible(true);
+        CountingLock counting = new CountingLock();
+        lock.set(level, counting);
+        return counting;
+    }
+
+    @Test
+    void op_passRunsForLong_othersWaitForItOnce() throws Exception {
+        CountDownLatch entered = new CountDownLatch(1);
+        CountDownLatch leave = new CountDownLatch(1);
+        AtomicBoolean stays = new AtomicBoolean();
+        Block block =
+                new CodeBlock(
+                        (self, store, inputs) -> {
+                            if (stays.compareAndSet(true, false)) {
+                                entered.countDown();
+                                Uninterruptibles.awaitUninterruptibly(leave);
+                            }
+                            return new NDList(inputs.head().mul(2).add(1).mul(3));
+                        });
+        try (Sample sample = new Sample(block, SHAPE)) {
+            LivenessExecutor executor = sample.executor(Liveness.OP);
+            CountingLock lock = countWaits(executor);
+            predict(sample, executor, SHAPE);
+            stays.set(true);
+            CompletableFuture<Void> longOne =
+                    CompletableFuture.runAsync(() -> predict(sample, executor, SHAPE));
+            entered.await();
+            for (int i = 0; i < 2; i++) {
+                predict(sample, executor, new Shape(1, 1, 7));
+                assertEquals(1, lock.waits.get());
+            }
+            leave.countDown();
+            longOne.join();
+            predict(sample, executor, new Shape(1, 1, 7));
+            assertEquals(1, lock.waits.get());
+        }
+    }
+
+    private static void predict(Sample sample, LivenessExecutor executor, Shape shape) {
+        try (NDManager manager = sample.newManager()) {
+            NDList inputs = new NDList(manager.ones(shape));
+            List<List<Byte>> expected = Sample.bits(new NDList(manager.ones(shape).mul(9)));
+            assertEquals(expected, Sample.bits(sample.planned(executor, inputs)));
         }
     }
 }

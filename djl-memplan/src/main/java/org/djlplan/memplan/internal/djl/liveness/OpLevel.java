@@ -159,15 +159,23 @@ final class OpLevel {
         }
     }
 
-    private NDList recordAlone(ForwardPass pass, TypeState state) {
-        boolean alone;
+    private boolean becomeAlone(TypeState state) {
+        if (lock.writeLock().tryLock()) {
+            return true;
+        }
+        if (!state.waitsToRecord()) {
+            return false;
+        }
         try {
-            alone = lock.writeLock().tryLock(LOCK_WAIT_MILLIS, TimeUnit.MILLISECONDS);
+            return lock.writeLock().tryLock(LOCK_WAIT_MILLIS, TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            alone = false;
+            return false;
         }
-        if (!alone) {
+    }
+
+    private NDList recordAlone(ForwardPass pass, TypeState state) {
+        if (!becomeAlone(state)) {
             return pass.runStock(block);
         }
         try {

@@ -22,6 +22,10 @@ final class TypeState {
     private Optional<BlockState> recordedIn = Optional.empty();
     private boolean unrepeatable;
     private int recordings;
+
+    /** How many passes to be recorded found others running. */
+    private int encounters;
+
     private int divergences;
 
     /** Returns the plan to follow, if there is one. */
@@ -43,6 +47,15 @@ final class TypeState {
     /** Returns whether a pass should be recorded. */
     synchronized boolean wantsRecording() {
         return plan.isEmpty() && !unrepeatable && recordings < MOST_RECORDINGS;
+    }
+
+    /**
+     * Returns whether a pass to be recorded should wait, as other passes run: the first does, the
+     * third, the seventh, and so on, because all new passes of the block wait with it.
+     */
+    synchronized boolean waitsToRecord() {
+        encounters++;
+        return Integer.bitCount(encounters + 1) == 1;
     }
 
     /** Sets the trace of a new recording. */

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -174,5 +175,16 @@ class TypeStateTest {
             assertEquals(1, log.ours("WARN").size(), log.lines().toString());
         }
         assertTrue(state.wantsRecording());
+    }
+
+    @Test
+    void waitsToRecord_againAndAgain_atDoublingIntervals() {
+        List<Integer> waits = new ArrayList<>();
+        for (int i = 1; i <= 32; i++) {
+            if (state.waitsToRecord()) {
+                waits.add(i);
+            }
+        }
+        assertEquals(List.of(1, 3, 7, 15, 31), waits);
     }
 }
