@@ -618,4 +618,13 @@ class OwnArraysTest {
         }
         assertEquals(before, manager.getManagedArrays().size());
     }
+
+    @Test
+    void newSubManager_ofACappedOne_isOpen() {
+        manager.cap();
+        try (NDManager below = manager.newSubManager()) {
+            assertValues(below.create(7), new Shape(), 7);
+        }
+        assertThrows(IllegalStateException.class, () -> manager.create(7));
+    }
 }

@@ -532,4 +532,21 @@ class OrtLifecycleTest {
             assertEquals(6, PlanHandle.of(model).orElseThrow().report().predictions().online());
         }
     }
+
+    @Test
+    void load_fileOfTheSameNameWithoutSuffix_servesTheOneThatWasLoaded() throws Exception {
+        Path file = OrtModels.Kind.CLASSIFIER.write(folder);
+        Path other = OrtModels.Kind.DETECTOR.write(folder);
+        Files.move(other, folder.resolve("CLASSIFIER"));
+        try (Model model = Model.newInstance("model", "OnnxRuntime")) {
+            model.load(file);
+            try (Predictor<NDList, NDList> predictor = model.newPredictor(plan(model));
+                    NDManager manager = model.getNDManager().newSubManager()) {
+                NDArray classes = predictor.predict(image(manager, 32)).head();
+                assertEquals(new Shape(1, 10), classes.getShape());
+            }
+            PlanReport report = PlanReport.of(model).orElseThrow();
+            assertTrue(report.unplannedReason().orElseThrow().contains("two files"));
+        }
+    }
 }

@@ -49,11 +49,16 @@ final class OrtAdapter {
 
     /**
      * Returns the file that the engine loaded, by the engine's own rule; empty if the model came
-     * from a stream.
+     * from a stream, or if it may be one of two: the name of a model that was loaded
+     * from a given file lacks the suffix.
      */
     Optional<Path> file() {
         Path folder = model.getModelPath();
         String name = model.getName();
+        if (Files.isRegularFile(folder.resolve(name))
+                && Files.isRegularFile(folder.resolve(name + SUFFIX))) {
+            return Optional.empty();
+        }
         String folderName = folder.toFile().getName();
         return Stream.of(name, name + SUFFIX, folderName, folderName + SUFFIX, DEFAULT_NAME)
                 .map(folder::resolve)

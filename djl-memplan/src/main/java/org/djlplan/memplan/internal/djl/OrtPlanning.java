@@ -67,7 +67,9 @@ final class OrtPlanning {
         }
         Optional<Path> file = adapter.file();
         if (file.isEmpty()) {
-            return Optional.of("it was not loaded from a file");
+            return Optional.of(
+                    "it was not loaded from a file, or its name leads to two files in "
+                            + model.getModelPath());
         }
         Optional<String> problem = adapter.binding().attach();
         if (problem.isPresent()) {

@@ -215,7 +215,7 @@ class BufferManager extends BaseNDManager {
     @Override
     public BufferManager newSubManager(Device device) {
         BufferManager manager = new BufferManager(this, device);
-        attachInternal(manager.uid, manager);
+        attachUncappedInternal(manager.uid, manager);
         return manager;
     }
 
