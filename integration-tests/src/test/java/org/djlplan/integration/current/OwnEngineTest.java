@@ -124,6 +124,11 @@ class OwnEngineTest {
         assertPlannedIsPlain(file);
     }
 
+    @Test
+    void predict_composite_isTheEnginesToTheByte() throws Exception {
+        assertPlannedIsPlain(written(OddModels.composite(), "composite.tflite"));
+    }
+
     private static void assertPlannedIsPlain(Path file) throws Exception {
         List<ByteBuffer> expected;
         try (ZooModel<NDList, NDList> plain =

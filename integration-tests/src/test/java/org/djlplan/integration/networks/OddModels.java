@@ -21,6 +21,9 @@ public final class OddModels {
     private static final int[] ROW = {1, 16};
     private static final int[] ONE = {1};
 
+    /** The code of STABLEHLO_COMPOSITE. */
+    private static final int COMPOSITE = 206;
+
     private OddModels() {}
 
     /** A custom operator that no engine knows. */
@@ -142,6 +145,24 @@ public final class OddModels {
         main.output(main.floatOperator("NEG", ROW, y));
         chain(main.subgraph("then"), "TANH", "NEG");
         chain(main.subgraph("else"), "LOGISTIC", "ABS");
+        return main.build();
+    }
+
+    /** A named composite, which runs another graph. Only TensorFlow Lite 2.17 and later knows it. */
+    public static TfLiteFile composite() {
+        ModelSketch main = new ModelSketch();
+        int x = main.floatOperator("TANH", ROW, main.input(FLOAT32, ROW));
+        int y = main.tensor(FLOAT32, ROW);
+        main.operator(
+                new TfLiteOperatorCode(COMPOSITE, "", 1),
+                Optional.of(
+                        FlatTable.of("StableHLOCompositeOptions")
+                                .with("name", "odd.chain")
+                                .with("decomposition_subgraph_index", 1)),
+                List.of(y),
+                x);
+        main.output(main.floatOperator("NEG", ROW, main.floatOperator("ABS", ROW, y)));
+        chain(main.subgraph("decomposition"), "LOGISTIC", "NEG", "TANH");
         return main.build();
     }
 

@@ -65,6 +65,14 @@ final class CheckedTable {
         }
     }
 
+    /** Records that a field is not read, if it is stored. */
+    void leaveOut(String name) throws TfLiteFormatException {
+        int slot = type.field(name).slot();
+        if (slot < storedSlots && distance(slot) != 0) {
+            buffer.doNotCarry(pathOf(name));
+        }
+    }
+
     private int distance(int slot) throws TfLiteFormatException {
         return buffer.uint16(vtable + VTABLE_HEAD_BYTES + (long) SLOT_BYTES * slot, path);
     }

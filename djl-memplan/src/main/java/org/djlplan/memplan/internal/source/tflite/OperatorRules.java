@@ -124,7 +124,6 @@ final class OperatorRules {
                     .put("BUILTIN_201", "STABLEHLO_GATHER")
                     .put("BUILTIN_204", "STABLEHLO_RNG_BIT_GENERATOR")
                     .put("BUILTIN_205", "REDUCE_WINDOW")
-                    .put("BUILTIN_206", "STABLEHLO_COMPOSITE")
                     .put("BUILTIN_209", "STABLEHLO_CASE")
                     .buildOrThrow();
 
@@ -194,6 +193,8 @@ final class OperatorRules {
             case "IF" -> requireOptions("IfOptions");
             case "WHILE" -> requireOptions("WhileOptions");
             case "CALL_ONCE" -> requireOptions("CallOnceOptions");
+            // STABLEHLO_COMPOSITE
+            case "BUILTIN_206" -> requireOptions("StableHLOCompositeOptions");
             default -> {
                 // The kernels of other types check their parameters.
             }

@@ -12,8 +12,8 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
  * @param opcodeIndex index of the file's operator codes
  * @param inputs tensors that it reads; {@link #ABSENT} for an omitted optional one
  * @param outputs tensors that it writes; {@link #ABSENT} as above
- * @param builtinOptions the table of its options, a member of the format's union {@code
- *     BuiltinOptions}
+ * @param builtinOptions the table of its options, a member of one of the format's unions {@code
+ *     BuiltinOptions} and {@code BuiltinOptions2}
  * @param customOptions options of a custom operator, in its own format
  * @param customOptionsFormat number of that format; 0 is FlexBuffers
  * @param mutatingVariableInputs for each input whether it is state that the operator modifies;

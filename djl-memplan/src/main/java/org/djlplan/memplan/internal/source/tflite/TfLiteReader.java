@@ -158,11 +158,19 @@ public final class TfLiteReader {
     }
 
     private static TfLiteOperator operator(CheckedTable table) throws TfLiteFormatException {
+        table.leaveOut("large_custom_options_offset");
+        table.leaveOut("large_custom_options_size");
+        Optional<FlatTable> options = table.flatTable("builtin_options");
+        if (options.isEmpty()) {
+            options = table.flatTable("builtin_options_2");
+        } else {
+            table.leaveOut("builtin_options_2");
+        }
         return new TfLiteOperator(
                 table.index("opcode_index"),
                 ints(table, "inputs"),
                 ints(table, "outputs"),
-                table.flatTable("builtin_options"),
+                options,
                 table.bytes("custom_options"),
                 table.intValue("custom_options_format"),
                 table.list("mutating_variable_inputs", Boolean.class),

@@ -255,12 +255,20 @@ public final class TfLiteWriter {
                     .setIndex("opcode_index", operator.opcodeIndex())
                     .set("inputs", operator.inputs())
                     .set("outputs", operator.outputs())
-                    .setIfPresent("builtin_options", operator.builtinOptions())
+                    .setIfPresent(optionsField(operator), operator.builtinOptions())
                     .setUnlessEmpty("custom_options", operator.customOptions())
                     .set("custom_options_format", operator.customOptionsFormat())
                     .setUnlessEmpty("mutating_variable_inputs", operator.mutatingVariableInputs())
                     .setUnlessEmpty("intermediates", operator.intermediates())
                     .build();
+        }
+
+        private static String optionsField(TfLiteOperator operator) {
+            boolean later =
+                    operator.builtinOptions()
+                            .map(options -> Schema.union("BuiltinOptions2").contains(options.type()))
+                            .orElse(false);
+            return later ? "builtin_options_2" : "builtin_options";
         }
 
         private static FlatTable buffer(TfLiteBytes content) {

@@ -163,7 +163,6 @@ class OperatorRulesTest {
         "201, STABLEHLO_GATHER",
         "204, STABLEHLO_RNG_BIT_GENERATOR",
         "205, REDUCE_WINDOW",
-        "206, STABLEHLO_COMPOSITE",
         "209, STABLEHLO_CASE",
     })
     void check_operatorWithUnknownOptions_isRefusedByItsName(int number, String name) {
@@ -171,6 +170,14 @@ class OperatorRulesTest {
         InvalidModelException refused = refusal(model(code, Optional.empty(), floats(List.of(1))));
         assertEquals("subgraphs[0].operators[0].opcode_index", refused.path());
         assertTrue(refused.problem().contains(" " + name + ","), refused.problem());
+    }
+
+    @Test
+    void check_compositeThatNamesNoGraph_isRefused() {
+        TfLiteOperatorCode composite = new TfLiteOperatorCode(206, "", 1);
+        assertEquals(
+                "subgraphs[0].operators[0].builtin_options",
+                refusal(model(composite, Optional.empty(), floats(List.of(1)))).path());
     }
 
     @Test

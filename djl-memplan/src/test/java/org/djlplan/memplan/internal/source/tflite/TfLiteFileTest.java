@@ -226,6 +226,15 @@ class TfLiteFileTest {
     }
 
     @Test
+    void construct_compositeOfTheGraphThatItIsIn_throws() {
+        InvalidModelException e =
+                assertThrows(
+                        InvalidModelException.class,
+                        () -> called(FlatTable.of("StableHLOCompositeOptions")));
+        assertEquals("called in a circle", e.problem());
+    }
+
+    @Test
     void sizeBytes_ofShapes_countsElementsOfKnownSize() {
         assertEquals(4, TfLiteTensor.plain(List.of(), TfLiteTensor.FLOAT32, 0, "").sizeBytes());
         assertEquals(12, TfLiteTensor.plain(List.of(3, 2), 7, 0, "").sizeBytes());
