@@ -8,11 +8,13 @@ import org.djlplan.memplan.internal.machine.Machine;
 
 /**
  * Page-aligned memory for one inference at a time, or for several whose allocations are placed
- * online. Not thread-safe, except for its size: the lock of its pool guards the rest.
+ * online. Not thread-safe: the lock of its pool guards everything except its size, which has a lock
+ * of its own.
  *
  * <p>If the arena shrinks, memory beyond its new size is returned to the system in the background,
- * a slice at a time. An inference that needs more makes the arena larger again between two slices.
- * So it waits for two slices at most, and keeps the memory that was not returned yet.
+ * a slice at a time. If an inference needs a larger arena meanwhile, the arena grows again between
+ * two slices, and keeps the memory that was not returned yet. So an inference waits for two slices
+ * at most.
  */
 public final class Arena {
 

@@ -5,7 +5,7 @@ package org.djlplan.memplan.internal.runtime;
  *
  * @param arenas number of arenas that exist
  * @param arenaBytes their total size
- * @param leased how many are in use now
+ * @param leased how many arenas are in use now
  * @param overflows how often a prediction got separate memory, because all arenas were in use for
  *     too long
  */

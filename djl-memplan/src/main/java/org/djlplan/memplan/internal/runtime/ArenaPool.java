@@ -22,7 +22,7 @@ import org.djlplan.thirdparty.guava.collect.Iterables;
  * largest model's size instead of one each.
  *
  * <p>An arena that is too small for the next model is replaced, or grows. Idle arenas larger than
- * any model needs are freed, and all idle arenas when the last model is closed.
+ * any model needs are freed. When the last model is closed, all idle arenas are freed.
  *
  * <p>Growing arenas are for inferences whose need is not known in advance. Memory that recent
  * inferences did not use is returned in the background. Arrays that outlive their inference may

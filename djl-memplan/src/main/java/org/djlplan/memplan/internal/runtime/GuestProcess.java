@@ -12,7 +12,7 @@ import java.util.stream.Stream;
 
 /**
  * A low-priority process of this machine: sets its priority, and reads how much processor time it
- * used and how long it waited for processors. Everything is 0 if Linux does not report it. Not
+ * used and how long it waited for processors. A figure that Linux does not report is 0. Not
  * thread-safe.
  */
 public final class GuestProcess {
@@ -63,8 +63,8 @@ public final class GuestProcess {
      * The counters of a process at one moment.
      *
      * @param ranNanos processor time of all threads that still exist
-     * @param waitedNanos by thread, how long it was ready to run while another one ran; without the
-     *     JVM's own threads
+     * @param waitedNanos how long each thread was ready to run while another one ran, by thread;
+     *     the JVM's own threads are omitted
      */
     public record Times(long ranNanos, Map<String, Long> waitedNanos) {
 

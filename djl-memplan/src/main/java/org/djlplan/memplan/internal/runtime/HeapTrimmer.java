@@ -5,9 +5,10 @@ import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Returns freed memory of the C library to the system while many threads predict, because the
- * library keeps a heap per thread, and a heap shrinks only from its end. It runs in the background,
- * more often if much is returned, and stops when there are no predictions.
+ * Returns freed memory of the C library to the system while many threads predict. The library
+ * itself returns little, because it keeps a heap per thread, and a heap shrinks only from its end.
+ * The trimmer runs in the background, more often if it returns much, and stops when there are no
+ * predictions.
  */
 public final class HeapTrimmer {
 

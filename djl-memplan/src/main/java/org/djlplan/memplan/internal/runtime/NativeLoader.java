@@ -18,9 +18,9 @@ import org.djlplan.thirdparty.guava.base.Throwables;
  * Finds djl-plan's native library in the jar and binds classes to it.
  *
  * <p>Copies of djl-plan in several class loaders, as in a container or after a redeployment, share
- * the library that the first of them loaded, because libtorch has one allocator, and the functions
- * that it calls stay in the process permanently. A system property tells all copies the path of
- * that library.
+ * the library that the first copy loaded, because libtorch has only one allocator, and the native
+ * functions that libtorch calls stay in the process permanently. A system property tells all copies
+ * the path of that library.
  */
 public final class NativeLoader {
 

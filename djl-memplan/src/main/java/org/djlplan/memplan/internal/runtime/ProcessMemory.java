@@ -64,7 +64,7 @@ public final class ProcessMemory {
      * Resident pages by the kind of their mapping.
      *
      * @param fileBytes bytes of files: libraries, mapped models
-     * @param libraryBytes the part of these that belongs to libraries
+     * @param libraryBytes the part of {@code fileBytes} that belongs to libraries
      * @param codeBytes bytes of code that was generated at run time
      */
     public record Mappings(long fileBytes, long libraryBytes, long codeBytes) {}
@@ -116,7 +116,7 @@ public final class ProcessMemory {
      * Allocations of the C library.
      *
      * @param takenBytes bytes taken from the system, in use or kept for later
-     * @param usedBytes the part of these that is in use
+     * @param usedBytes the part of {@code takenBytes} that is in use
      */
     public record NativeHeap(long takenBytes, long usedBytes) {}
 

@@ -3,8 +3,8 @@ package org.djlplan.memplan.internal.runtime;
 import java.time.Duration;
 
 /**
- * Detects that passes do not end any more: no pass has ended for much longer than the longest pass
- * so far took. Then the running passes may be waiting for passes that have not begun. Not
+ * Detects that forward passes are stuck: no pass has ended for much longer than the longest pass so
+ * far took. In that case the running passes may be waiting for passes that have not begun. Not
  * thread-safe: the lock of {@link Workers} guards it.
  */
 final class Progress {

@@ -3,10 +3,10 @@ package org.djlplan.memplan.internal.runtime;
 import java.lang.ref.WeakReference;
 
 /**
- * The threads that run their passes themselves, instead of handing them to a worker. The first
- * threads that call get a seat each. A seat becomes free when its thread ends, or has not called
- * for long, like a thread that only loaded the model. Not thread-safe: the lock of {@link Workers}
- * guards it.
+ * The threads that run their forward passes themselves, instead of handing them to a worker. Each
+ * of the first threads that request a pass gets a seat. A seat becomes free when its thread ends,
+ * or has requested no pass for long (for example, a thread that only loaded the model). Not
+ * thread-safe: the lock of {@link Workers} guards it.
  */
 final class Seats {
 
@@ -22,7 +22,7 @@ final class Seats {
      */
     private long absence = FIRST_ABSENCE;
 
-    /** A thread that runs its passes, and the number of its last call. */
+    /** A thread that runs its passes itself, and the number of its last call. */
     private static final class Seat {
         private final WeakReference<Thread> thread;
         private long call;

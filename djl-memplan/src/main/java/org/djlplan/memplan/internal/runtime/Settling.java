@@ -8,9 +8,9 @@ import org.djlplan.thirdparty.guava.annotations.VisibleForTesting;
 /**
  * Returns to the system the memory that loading a model leaves behind: file pages that are not read
  * again, such as weights that the engine converted, and freed memory that the C library keeps. It
- * does so a few times in the first half minute, at doubling intervals, because Java's compiler,
- * too, allocates and frees most in that time. It runs in the background; pages that are needed
- * again cost a page fault.
+ * does so a few times in the half minute after the first prediction, at doubling intervals, because
+ * Java's compiler also allocates and frees most of its memory in that time. It runs in the
+ * background. A page that is needed again costs a page fault.
  */
 public final class Settling implements AutoCloseable {
 

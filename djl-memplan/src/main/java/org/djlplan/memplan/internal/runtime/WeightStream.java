@@ -13,8 +13,8 @@ import org.djlplan.thirdparty.guava.annotations.VisibleForTesting;
 import org.djlplan.thirdparty.guava.primitives.Ints;
 
 /**
- * Weights that are loaded from a file into the stream's own arena while a model runs. Must not be
- * changed or closed during an inference.
+ * Weights that are loaded from a file into the stream's own arena while a model runs. A stream must
+ * not be changed or closed during an inference.
  */
 public final class WeightStream implements AutoCloseable {
 
@@ -46,7 +46,7 @@ public final class WeightStream implements AutoCloseable {
      *
      * @param stalledNanos nanoseconds that steps waited for loads
      * @param loadedBytes bytes that were loaded
-     * @param loadedNanos nanoseconds that the loader took for them
+     * @param loadedNanos nanoseconds that these loads took
      */
     public record Counters(long stalledNanos, long loadedBytes, long loadedNanos) {}
 

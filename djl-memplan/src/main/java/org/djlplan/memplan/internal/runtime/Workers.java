@@ -30,9 +30,10 @@ import org.slf4j.LoggerFactory;
  * seated callers are handed over to worker threads, like all other passes. Workers end when they
  * are idle. A seat becomes free when its thread has ended, or has not called for long.
  *
- * <p>A nested pass runs on its caller's thread. A caller waits uninterruptibly, because its arrays
- * are in use; its interrupt status is restored afterwards. If no pass ends for a long time, because
- * passes wait for passes of other threads, the waiting passes start one by one.
+ * <p>A pass that another pass calls runs on the same thread as that pass. A caller waits
+ * uninterruptibly, because its arrays are in use; the caller's interrupt status is restored
+ * afterwards. If no pass ends for a long time, because passes wait for passes of other threads, the
+ * waiting passes start one by one.
  */
 public final class Workers {
 
@@ -61,7 +62,7 @@ public final class Workers {
     private int idle;
     private int started;
 
-    /** A pass that is handed over. */
+    /** A pass that is handed over to a worker. */
     private static final class Pass<T> {
         private final Object model;
         private final Supplier<T> task;

@@ -10,8 +10,8 @@ import org.djlplan.memplan.internal.runtime.NativeLoader;
 import org.djlplan.memplan.internal.runtime.UnsupportedPlatformException;
 
 /**
- * Our allocator, registered with ONNX Runtime's environment. It serves sessions that ask for their
- * environment's allocators, and stays registered.
+ * djl-plan's allocator, which is registered with ONNX Runtime's environment. It serves sessions
+ * that ask for their environment's allocators, and stays registered.
  */
 public final class OrtAllocator {
 

@@ -5,8 +5,8 @@ import org.djlplan.memplan.internal.runtime.RunCounters;
 import org.djlplan.memplan.report.PlanReport.Plan;
 
 /**
- * Counts the results of one model's predictions, and keeps the figures of the one that reached
- * furthest in its arena. Not thread-safe: its user has a lock.
+ * Counts the results of one model's predictions, and keeps the figures of the prediction that
+ * reached furthest in its arena. Not thread-safe: {@link OrtMemory} guards it.
  */
 final class OrtTally {
 

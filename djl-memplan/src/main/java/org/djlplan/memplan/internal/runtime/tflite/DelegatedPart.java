@@ -12,9 +12,9 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
  * in memory.
  *
  * @param delegates makes the delegate
- * @param operators their indices in the file
- * @param original the model that the file was copied from, with the same tensor ids, from which the
- *     delegate reads constants; empty if the copy has them all
+ * @param operators the operators' indices in the file
+ * @param original the model of which the file is a copy, with the same tensor ids; the delegate
+ *     reads constants from this original. Empty if the copy has all constants.
  */
 public record DelegatedPart(
         DelegateFactory delegates, SortedSet<Integer> operators, Optional<OpenModel> original) {

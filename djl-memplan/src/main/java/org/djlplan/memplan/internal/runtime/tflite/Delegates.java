@@ -14,7 +14,7 @@ import org.djlplan.memplan.spi.NativeDelegate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The delegates that {@code delegation.delegate} may name. */
+/** The delegates that the option {@code delegation.delegate} may name. */
 public final class Delegates {
 
     /** The delegate for CPUs that is part of the engine. */
@@ -225,7 +225,7 @@ public final class Delegates {
      * A delegate created by the native library.
      *
      * @param ofEngine whether it is part of the engine
-     * @param packed its weights, if it shares them
+     * @param packed its packed weights, if it shares them with the model's other delegates
      */
     private record Created(Pointer delegate, boolean ofEngine, Optional<PackedWeights.Share> packed)
             implements NativeDelegate, WorkspacePool.Workspace {

@@ -15,7 +15,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * The engine's native library that is loaded in this process.
  *
  * @param file the file that it was loaded from
- * @param version of TensorFlow Lite, as the library reports it
+ * @param version the version of TensorFlow Lite that the library reports
  */
 public record EngineLibrary(Path file, String version) {
 

@@ -46,7 +46,7 @@ public interface EngineSession extends AutoCloseable {
      * @param planned tensors that the caller places, besides temporaries; empty for a session with
      *     its own memory
      * @param delegated the operators to delegate, and their delegate
-     * @param timed whether each node's time is taken
+     * @param timed whether each node's time is measured
      */
     record Spec(
             int threads,
@@ -67,11 +67,11 @@ public interface EngineSession extends AutoCloseable {
     /**
      * Operators for a delegate.
      *
-     * @param delegate takes them; not closed with the session
+     * @param delegate the delegate, which is not closed with the session
      * @param operators their indices in the file
-     * @param shapes of the inputs when the delegate takes the operators; empty for those in the
-     *     file. XNNPACK plans at least the memory for these, even if the inputs are resized to
-     *     smaller ones.
+     * @param shapes the inputs' shapes when the delegate takes the operators; empty for the shapes
+     *     in the file. XNNPACK plans at least the memory for these shapes, even if the inputs later
+     *     get smaller ones.
      */
     record Delegated(
             NativeDelegate delegate, SortedSet<Integer> operators, List<List<Integer>> shapes) {
@@ -88,10 +88,10 @@ public interface EngineSession extends AutoCloseable {
      * A node as described by the engine. Ids are the engine's: −1 stands for an absent optional
      * input.
      *
-     * @param id for an operator its index in the file
+     * @param id for an operator, its index in the file
      * @param builtinCode the engine's code for the type of operator
      * @param inPlace the inputs whose place the output may take, if the engine reports it
-     * @param replaced for a delegate kernel, the operators that it replaces
+     * @param replaced for a delegate kernel, the operators that the kernel replaces
      */
     record LiveNode(
             int id,
@@ -173,11 +173,12 @@ public interface EngineSession extends AutoCloseable {
     boolean place(int[] ids, long[] offsets, long arenaBytes);
 
     /**
-     * Places of tensors that the native library chose itself.
+     * Tensor places that the native library chose itself.
      *
-     * @param arenaBytes size of the arena that they need
-     * @param leastBytes a lower bound on the arena for any places
-     * @param outputOffsets offset of each output in the arena, −1 for one in the engine's memory
+     * @param arenaBytes size of the arena that these places need
+     * @param leastBytes a lower bound on the arena's size, wherever the tensors are placed
+     * @param outputOffsets offset of each output in the arena, −1 for an output in the engine's
+     *     memory
      */
     record Fitted(long arenaBytes, long leastBytes, long[] outputOffsets) {
 

@@ -11,8 +11,8 @@ import org.djlplan.memplan.spi.Candidate;
 
 /**
  * The idle interpreters of a pool, and the recent shapes for which they are worth keeping. Selects
- * the interpreter that serves a prediction, unchanged or reallocated for other shapes, and those
- * that are to be closed. Not thread-safe: the lock of {@link InterpreterPool} guards it.
+ * the interpreter that serves a prediction (unchanged, or reallocated for other shapes), and the
+ * interpreters to close. Not thread-safe: the lock of {@link InterpreterPool} guards it.
  */
 final class IdleInterpreters {
 

@@ -17,7 +17,10 @@ import org.djlplan.memplan.spi.NativeDelegate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Builds interpreters of one model: planned for their input shapes, or stock if that fails. */
+/**
+ * Builds interpreters of one model: planned for their input shapes, or stock (in the engine's own
+ * memory) if planning fails.
+ */
 public final class InterpreterFactory {
 
     private static final Logger logger = LoggerFactory.getLogger(InterpreterFactory.class);

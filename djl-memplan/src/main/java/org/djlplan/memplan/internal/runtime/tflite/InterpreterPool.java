@@ -16,11 +16,11 @@ import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
- * The interpreters of one model, for all candidates that serve. One thread at a time uses an
- * interpreter, and at most {@code limit} are in use at once. At most {@code limit} exist, plus one
- * for each candidate beyond the first, and one while the pool switches to other candidates. Idle
- * interpreters are closed after some time, except the model's last one. Idle interpreters for other
- * shapes than the file's are closed earlier if they hold much memory.
+ * The interpreters of one model, for all candidates that serve. Each interpreter is used by one
+ * thread at a time, and at most {@code limit} interpreters are in use at once. At most {@code
+ * limit} exist, plus one for each candidate beyond the first, plus one while the pool switches to
+ * other candidates. Idle interpreters are closed after some time, except the model's last one. Idle
+ * interpreters for other shapes than the file's are closed earlier if they hold much memory.
  */
 public final class InterpreterPool implements AutoCloseable {
 

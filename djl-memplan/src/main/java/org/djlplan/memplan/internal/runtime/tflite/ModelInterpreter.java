@@ -15,9 +15,9 @@ import org.djlplan.memplan.spi.NativeDelegate;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
- * An interpreter of the engine with its delegate, allocated for certain input shapes and, unless it
- * is a stock one, with a plan for its tensors. It can be reallocated for other shapes. Not
- * thread-safe.
+ * An interpreter of the engine, with its delegate if it has one. It is allocated for certain input
+ * shapes, and its tensors get places in an arena unless it is a stock interpreter. It can be
+ * reallocated for other shapes. Not thread-safe.
  */
 public final class ModelInterpreter implements AutoCloseable {
 

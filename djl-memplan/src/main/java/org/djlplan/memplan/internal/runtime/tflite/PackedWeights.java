@@ -13,8 +13,9 @@ import org.djlplan.memplan.internal.machine.Machine;
 
 /**
  * The packed weights of one model, which XNNPACK packs once for all delegates with the same
- * operators. Each delegate has its own workspace and threads, so that they can run at once. The
- * first delegate packs; delegates created meanwhile pack their own weights.
+ * operators. Each delegate has its own workspace and threads, so that several delegates can run at
+ * once. The first delegate packs the shared weights; delegates created before it has finished pack
+ * their own.
  */
 final class PackedWeights {
 

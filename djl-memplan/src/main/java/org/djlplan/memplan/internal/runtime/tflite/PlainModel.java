@@ -14,9 +14,10 @@ import org.djlplan.memplan.internal.machine.Machine;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
- * A model that runs in the engine's own memory. It builds another interpreter if predictions
- * overlap: at most one per processor, and only one if the model keeps state between predictions.
- * Thread-safe; may be closed twice and while predictions run, which then end normally.
+ * A model that runs in the engine's own memory. If predictions overlap, it builds more
+ * interpreters, up to one per processor; a model that keeps state between predictions has only one
+ * interpreter. Thread-safe. It may be closed twice, and while predictions run; these predictions
+ * end normally.
  */
 public final class PlainModel implements AutoCloseable {
 

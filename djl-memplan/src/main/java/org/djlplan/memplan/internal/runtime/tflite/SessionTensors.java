@@ -16,8 +16,8 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.primitives.Ints;
 
 /**
- * The inputs and outputs of an allocated session: in the engine's memory, except outputs that a
- * plan places.
+ * The inputs and outputs of an allocated session. They lie in the engine's memory, except the
+ * outputs that a plan places.
  */
 final class SessionTensors {
 

@@ -6,8 +6,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Determines whether XNNPACK's workspaces can be shared in this process: from TensorFlow Lite 2.20
- * on, if XNNPACK was not used before djl-plan.
+ * Determines whether XNNPACK's workspaces can be shared in this process. This is possible from
+ * TensorFlow Lite 2.20 on, if the process did not use XNNPACK before djl-plan did.
  */
 final class SharedWorkspaces {
 

@@ -9,8 +9,8 @@ import org.djlplan.memplan.internal.runtime.WeightStream;
 interface StreamedSession extends EngineSession {
 
     /**
-     * A tensor that a kernel derives from a constant in its first inference. From then on the
-     * kernel reads it instead of the constant.
+     * A tensor that a kernel derives from a constant in its first inference. After that inference,
+     * the kernel reads this tensor instead of the constant.
      *
      * @param step the kernel's position in execution order
      */

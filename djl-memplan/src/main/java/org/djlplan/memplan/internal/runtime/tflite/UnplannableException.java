@@ -1,6 +1,9 @@
 package org.djlplan.memplan.internal.runtime.tflite;
 
-/** Signals that a model, platform or engine version cannot be planned; the message says why. */
+/**
+ * Signals that planning is impossible for a model, a platform or a version of the engine; the
+ * message says why.
+ */
 public class UnplannableException extends Exception {
 
     private static final long serialVersionUID = 1L;

@@ -45,7 +45,7 @@ public interface AllocationPlans {
     /** Waits until everything is written, but not for long. */
     void flush();
 
-    /** Predictions for shapes from recordings of other shapes. Thread-safe. */
+    /** Predicts the allocations for an input shape from recordings of other shapes. Thread-safe. */
     interface OfShapes {
 
         /** Returns the predicted allocations for a shape, if all formulas agree. */
@@ -61,7 +61,7 @@ public interface AllocationPlans {
         void learn(ImmutableLongArray shape, AllocationTrace trace);
     }
 
-    /** The plans of predictions with the same allocations. */
+    /** The plans of predictions whose inputs have the same types and shapes. */
     interface OfInputs {
 
         /** Returns when an imperative block's arrays are closed, if it is known. */

@@ -14,13 +14,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The allocations of predictions with inputs of certain types and shapes, usually the same in the
- * same order. They are recorded once, planned in the background by {@link AllocationPlans}, and get
- * their planned places from then on. Before that, {@link TorchArenas} places them online.
+ * The allocations of predictions whose inputs have certain types and shapes. Such predictions
+ * usually make the same allocations in the same order. These are recorded once, and planned in the
+ * background by {@link AllocationPlans}; later predictions use the planned places. Until there is a
+ * plan, {@link TorchArenas} places the allocations online.
  *
- * <p>If several predictions in a row diverge from the plan, the allocations are recorded again.
- * Each time this number of predictions doubles, so a model with data-dependent allocations costs
- * almost nothing.
+ * <p>If several predictions in a row diverge from the plan, the allocations are recorded again. The
+ * required number of predictions doubles each time, so recording costs almost nothing if a model's
+ * allocations depend on the data.
  */
 final class AllocationSequence implements AutoCloseable {
 

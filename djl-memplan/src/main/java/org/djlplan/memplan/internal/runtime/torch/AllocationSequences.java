@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The allocation sequences of one model, by kind of inputs. {@link Recurrence} selects the kinds
- * that get one. Thread-safe; predictions of known kinds do not wait while a sequence is made.
+ * that get a sequence. Thread-safe; predictions of known kinds do not wait while a sequence is
+ * made.
  */
 final class AllocationSequences implements AutoCloseable {
 

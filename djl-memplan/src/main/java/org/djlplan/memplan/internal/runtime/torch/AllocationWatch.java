@@ -41,7 +41,8 @@ interface AllocationWatch extends AutoCloseable {
     Placing take(QuickPlan plan);
 
     /**
-     * A plan in use by predictions. Runs that use it keep it alive; closing it is then deferred.
+     * A plan in use by predictions. If it is closed while runs use it, it is freed after the last
+     * of these runs.
      */
     interface Placing extends AutoCloseable {
 
@@ -55,7 +56,7 @@ interface AllocationWatch extends AutoCloseable {
         void close();
     }
 
-    /** One prediction. Must be finished exactly once, after the pause. */
+    /** One prediction. {@link #finish} must be called exactly once, after {@link #pause}. */
     interface Run {
 
         /**
@@ -77,10 +78,12 @@ interface AllocationWatch extends AutoCloseable {
      * The result of a prediction's allocations.
      *
      * @param placed number of allocations that got their planned place
-     * @param refused number that got another place, because the planned one was still in use
-     * @param diverged number of allocations from the first one whose size was not planned
+     * @param refused number of allocations that got another place, because the planned one was
+     *     still in use
+     * @param diverged number of allocations from the first one with an unplanned size to the last
+     *     one
      * @param missing number of planned allocations that were not made
-     * @param outside number that found no room in the arena
+     * @param outside number of allocations for which the arena had no room
      * @param alive indices of the planned allocations that outlive the prediction
      * @param escaped how many allocations in the arena outlive the prediction
      * @param reachedBytes the end of the highest block in the arena

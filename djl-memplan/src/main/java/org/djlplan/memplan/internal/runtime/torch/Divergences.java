@@ -2,8 +2,8 @@ package org.djlplan.memplan.internal.runtime.torch;
 
 /**
  * Decides when predictions have diverged from their plan too often: after several diverging
- * predictions in a row. Each time this number doubles, so a model with data-dependent allocations
- * is seldom recorded again. Not thread-safe.
+ * predictions in a row. The required number doubles each time, so a model with data-dependent
+ * allocations is seldom recorded again. Not thread-safe.
  */
 final class Divergences {
 

@@ -27,8 +27,8 @@ public final class OperatorNames {
      * An allocation.
      *
      * @param bytes the requested bytes, not aligned
-     * @param operator the operator that the model calls, such as {@code aten::conv2d}, even if it
-     *     calls others; empty if no operator ran
+     * @param operator the operator that the model calls, such as {@code aten::conv2d}, even if an
+     *     operator that it calls makes the allocation; empty if no operator ran
      * @param shape the shape of the array in the allocation; empty if the operator returned no such
      *     array
      */

@@ -12,7 +12,7 @@ import org.djlplan.memplan.internal.runtime.ProcessMemory.NativeHeap;
  * predictions, then less and less often, because memory may grow late. The result includes
  * allocations of other threads of the process, which cannot be separated. So a large result may
  * make the window over the weights smaller, but never causes a model to be rejected. One thread at
- * a time measures; all may read {@link #bytes}.
+ * a time measures; any thread may read {@link #bytes}.
  */
 final class OtherMemory {
 

@@ -4,8 +4,9 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * The plans of one model, made when a prediction first asks for them: stored plans are found by the
- * model's structure, which is known only when the model is loaded. Thread-safe.
+ * The plans of one model, which are looked up when a prediction first asks for them, because stored
+ * plans are found by the model's structure, and this is known only when the model is loaded.
+ * Thread-safe.
  */
 final class PlansOnDemand implements Supplier<AllocationPlans> {
 

@@ -8,7 +8,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
  * A kind of predictions: the conditions that determine a model's allocations.
  *
  * @param inputs the types and shapes of the inputs
- * @param threads of the engine
+ * @param threads the engine's number of threads
  */
 record PredictionKind(ImmutableList<ArrayType> inputs, int threads) {
 

@@ -17,13 +17,13 @@ import org.djlplan.memplan.internal.source.trace.AllocationTrace;
 import org.djlplan.thirdparty.guava.primitives.ImmutableLongArray;
 
 /**
- * Serves predictions of one model whose input shapes have no plan of their own. They are planned if
- * recordings of other shapes predict their allocations, otherwise recorded if that would help to
- * predict other shapes.
+ * Serves predictions of one model whose input shapes have no plan of their own. If recordings of
+ * other shapes predict the allocations of such a prediction, it is planned. Otherwise it is
+ * recorded, if a recording would help to predict other shapes.
  *
  * <p>A plan is made before the prediction, on its thread, if that costs little ({@link
- * PlanningCost}). A planned prediction has its own arena. Overlapping predictions instead run
- * online in a shared arena, which takes less memory than one arena each.
+ * PlanningCost}). A planned prediction has its own arena. Predictions that overlap are not planned:
+ * they run online in a shared arena, which takes less memory than one arena each.
  */
 final class ShapePlans implements AutoCloseable {
 
@@ -150,8 +150,8 @@ final class ShapePlans implements AutoCloseable {
     }
 
     /**
-     * Inputs of the same types and ranks whose dimensions are 1 in the same positions. Their
-     * predictions mostly have one structure.
+     * Inputs of the same types and ranks whose dimensions are 1 in the same positions. Predictions
+     * with such inputs mostly have the same structure.
      */
     private final class OfTypes {
 
@@ -393,7 +393,7 @@ final class ShapePlans implements AutoCloseable {
             recording = false;
         }
 
-        /** A prediction that is recorded to predict other shapes. */
+        /** A prediction that is recorded in order to predict the allocations for other shapes. */
         private final class Recording implements TorchArenas.Ending {
 
             private final ImmutableLongArray shape;

@@ -52,7 +52,7 @@ public final class WeightFile implements AutoCloseable {
      * @param asPlanned whether it allocated as scheduled
      * @param waitedNanos how long it waited for loads
      * @param loadedBytes bytes that were loaded for the prediction
-     * @param errno of the first load that failed; 0 for none
+     * @param errno the error number of the first load that failed; 0 if none failed
      */
     record Figures(boolean asPlanned, long waitedNanos, long loadedBytes, int errno) {}
 
