@@ -19,8 +19,9 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
 /**
  * The outputs of a model's CPU kernels for a few random inputs, as a reference for candidates. If a
- * comparison needs it, this class also measures the noise: how much these outputs change when every
- * input changes by one unit in its last place, or by one step (see {@link Tolerance}).
+ * comparison needs the noise, this class also measures it. The noise is how much these outputs
+ * change when every input changes by one unit in its last place, or by one step (see {@link
+ * Tolerance}).
  */
 public final class CpuOutputs {
 
@@ -89,28 +90,7 @@ public final class CpuOutputs {
         List<OutputTensor> of(List<ByteBuffer> values, int input) throws UnplannableException;
     }
 
-    /** An interpreter that runs the model. */
-    @FunctionalInterface
-    public interface Interpreter extends Run, AutoCloseable {
-
-        /** Does nothing if the interpreter is needed for something else afterwards. */
-        @Override
-        default void close() {}
-    }
-
-    /** Opens interpreters of the CPU kernels. */
-    @FunctionalInterface
-    public interface Interpreters {
-
-        /**
-         * Returns an interpreter. If the model keeps state, this one has not run yet.
-         *
-         * @throws UnplannableException if none can be built
-         */
-        Interpreter open() throws UnplannableException, InterruptedException;
-    }
-
-    /** Measures what only some decisions need. */
+    /** Takes measurements that only some decisions need. */
     public interface Measurements {
 
         /**

@@ -13,9 +13,9 @@ import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.ShapeMix;
 
 /**
- * An interpreter that is measured in its own arena, at the shapes in the file, or in turn at the
- * shapes of a mix. An inference's time includes a share of the reallocation for the next shapes, in
- * proportion to how often shapes change in the mix.
+ * An interpreter that is measured in its own arena, either at the shapes in the file, or at each of
+ * the shapes of a mix in turn. An inference's time includes a share of the reallocation for the
+ * next shapes, in proportion to how often shapes change in the mix.
  */
 record MeasuredInterpreter(
         InterpreterFactory factory, ModelInterpreter interpreter, Optional<ShapeMix> mix)

@@ -50,13 +50,14 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
  * which run one after the other.
  *
  * <p>For a correct operator, 8-bit integers differ by at most one step, in no more than a quarter
- * of the elements, because CPU kernels that round twice (those for unsigned types) differ in some
- * elements. For operators that convert from one step size to another, no more than half of the
- * elements may differ. The first four differing elements are not counted. Floats differ by at most
- * 1e-4 of the largest element. A kernel with 8-bit weights may quantize its float inputs at run
- * time. Its outputs are compared with the change of the CPU kernel's own output when each input
- * changes by up to half a step: they may differ by twice that change, and in the Euclidean norm by
- * 1.5 times. If one such change is not sufficient, the largest of several counts.
+ * of the elements, because CPU kernels that round twice (those for unsigned types) differ from
+ * other kernels in some elements. For operators that convert from one step size to another, no more
+ * than half of the elements may differ. The first four differing elements are not counted. Floats
+ * differ by at most 1e-4 of the largest element. A kernel with 8-bit weights may quantize its float
+ * inputs at run time. The limit for such a kernel depends on how much the CPU kernel's output
+ * changes when each input changes by up to half a step: the outputs may differ by twice that
+ * amount, and in the Euclidean norm by 1.5 times that amount. If the outputs differ by more,
+ * several such input changes are tried, and the largest amount counts.
  */
 public final class OperatorCheck implements AutoCloseable {
 

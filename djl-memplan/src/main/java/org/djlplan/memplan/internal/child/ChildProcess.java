@@ -280,7 +280,8 @@ public final class ChildProcess implements AutoCloseable {
         /**
          * The child ended, or sent an invalid answer and was ended.
          *
-         * @param how in one line, for people; begins with a verb: "ended with exit code 1; …"
+         * @param how how the child ended, in one line for people; begins with a verb: "ended with
+         *     exit code 1; …"
          * @param end the reason, as far as known
          */
         record Lost(String how, End end) implements Answer {}

@@ -38,12 +38,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Loads PyTorch models with a budget: their weights are in a file, and in memory only as far as the
- * budget has room for them.
+ * Loads PyTorch models with a budget: their weights are in a file, and only as many of them are in
+ * memory as the budget has room for.
  *
- * <p>Before DJL loads a model, it only asks the translator factory whether it supports some types.
- * If the application has set a budget before that call, weights go into a file from then on. A
- * model whose budget is known only later is loaded twice.
+ * <p>Before DJL loads a model, its only call to djl-plan asks the translator factory whether it
+ * supports some types. If the application has set a budget before that call, the model's weights go
+ * directly into a file. If the budget is known only later, the model is loaded twice.
  */
 final class BudgetedWeights {
 
@@ -78,7 +78,7 @@ final class BudgetedWeights {
     /**
      * A block and its weights.
      *
-     * @param weights empty if they are in the engine's own memory
+     * @param weights the weights; empty if they are in the engine's own memory
      * @param sliceBytes size of the slices of its largest layers; 0 if there are none
      */
     record Loaded(Block block, Optional<StreamedWeights> weights, long sliceBytes) {}
@@ -87,7 +87,8 @@ final class BudgetedWeights {
      * A load that has been announced.
      *
      * @param file for its weights
-     * @param limit ends the load if it takes too long; empty if no thread could be started for that
+     * @param limit abandons the load into the file if it takes too long; empty if no thread could
+     *     be started for this
      */
     private record Expected(WeightFile file, Optional<Future<?>> limit) {}
 

@@ -31,8 +31,8 @@ final class DelegationAtShapes implements ShapeChooser, AutoCloseable {
     private boolean closed;
 
     /**
-     * A mix of shapes for which a provider chooses. Guarded by the delegation; the request's own
-     * lock is held while a choice is passed on, so that the latest choice stays.
+     * A mix of shapes for which a provider chooses. Guarded by the delegation's lock. The request's
+     * own lock is held while a choice is passed on, so that the latest choice stays.
      */
     private static final class Request {
         private final ShapeMix mix;

@@ -19,6 +19,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Gives djl-plan's allocator to the session of an ONNX model when DJL creates the session.
  *
+ * <p><<<<<<< .merge_file_8ZCncb
+ *
  * <p>DJL loads a model before it calls a translator factory, except to ask whether it supports some
  * types. If the same call of DJL then asks for ONNX Runtime's engine to make a model, the next
  * session that the thread creates is expected to be that model's. From the question on, a provider
@@ -26,7 +28,13 @@ import org.slf4j.LoggerFactory;
  *
  * <p>DJL tells nobody that a load has failed. Nothing is expected any more when the thread makes
  * another model, loads or uses a planned one. A load that fails before it asks for an engine looks
- * the same as a later one from the same place in the application's code.
+ * the same as a later one from the same place in the application's code. =======
+ *
+ * <p>Before DJL loads a model, its only call to djl-plan asks the translator factory whether it
+ * supports some types. If the same thread then asks DJL for ONNX Runtime's engine, the next session
+ * that this thread creates is expected to be the model's. To notice that request for the engine,
+ * djl-plan replaces the engine's provider by its own until the first ONNX model is loaded. >>>>>>>
+ * .merge_file_3JLQ5U
  */
 final class ExpectedSession {
 

@@ -8,8 +8,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Says whether DJL's PyTorch engine collects gradients. There is at most one collector at a time,
- * on any thread; the engine notes it in a private field.
+ * Says whether DJL's PyTorch engine collects gradients. A process has at most one collector at a
+ * time, on any thread; a private field of the engine shows whether there is one.
  */
 final class GradientCollectors {
 

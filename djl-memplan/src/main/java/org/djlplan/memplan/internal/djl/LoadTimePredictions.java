@@ -23,7 +23,10 @@ import org.djlplan.thirdparty.guava.primitives.Longs;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Predicts with zeros, so that the first real prediction of the same shape is planned. */
+/**
+ * Predicts with zeros while a model is loaded, so that the first real prediction of the same shape
+ * is planned.
+ */
 public final class LoadTimePredictions {
 
     private static final Logger logger = LoggerFactory.getLogger(LoadTimePredictions.class);

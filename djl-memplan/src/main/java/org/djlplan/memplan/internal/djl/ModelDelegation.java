@@ -24,8 +24,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The delegation of one model: requests the initial choice from a provider, and passes better ones
- * on to the serving model.
+ * The delegation of one model: requests the initial choice from a provider, and passes better
+ * choices on to the serving model.
  */
 public final class ModelDelegation implements ServedDelegation {
 

@@ -14,10 +14,10 @@ import org.djlplan.memplan.spi.DelegationProvider;
 /**
  * Creates the delegation of one model, each time that the model is opened.
  *
- * @param file of the model
- * @param options of the model, with its number of threads
+ * @param file the model's file
+ * @param options the model's options, with its number of threads
  * @param provider chooses the delegated operators; empty to delegate none
- * @param progress shows how far the measurement is
+ * @param progress shows how much of the measurement is done
  */
 record ModelDelegations(
         Path file,

@@ -15,8 +15,8 @@ import org.djlplan.memplan.report.PlanReport;
 
 /**
  * The handle of one loaded model: reports what was planned, and changes what can be changed while
- * the model serves. {@link ReportSources#register} stores it by the model's block. The handle of a
- * model that runs as stock only reports. Any thread may call it.
+ * the model serves. {@link ReportSources#register} stores it by the model's block. If a model runs
+ * as stock, its handle only reports. Any thread may call it.
  */
 @FunctionalInterface
 public interface ModelHandle extends Supplier<PlanReport> {

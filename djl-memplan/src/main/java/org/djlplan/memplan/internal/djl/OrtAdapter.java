@@ -49,8 +49,8 @@ final class OrtAdapter {
 
     /**
      * Returns the file that the engine loaded, by the engine's own rule; empty if the model came
-     * from a stream, or if it may be one of two: the name of a model that was loaded
-     * from a given file lacks the suffix.
+     * from a stream, or if it may be one of two: the name of a model that was loaded from a given
+     * file lacks the suffix.
      */
     Optional<Path> file() {
         Path folder = model.getModelPath();

@@ -23,9 +23,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes a model of ONNX Runtime predict in arenas that all models share. A session gets its
- * allocator when it is created. If DJL created a session without our allocator, it is closed and
- * created again.
+ * Makes a model of ONNX Runtime predict in arenas that all models share. A session's allocator is
+ * set when the session is created. If DJL created a session without djl-plan's allocator, djl-plan
+ * closes the session and creates another one.
  */
 final class OrtPlanning {
 

@@ -16,7 +16,7 @@ import org.djlplan.memplan.internal.runtime.torch.WeightFile;
 
 /**
  * Moves the parameters of an imperative block, which DJL loads into buffers of the JVM, into the
- * file for the engine's large allocations.
+ * {@link WeightFile}, where the engine's large allocations go.
  */
 final class ParameterMove {
 

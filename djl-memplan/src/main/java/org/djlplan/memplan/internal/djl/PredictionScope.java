@@ -14,9 +14,10 @@ import org.djlplan.memplan.internal.runtime.HeapTrimmer;
 import org.djlplan.memplan.internal.runtime.torch.TorchPrediction;
 
 /**
- * One call of a predictor and its resources: it lives until the call's manager, and with it the
- * arrays of the call, is closed. It is a temporary resource of the manager, and DJL closes these
- * last; so arrays that are still open when it closes outlive the call.
+ * One call of a predictor and its resources. The scope ends when the call's manager is closed,
+ * which also closes the call's arrays. The scope is a temporary resource of the manager, and DJL
+ * closes temporary resources last. So arrays that are still open when the scope ends outlive the
+ * call.
  */
 final class PredictionScope implements NDResource {
 

@@ -11,9 +11,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Loads the native library and the classes of planning and predictions, once per JVM, while DJL
- * loads its engine. Otherwise the first model of a JVM would wait for them. Classes that only one
- * engine's models need are loaded only if the model is of that engine, because others would take
- * time and memory for nothing.
+ * loads its engine. Otherwise the first model of a JVM would wait for them. Classes for one
+ * engine's models are loaded only if the model is of that engine; otherwise they would take time
+ * and memory for nothing.
  */
 final class Rehearsal {
 

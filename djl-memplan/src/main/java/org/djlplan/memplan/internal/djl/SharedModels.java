@@ -29,9 +29,9 @@ import org.slf4j.LoggerFactory;
  * Models that are loaded once for all users. A user holds a view of the model; the model is closed
  * some time after its last view was closed or garbage-collected.
  *
- * <p>Only the views of a model reference its translator and its types. So an application's class loader can be
- * garbage-collected together with the application's views, even if a static field of one of its
- * classes holds a view.
+ * <p>Only the views of a model reference its translator and its types. So an application's class
+ * loader can be garbage-collected together with the application's views, even if a static field of
+ * one of its classes holds a view.
  */
 public final class SharedModels {
 

@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
 
-/** Creates a model's block as without djl-plan, for the block factory. */
+/** Creates a model's block as DJL would without djl-plan, for the block factory. */
 public final class StockBlock {
 
     private StockBlock() {}

@@ -27,9 +27,9 @@ import org.djlplan.memplan.internal.engine.TfLiteTypes;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
- * The adapter of the stock TFLite engine: finds the engine's classes by reflection, and the files
- * of its models, although the engine does not expose these. djl-plan's block is a subclass in the
- * engine's own package and class loader, which may differ from djl-plan's.
+ * The adapter of the stock TFLite engine. It finds the engine's classes by reflection. It also
+ * finds the files of models, although the engine does not expose them. djl-plan's block is a
+ * subclass in the engine's own package and class loader, which may differ from djl-plan's.
  */
 final class StockTfLiteAdapter implements TfLiteAdapter {
 

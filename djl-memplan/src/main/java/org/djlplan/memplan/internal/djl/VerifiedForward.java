@@ -21,8 +21,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Compares the first planned predictions with stock ones, byte by byte: as many as are needed to
- * record, to plan and to replay twice. If they differ, the model runs as stock from then on. Arrays
- * that the engine cannot read are not compared.
+ * record, to plan and to replay twice. If the outputs differ, the model runs as stock from then on.
+ * Arrays that the engine cannot read are not compared.
  */
 final class VerifiedForward implements InferencePass {
 

@@ -19,8 +19,8 @@ import java.util.stream.IntStream;
 
 /**
  * Runs a method of an array in another engine, for operations that arrays over buffers do not
- * support. Arguments are copied into that engine's memory for the call, so that a result that is a
- * view of them stays valid.
+ * support. The arguments are copied into the other engine's memory for the call, so that a result
+ * that is a view of an argument stays valid.
  */
 final class OtherEngine implements AutoCloseable {
 

@@ -33,11 +33,11 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 import org.djlplan.thirdparty.guava.io.ByteStreams;
 
 /**
- * Builds the class path of a measuring process. It has only the classes that the process needs, so
- * that nothing of the application affects it, such as a logging configuration. The classes come
- * from the jars and folders from which this JVM loaded them. A jar or folder that contains nothing
- * else is used directly. From other jars, such as an application in one jar, and from nested jars,
- * the required classes are copied.
+ * Builds the class path of a measuring process. The class path has only the classes that the
+ * process needs, so that nothing of the application, such as a logging configuration, affects the
+ * process. The classes come from the jars and folders from which this JVM loaded them. A jar or
+ * folder that contains nothing else is used directly. From other jars, such as an application in
+ * one jar, and from nested jars, the required classes are copied.
  */
 final class ChildClasses {
 

@@ -154,10 +154,11 @@ final class MeasuringChild implements AutoCloseable {
     /**
      * Time limits of a process, and how often it may be restarted.
      *
-     * @param start until it runs Java code
-     * @param prepare to open the model, to compute partitions, or to prepare a candidate
+     * @param start time until the process runs Java code
+     * @param prepare time to open the model, to compute partitions, or to prepare a candidate
      * @param leastTiming minimum limit of timing or profiling, for fast candidates
-     * @param multiple how many times the duration of its slowest inference a candidate may take
+     * @param multiple a measurement of a candidate may take this many times as long as if each
+     *     inference took as long as the slowest
      * @param restarts how many processes may replace the first one
      */
     record Limits(

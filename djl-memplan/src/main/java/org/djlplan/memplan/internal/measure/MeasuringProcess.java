@@ -165,8 +165,8 @@ public final class MeasuringProcess {
 
     /**
      * A class loader for a custom delegate and the classes that the delegate uses from the
-     * application's class path. It hides logging configurations there, because they would open the
-     * application's log files.
+     * application's class path. It hides logging configurations on that class path, because these
+     * would open the application's log files.
      */
     static final class DelegateClasses extends URLClassLoader {
 

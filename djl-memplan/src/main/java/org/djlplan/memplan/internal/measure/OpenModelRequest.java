@@ -12,9 +12,9 @@ import org.djlplan.memplan.spi.Tolerance;
  *
  * @param file the model's file
  * @param delegate value of {@code delegation.delegate}
- * @param tolerance for the outputs
+ * @param tolerance the tolerance for the outputs
  * @param engineLibrary the engine's native library
- * @param need memory that the process needs
+ * @param need the memory that the process needs
  * @param mix the shapes of the inputs; empty for those in the file
  */
 record OpenModelRequest(

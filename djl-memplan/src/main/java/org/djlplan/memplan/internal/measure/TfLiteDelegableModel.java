@@ -28,12 +28,12 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 /**
  * A {@code .tflite} model whose candidates can be measured in a child process.
  *
- * @param file of the model
+ * @param file the model's file
  * @param graph the graph in the file
- * @param cacheFolder for files that cannot be stored next to the model
- * @param options of the model
+ * @param cacheFolder the folder for files that cannot be stored next to the model
+ * @param options the model's options
  * @param library the engine's native library
- * @param mix the shapes at which it is measured; empty for those in the file
+ * @param mix the shapes at which the model is measured; empty for the shapes in the file
  */
 public record TfLiteDelegableModel(
         Path file,

@@ -8,8 +8,8 @@ import java.util.stream.LongStream;
 import org.djlplan.memplan.spi.CandidateException;
 
 /**
- * Times inferences in turns, repeats a turn that other work disturbed, and counts those that stayed
- * disturbed. Not thread-safe.
+ * Times inferences in turns, repeats a turn that other work disturbed, and counts the turns whose
+ * last attempt was disturbed, too. Not thread-safe.
  */
 final class UndisturbedTiming {
 
@@ -34,7 +34,7 @@ final class UndisturbedTiming {
     /**
      * The times of some inferences.
      *
-     * @param nanos of each inference
+     * @param nanos the time of each inference in nanoseconds
      * @param undelayedPart the fraction of their time in which the process was not delayed by
      *     others, more than 0, at most 1
      */

@@ -8,7 +8,8 @@ import org.djlplan.memplan.internal.runtime.GuestProcess;
 /**
  * Counts the working time of background measuring processes, without the time in which they waited
  * for a processor. It also inserts pauses if a control group has a quota of processor time. Low
- * priority does not help there, because the process uses up the application's quota.
+ * priority does not help under a quota, because the measuring process uses up the application's
+ * quota.
  */
 final class WorkTime {
 

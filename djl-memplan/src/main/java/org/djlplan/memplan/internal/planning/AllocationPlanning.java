@@ -25,8 +25,8 @@ import org.djlplan.thirdparty.guava.primitives.ImmutableLongArray;
 
 /**
  * Plans the allocations of one PyTorch model's predictions. A plan is stored with its allocations,
- * which only a recording can supply. It is stored at once if there is room, otherwise when inputs
- * of the same types recur.
+ * which only a recording can supply. It is stored at once if the store has room, otherwise when
+ * inputs of the same types and shapes recur.
  */
 public final class AllocationPlanning implements AllocationPlans {
 

@@ -18,9 +18,9 @@ import org.djlplan.thirdparty.guava.primitives.ImmutableLongArray;
 
 /**
  * The formulas for one model's predictions with inputs of the same types and ranks. They are read
- * at first use, and stored as soon as there are two shapes, because one shape alone predicts
- * nothing. Stored formulas are a hint: a plan based on them is limited to the machine's memory, and
- * each of its places is checked when used.
+ * from the store at first use, and stored as soon as two shapes were recorded, because one shape
+ * alone predicts nothing. Stored formulas are a hint: a plan based on them is limited to the
+ * machine's memory, and each of its places is checked when used.
  */
 final class Shapes implements AllocationPlans.OfShapes {
 

@@ -2,7 +2,7 @@ package org.djlplan.memplan.internal.runtime;
 
 import java.util.OptionalLong;
 
-/** The extent to which recent predictions used an arena. */
+/** How far from its beginning recent predictions used an arena. */
 final class Reach {
 
     /** Memory is returned only if it is more than this, and more than one part in this many. */

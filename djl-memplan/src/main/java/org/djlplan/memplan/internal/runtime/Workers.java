@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
  * seated callers are handed over to worker threads, like all other passes. Workers end when they
  * are idle. A seat becomes free when its thread has ended, or has not called for long.
  *
- * <p>A pass that another pass calls runs on the same thread as that pass. A caller waits
+ * <p>If a pass begins within another pass, it runs on the same thread. A caller waits
  * uninterruptibly, because its arrays are in use; the caller's interrupt status is restored
  * afterwards. If no pass ends for a long time, because passes wait for passes of other threads, the
  * waiting passes start one by one.

@@ -13,8 +13,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Selects in the background which operators of a streamed model a delegate runs. It begins once the
- * budget has settled, and returns to CPU kernels if the delegate is slow. The model's turns guard
- * its fields.
+ * budget has settled, and returns to CPU kernels if the delegate is slow. The fields are guarded by
+ * the model's {@link Turns}.
  */
 final class BackgroundSelection {
 

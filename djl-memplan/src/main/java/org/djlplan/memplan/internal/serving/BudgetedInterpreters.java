@@ -18,7 +18,10 @@ import org.djlplan.memplan.internal.thread.DaemonThreads;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Builds interpreters of one model for budgets and shapes of inputs. They share a thread. */
+/**
+ * Builds interpreters of one model for budgets and input shapes. One thread runs the predictions of
+ * all these interpreters.
+ */
 final class BudgetedInterpreters implements AutoCloseable {
 
     private static final Logger logger = LoggerFactory.getLogger(BudgetedInterpreters.class);

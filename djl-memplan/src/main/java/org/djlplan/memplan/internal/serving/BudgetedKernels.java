@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
  * @param delegates makes the delegate, which may run in this process without a trial in another
  *     process
  * @param terms the options for delegating operators
- * @param cacheFolder for files that cannot be stored beside the model
+ * @param cacheFolder the folder for files that cannot be stored beside the model
  */
 public record BudgetedKernels(
         String delegate, DelegateFactory delegates, Terms terms, Path cacheFolder) {
@@ -39,10 +39,10 @@ public record BudgetedKernels(
     /**
      * The conditions of a choice.
      *
-     * @param threads per prediction
+     * @param threads number of threads of a prediction
      * @param io how weights are read
-     * @param bytes for the arena and the delegate together
-     * @param turns in which each step of the work is done
+     * @param bytes memory for the arena and the delegate together
+     * @param turns the model's turns; each step of the work takes one
      * @param alone whether no prediction runs meanwhile
      */
     record Setting(int threads, WeightStream.Io io, long bytes, Turns turns, boolean alone) {}
@@ -111,7 +111,7 @@ public record BudgetedKernels(
      *
      * @param cpu measured, in CPU kernels; it may predict meanwhile, in a part of its arena
      * @param arenaBytes for the arena and the delegate together
-     * @param turns in which each step of the work is done
+     * @param turns the model's turns; each step of the work takes one
      * @param alone whether no prediction runs meanwhile
      * @return empty if there is none
      * @throws java.util.concurrent.CancellationException if the work is cancelled

@@ -19,8 +19,8 @@ import org.slf4j.LoggerFactory;
  * @param choice the candidates
  * @param waits whether nothing can be allocated before the first prediction
  * @param defers whether nothing is delegated at the shapes in the file until a prediction has these
- *     shapes: if they are large, a delegate may take many times the memory that it takes at a
- *     prediction's shapes
+ *     shapes. If the shapes in the file are large, a delegate may take many times the memory that
+ *     it takes at the smaller shapes of a prediction.
  * @param probe the interpreter with which the model's properties were determined, for the shapes in
  *     the file; the caller closes it or lets it serve
  */

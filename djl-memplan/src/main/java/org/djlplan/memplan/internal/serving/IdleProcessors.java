@@ -8,8 +8,8 @@ import org.djlplan.memplan.internal.machine.ProcessorTimes;
 
 /**
  * Estimates how many processors other programs leave idle, from samples of the processor time of
- * all programs and of this one. The estimate falls at once, and rises only after a while without
- * load by other programs. Not thread-safe: the lock of {@link Processors} guards it.
+ * all programs and of this process. The estimate falls at once, and rises only after a while
+ * without load by other programs. Not thread-safe: the lock of {@link Processors} guards it.
  */
 final class IdleProcessors {
 

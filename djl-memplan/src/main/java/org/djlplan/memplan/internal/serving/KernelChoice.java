@@ -70,8 +70,8 @@ final class KernelChoice implements AutoCloseable {
     }
 
     /**
-     * A source of a choice, empty if it has none; sources are tried in order. No source reads a
-     * pinned choice: a model with a pinned choice and a budget runs in the CPU kernels.
+     * Supplies a choice; empty if it has none. Sources are tried in order. No source reads a pinned
+     * choice, because a model with a pinned choice and a budget runs in the CPU kernels.
      */
     @FunctionalInterface
     private interface Source {

@@ -20,8 +20,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Computes the memory that a model needs if it is served whole, and the least that it needs if its
- * weights are streamed. Both take a while, so each is computed at its first use, and kept.
- * Thread-safe.
+ * weights are streamed. Both computations take a while, so each is done when its result is first
+ * needed, and the result is kept. Thread-safe.
  */
 final class MemoryNeeds {
 

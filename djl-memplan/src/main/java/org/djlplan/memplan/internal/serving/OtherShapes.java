@@ -17,9 +17,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Selects the candidate for predictions with other input shapes than those in the model's file: the
- * CPU kernels, or a choice that was verified at shapes that enclose the prediction's. Counts shapes
- * and their changes. Requests a choice after enough predictions, and another one if later
- * predictions have different shapes.
+ * CPU kernels, or a choice that was verified at a mix of shapes if the mix encloses the
+ * prediction's shapes. This class also counts shapes and their changes. It requests a choice after
+ * enough predictions, and another choice if later predictions have different shapes.
  */
 final class OtherShapes {
 
@@ -63,7 +63,7 @@ final class OtherShapes {
     /** The share of changes among the latest predictions. */
     private double changes;
 
-    /** A choice, and the shapes at which it was verified. */
+    /** A choice, and the mix of shapes at which it was verified. */
     private record Verified(ShapeMix mix, DelegationChoice choice) {}
 
     OtherShapes(String model) {

@@ -13,8 +13,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The candidates with which a model is currently served. A candidate whose delegate refuses an
- * interpreter is removed; without any candidate, everything runs in the CPU kernels.
+ * The candidates with which a model is currently served. If a candidate's delegate cannot be added
+ * to an interpreter, the candidate is removed. When no candidate is left, everything runs in the
+ * CPU kernels.
  */
 final class ServedCandidates implements InterpreterPool.Supply {
 

@@ -31,9 +31,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A {@code .tflite} model in service: predicts in planned arenas, each time with the candidate that
- * suits the load, and switches to a better choice when there is one. Thread-safe; may be closed
- * twice and while predictions run, which then end normally.
+ * A {@code .tflite} model in service. It predicts in planned arenas, each time with the candidate
+ * that suits the load, and switches to a better choice when there is one. Thread-safe. It may be
+ * closed twice, and while predictions run; these predictions end normally.
  */
 public final class ServedModel implements TfLiteModel {
 

@@ -12,8 +12,8 @@ import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
- * A {@code .tflite} model in service. Thread-safe; may be closed twice and while predictions run,
- * which then end normally.
+ * A {@code .tflite} model in service. Thread-safe. It may be closed twice, and while predictions
+ * run; these predictions end normally.
  */
 public interface TfLiteModel extends AutoCloseable {
 

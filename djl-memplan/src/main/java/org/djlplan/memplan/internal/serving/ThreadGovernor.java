@@ -12,12 +12,12 @@ import org.djlplan.thirdparty.guava.collect.Lists;
  * Decides at the beginning of each prediction with which candidate of a choice it runs: the one
  * with the fewest threads, unless more threads are faster under the current load.
  *
- * <p>It begins with the fewest. A candidate with more threads serves after a quiet period, in which
- * the processors that other programs left idle sufficed for that many threads in each simultaneous
- * pass of any model. The candidate stops serving as soon as passes overlap or other programs use
- * the processors. It also stops if predictions take longer than with the fewest threads, which a
- * cumulative sum detects (Page 1954, Continuous inspection schemes). The time until it is tried
- * again grows with each repeated failure.
+ * <p>At first the candidate with the fewest threads serves. A candidate with more threads serves
+ * after a quiet period: throughout it, other programs left enough processors for every simultaneous
+ * pass of any model to run with that many threads. The candidate stops serving as soon as passes
+ * overlap or other programs use the processors. It also stops if predictions take longer than with
+ * the fewest threads, which a cumulative sum detects (Page 1954, Continuous inspection schemes).
+ * The time until it is tried again grows with each repeated failure.
  */
 final class ThreadGovernor {
 

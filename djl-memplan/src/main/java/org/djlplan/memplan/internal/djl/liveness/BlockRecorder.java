@@ -20,9 +20,9 @@ final class BlockRecorder {
     /**
      * The outcome of a recorded pass.
      *
-     * @param outputs of the block, if they equal those in DJL
-     * @param recording of the pass, if it is valid
-     * @param unrepeatable whether it was stopped before a side effect
+     * @param outputs the block's outputs, if they equal the outputs in DJL
+     * @param recording the recording of the pass, if it is valid
+     * @param unrepeatable whether the pass was stopped before a side effect
      * @param closed number of arrays closed early
      * @param flaw why there is no recording, or empty
      */

@@ -11,9 +11,9 @@ import org.djlplan.memplan.internal.source.block.BlockRecording;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
- * The arrays that a recorded pass created, in order of creation. They are closed when the block no
- * longer needs them, or, if much memory is in use, when it can no longer reach them. Used by one
- * thread.
+ * The arrays that a recorded pass created, in order of creation. An array is closed when the block
+ * no longer needs it. If much memory is in use, arrays that the block can no longer reach are also
+ * closed. Used by one thread.
  */
 final class CreatedArrays {
 

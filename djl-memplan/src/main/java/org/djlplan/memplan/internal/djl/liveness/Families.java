@@ -15,14 +15,13 @@ import org.djlplan.thirdparty.guava.cache.CacheBuilder;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
- * Recordings that are used for inputs of other shapes. The operations of a block depend on the
- * element type and the number of dimensions of an array, but rarely on its sizes, and then mostly
- * on which of these are 1. So inputs of the same element types and ranks form a <em>family</em>,
- * which shares recordings. It prefers recordings whose inputs have sizes of 1 in the same
- * positions.
+ * Recordings that are used for inputs of other shapes. A block's operations depend on the element
+ * type and the number of dimensions of an array. They rarely depend on its sizes, and if so, mostly
+ * on which sizes are 1. So inputs of the same element types and ranks form a <em>family</em>, which
+ * shares recordings. Recordings whose inputs have sizes of 1 in the same positions are preferred.
  *
  * <p>If there is no recording, a block that may be run any number of times is run on
- * <em>trial</em>: on zeros, and on smaller shapes, so that it takes little memory. So even the
+ * <em>trial</em>, with zeros of smaller shapes, so that the trial takes little memory. So even the
  * first prediction has a recording. Thread-safe; callers wait for a running trial.
  */
 final class Families {

@@ -12,7 +12,7 @@ import java.util.Optional;
 /**
  * The arguments of one forward pass. Blocks modify their list of inputs, so each run gets a copy.
  *
- * @param store of the parameters
+ * @param store the parameters' store
  * @param inputs arrays of the caller, which are never closed
  * @param params DJL's optional parameters
  * @param progress phase of the pass

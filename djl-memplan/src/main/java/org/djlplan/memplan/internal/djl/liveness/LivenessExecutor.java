@@ -25,11 +25,11 @@ import org.slf4j.LoggerFactory;
  * section 3) call <em>naive</em>; no allocator can compensate for that.
  *
  * <p>Results equal DJL's bit by bit. If arrays were closed too early because a block did something
- * else than in the recording, the engine rejects them, and the pass is repeated as in DJL; this is
- * only done for pure blocks. Other blocks run exactly once per call. Their arrays are closed early
- * only with {@link Liveness#OP}, and only while the block's state is the recorded one. Inputs,
- * outputs, and arrays that the block stores in its fields or attaches elsewhere are never closed.
- * Thread-safe.
+ * else than in the recording, the engine rejects them, and the pass is repeated as in DJL. Only the
+ * passes of pure blocks are repeated. Other blocks run exactly once per call. Their arrays are
+ * closed early only with {@link Liveness#OP}, and only while the block's state is the recorded one.
+ * Inputs, outputs, and arrays that the block stores in its fields or attaches elsewhere are never
+ * closed. Thread-safe.
  *
  * <p>The first pass should take no more memory than later ones. For pure blocks there are four
  * methods; the first that is possible is used. First: the pass follows a recording of other shapes,

@@ -26,8 +26,8 @@ import org.slf4j.LoggerFactory;
  * is recorded, unless a recording of other shapes can be used; later passes follow the recording.
  * Thread-safe.
  *
- * <p>While a pass is recorded no other pass runs, because stand-ins of the recording may be visible
- * in the block's fields until it ends.
+ * <p>While a pass is recorded, no other pass runs, because stand-ins of the recording may be
+ * visible in the block's fields until the recorded pass ends.
  */
 final class OpLevel {
 

@@ -5,10 +5,10 @@ import java.util.function.IntSupplier;
 
 /**
  * Decides when a garbage collection is worthwhile to find unreachable arrays of a pass: when the
- * memory allocated since the last one exceeds a fraction of all memory allocated so far. So
- * unreachable arrays take, in addition to the memory in use, at most that fraction of the memory
- * that the pass takes in DJL. The number of collections grows with the logarithm of the pass's
- * size.
+ * memory allocated since the last collection exceeds a fraction of all memory that the pass has
+ * allocated so far. So unreachable arrays take, in addition to the memory in use, at most that
+ * fraction of the memory that the pass takes in DJL. The number of collections grows with the
+ * logarithm of the pass's size.
  *
  * <p>The JVM may be configured not to collect on demand, or a large heap may take long. So there
  * are no more collections after a few futile ones, or after a single long one.

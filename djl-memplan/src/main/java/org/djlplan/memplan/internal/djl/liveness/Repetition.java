@@ -10,7 +10,8 @@ import org.djlplan.memplan.internal.djl.purity.BlockCode;
  * since it was loaded.
  *
  * @param block created by DJL
- * @param code findings when the block was loaded; not checked again if it has no hash
+ * @param code the findings when the block was loaded; if they have no hash, the purity is not
+ *     checked again
  */
 record Repetition(Block block, BlockCode code) {
 

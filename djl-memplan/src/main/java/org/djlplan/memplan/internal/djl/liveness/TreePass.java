@@ -10,8 +10,9 @@ import java.util.function.Supplier;
  * One recorded pass through a tree of pure blocks. It closes arrays after the last child block that
  * uses them.
  *
- * @param store of the parameters
- * @param recorder records closings, and keeps arrays open that must stay open for other reasons
+ * @param store the parameters' store
+ * @param recorder records which arrays are closed, and protects arrays that must stay open for
+ *     other reasons
  */
 record TreePass(ParameterStore store, Recorder recorder) {
 

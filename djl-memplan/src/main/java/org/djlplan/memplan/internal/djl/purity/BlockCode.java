@@ -12,10 +12,10 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSet;
  * The findings about a block's forward pass for inference, from the code of the block, of
  * everything that it references, and of the called methods. Unknown code is a finding, too.
  *
- * <p>It is valid for the objects that the block references when it is analyzed; call {@link #look}
- * again after they were replaced.
+ * <p>The findings are valid for the objects that the block references during the analysis; call
+ * {@link #look} again after objects were replaced.
  *
- * @param hash of all analyzed code; differs for another version of a class
+ * @param hash a hash of all analyzed code; it differs for another version of a class
  * @param findings possible side effects of a pass
  * @param statics the classes whose static fields the code reads
  * @param classes names of the classes whose code was analyzed

@@ -3,11 +3,12 @@ package org.djlplan.memplan.internal.djl.purity;
 import java.util.Optional;
 
 /**
- * The stated effects of a method of the JDK or of DJL's arrays, whose code is not analyzed. Its
- * first operand is the object on which it is called or, for a static method, the first argument.
+ * The stated effects of a method of the JDK or of DJL's arrays; the method's code is not analyzed.
+ * The method's first operand is the object on which it is called or, for a static method, the first
+ * argument.
  *
- * @param effect on its operands, and its result
- * @param finding another effect, stated about the calling class
+ * @param effect the effect on the operands and the result
+ * @param finding a further effect, reported as a finding about the calling class
  */
 record Fact(Effect effect, Optional<Finding> finding) {
 

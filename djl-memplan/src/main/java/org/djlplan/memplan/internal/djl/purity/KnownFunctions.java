@@ -11,9 +11,9 @@ import java.util.Set;
 import org.djlplan.memplan.internal.djl.purity.CodeReader.Lambda;
 
 /**
- * The lambda expressions and method references that calls of an interface may reach: those that
- * were found in a field, as long as no code writes the field; otherwise all that may be called from
- * anywhere.
+ * The lambda expressions and method references that calls of an interface may reach. If the called
+ * object comes from a field that no analyzed code writes, these are the functions found in that
+ * field; otherwise they are all functions that may be called from anywhere.
  */
 final class KnownFunctions {
 

@@ -12,9 +12,9 @@ import org.djlplan.thirdparty.asm.Type;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
- * Calls of methods with stated effects, whose code is not analyzed: methods of the JDK and of DJL's
- * arrays. They are applied to the caller's objects according to their {@link Fact}; functions
- * passed to such a method are analyzed, because it may call them.
+ * Calls of methods of the JDK and of DJL's arrays, whose effects are stated instead of analyzed. A
+ * call's effect is applied to the caller's objects according to its {@link Fact}. Functions passed
+ * to such a method are analyzed, because the method may call them.
  */
 final class StatedCalls {
 

@@ -5,8 +5,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The effects of a method on its arguments, in terms of their origins. It only grows during the
- * analysis.
+ * The effects of a method on its arguments, in terms of their origins. During the analysis, effects
+ * are only added.
  */
 final class Summary {
 

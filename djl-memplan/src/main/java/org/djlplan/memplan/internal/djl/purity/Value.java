@@ -16,7 +16,7 @@ import java.util.OptionalInt;
  * @param size in slots, as the virtual machine counts
  * @param origins possible origins; must not be modified
  * @param constant its numeric value, if known
- * @param field from which it was read, if known
+ * @param field the field from which the value was read, if known
  */
 record Value(int size, BitSet origins, OptionalInt constant, Optional<String> field)
         implements org.djlplan.thirdparty.asm.tree.analysis.Value {

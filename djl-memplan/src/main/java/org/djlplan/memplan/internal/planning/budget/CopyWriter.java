@@ -31,12 +31,12 @@ import org.djlplan.thirdparty.guava.base.Throwables;
 import org.djlplan.thirdparty.guava.util.concurrent.Uninterruptibles;
 
 /**
- * Writes a copy of a model, from which weights are loaded while the model runs. With several
- * threads, kernels derive constants from weights. One inference on zeros captures these constants,
- * which are written after the model.
+ * Writes a copy of a model. The weights are loaded from this copy while the model runs. With
+ * several threads, kernels derive constants from weights. One inference on zeros captures these
+ * constants, which are written after the model.
  *
  * @param original the model's file
- * @param threads of the engine, −1 for its default
+ * @param threads the engine's number of threads, −1 for its default
  */
 record CopyWriter(Path original, int threads) {
 

@@ -11,10 +11,10 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * The table of measurements of a streamed model's kernels. The operators of a candidate are steps
- * of the model's copy. Candidates that were right but slower have no rows, because other work may
- * have slowed them.
+ * of the model's copy. Candidates whose outputs were right but which were slower have no rows,
+ * because other work may have slowed them.
  *
- * @param costs of the steps in CPU kernels
+ * @param costs the costs of the steps in CPU kernels
  * @param faster candidates that may serve, the latest first
  * @param wrong candidates that are not tried again, the latest first
  */
@@ -40,8 +40,9 @@ public record KernelTrials(StepCosts costs, List<Faster> faster, List<Entry.Wron
      * A candidate that was faster than the CPU kernels.
      *
      * @param entry its row
-     * @param forBytes memory for arena and delegate together, for which it was selected
-     * @param cpuNanos of a prediction in CPU kernels alone, in the same trial
+     * @param forBytes the memory for arena and delegate together for which the candidate was
+     *     selected
+     * @param cpuNanos the time of a prediction in CPU kernels alone, in the same trial
      */
     public record Faster(Entry.Measured entry, long forBytes, long cpuNanos) {
 

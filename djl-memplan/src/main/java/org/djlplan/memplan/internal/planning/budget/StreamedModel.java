@@ -13,7 +13,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
  * begin at page boundaries.
  *
  * @param original the model's file, which identifies the model
- * @param fingerprint of the model's file when the copy was found or made
+ * @param fingerprint the fingerprint of the model's file when the copy was found or made
  * @param file the copy
  * @param views tensors that lie inside others
  * @param slicedOperators number of sliced operators

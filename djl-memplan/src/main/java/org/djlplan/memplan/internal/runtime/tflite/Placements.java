@@ -13,8 +13,8 @@ import org.djlplan.memplan.spi.Candidate;
 /**
  * Decides for each list of input shapes whether the native library or a plan places a model's
  * tensors, and makes and keeps the plans. Planning takes long compared with a prediction, so only
- * the shapes in the file and those that occur often get a plan. The most recently used plans are
- * kept. One thread at a time plans. Thread-safe.
+ * the shapes in the file and frequent shapes get a plan. The most recently used plans are kept. One
+ * thread at a time plans. Thread-safe.
  */
 final class Placements {
 

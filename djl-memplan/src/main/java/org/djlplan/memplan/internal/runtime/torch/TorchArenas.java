@@ -9,8 +9,9 @@ import org.djlplan.memplan.internal.runtime.ArenaPool;
 
 /**
  * The arenas of one model's predictions: the pool that they are leased from, the number that may be
- * leased at once, and the watch of allocations in them. Begins online predictions, which have no
- * plan: each of their allocations gets the lowest free place, in an arena that grows as necessary.
+ * leased at once, and the watch of allocations in them. This class also begins online predictions,
+ * which have no plan: each allocation gets the lowest free place in an arena that grows as
+ * necessary.
  */
 final class TorchArenas implements AutoCloseable {
 

@@ -266,7 +266,10 @@ public final class TfLiteWriter {
         private static String optionsField(TfLiteOperator operator) {
             boolean later =
                     operator.builtinOptions()
-                            .map(options -> Schema.union("BuiltinOptions2").contains(options.type()))
+                            .map(
+                                    options ->
+                                            Schema.union("BuiltinOptions2")
+                                                    .contains(options.type()))
                             .orElse(false);
             return later ? "builtin_options_2" : "builtin_options";
         }
