@@ -119,10 +119,10 @@ public final class OperatorCheck implements AutoCloseable {
     /**
      * Consecutive operators.
      *
-     * @param begin the first of them
-     * @param end after the last one
+     * @param begin index of the first operator
+     * @param end index after the last operator
      * @param exposed the unchanged operators, with every tensor as an output
-     * @param apart the operators, made independent of each other
+     * @param apart the same operators, made independent of each other
      */
     private record Part(int begin, int end, OpenModel exposed, OpenModel apart) {
 

@@ -273,7 +273,7 @@ public final class ChildProcess implements AutoCloseable {
          * The child reported a failure, and still runs.
          *
          * @param kind one word defined by parent and child
-         * @param message in one line, for people
+         * @param message a message for people, in one line
          */
         record Failure(String kind, String message) implements Answer {}
 

@@ -86,7 +86,7 @@ final class BudgetedWeights {
     /**
      * A load that has been announced.
      *
-     * @param file for its weights
+     * @param file the file for the model's weights
      * @param limit abandons the load into the file if it takes too long; empty if no thread could
      *     be started for this
      */

@@ -13,9 +13,9 @@ import org.djlplan.memplan.internal.runtime.ort.OrtMemory;
 import org.djlplan.memplan.report.PlanReport;
 
 /**
- * The handle of an ONNX Runtime model. It is always ready.
+ * The handle of an ONNX Runtime model. It is always ready, because nothing is planned.
  *
- * @param limit on the sizes of inputs
+ * @param limit the limit on the sizes of inputs
  */
 record OrtHandle(OrtMemory memory, InputLimit limit) implements ModelHandle {
 

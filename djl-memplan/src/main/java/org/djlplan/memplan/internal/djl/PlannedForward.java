@@ -26,8 +26,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A forward pass in planned memory. The first passes of an imperative block record the last use of
- * each array, unless a recording of other shapes can be used. The next pass (of other blocks, the
- * first one) records the allocations. Later passes allocate at planned places.
+ * each array, unless a recording of other shapes can be used. The next pass records the
+ * allocations; for other blocks this is the first pass. Later passes allocate at planned places.
  *
  * <p>Gradients are off during the pass. DJL's engine switches them off only on the thread that
  * initializes it; on other threads, recorded gradients would keep each intermediate alive until the

@@ -29,8 +29,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Plans a model of the TFLite engine: opens the engine's file again, and replaces the engine's
- * block by a planned one.
+ * Plans a model of the TFLite engine: opens the model's file again, and replaces the engine's block
+ * by a planned one.
  */
 final class TfLitePlanning {
 

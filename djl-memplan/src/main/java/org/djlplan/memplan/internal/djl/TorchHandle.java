@@ -16,8 +16,8 @@ import org.djlplan.memplan.report.PlanReport;
  * The handle of a PyTorch model. It is always ready, because predictions have an arena before there
  * is a plan.
  *
- * @param limit on the sizes of inputs
- * @param weights of a model with a budget
+ * @param limit the limit on the sizes of inputs
+ * @param weights the weights of a model with a budget
  */
 record TorchHandle(TorchMemory memory, InputLimit limit, Optional<StreamedWeights> weights)
         implements ModelHandle {

@@ -32,8 +32,8 @@ public final class Ports {
     /**
      * An input or output.
      *
-     * @param name for the user
-     * @param position in the model
+     * @param name the name for the user
+     * @param position the position in the model
      */
     private record Port(String name, int position) {}
 

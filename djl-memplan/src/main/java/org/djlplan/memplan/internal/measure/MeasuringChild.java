@@ -157,8 +157,8 @@ final class MeasuringChild implements AutoCloseable {
      * @param start time until the process runs Java code
      * @param prepare time to open the model, to compute partitions, or to prepare a candidate
      * @param leastTiming minimum limit of timing or profiling, for fast candidates
-     * @param multiple a measurement of a candidate may take this many times as long as if each
-     *     inference took as long as the slowest
+     * @param multiple how many times as long as the candidate's slowest inference so far an
+     *     inference may take, on average
      * @param restarts how many processes may replace the first one
      */
     record Limits(

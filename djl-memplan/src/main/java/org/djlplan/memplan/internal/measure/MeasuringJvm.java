@@ -33,7 +33,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSet;
  *
  * @param java the executable
  * @param mainClass the main class
- * @param arguments of the main class
+ * @param arguments the arguments of the main class
  * @param moreClasses additional class path entries
  */
 record MeasuringJvm(Path java, String mainClass, List<String> arguments, List<Path> moreClasses) {

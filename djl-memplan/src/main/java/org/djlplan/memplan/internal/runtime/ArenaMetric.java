@@ -4,7 +4,7 @@ package org.djlplan.memplan.internal.runtime;
  * A read-only view of an arena pool.
  *
  * @param arenas number of arenas that exist
- * @param arenaBytes their total size
+ * @param arenaBytes total size of these arenas
  * @param leased how many arenas are in use now
  * @param overflows how often a prediction got separate memory, because all arenas were in use for
  *     too long

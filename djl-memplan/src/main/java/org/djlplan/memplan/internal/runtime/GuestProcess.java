@@ -63,8 +63,8 @@ public final class GuestProcess {
      * The counters of a process at one moment.
      *
      * @param ranNanos processor time of all threads that still exist
-     * @param waitedNanos how long each thread was ready to run while another one ran, by thread;
-     *     the JVM's own threads are omitted
+     * @param waitedNanos how long each thread was ready to run while another thread ran; the JVM's
+     *     own threads are omitted
      */
     public record Times(long ranNanos, Map<String, Long> waitedNanos) {
 

@@ -15,9 +15,9 @@ import org.slf4j.LoggerFactory;
 /**
  * The conditions under which a delegate runs operators of a streamed model in a budget.
  *
- * @param delegate its name
- * @param delegates makes the delegate, which may run in this process without a trial in another
- *     process
+ * @param delegate the delegate's name
+ * @param delegates the factory that makes the delegate, which needs no trial in another process
+ *     before it runs in this one
  * @param terms the options for delegating operators
  * @param cacheFolder the folder for files that cannot be stored beside the model
  */

@@ -9,7 +9,7 @@ import org.djlplan.memplan.internal.djl.purity.BlockCode;
  * twice, so its purity is checked again, because the block may have got other children or functions
  * since it was loaded.
  *
- * @param block created by DJL
+ * @param block the block that DJL created
  * @param code the findings when the block was loaded; if they have no hash, the purity is not
  *     checked again
  */

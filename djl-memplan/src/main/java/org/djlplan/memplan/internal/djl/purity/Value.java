@@ -13,9 +13,9 @@ import java.util.OptionalInt;
  * content; and one per instruction that creates objects. A value without origins was created by
  * this pass and contains nothing relevant, such as the result of an operation on arrays.
  *
- * @param size in slots, as the virtual machine counts
- * @param origins possible origins; must not be modified
- * @param constant its numeric value, if known
+ * @param size the number of the virtual machine's stack slots that the value takes
+ * @param origins the possible origins; must not be modified
+ * @param constant the numeric value, if known
  * @param field the field from which the value was read, if known
  */
 record Value(int size, BitSet origins, OptionalInt constant, Optional<String> field)

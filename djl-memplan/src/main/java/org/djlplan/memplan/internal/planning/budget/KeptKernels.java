@@ -128,10 +128,10 @@ public final class KeptKernels {
      *  "wrong":[{"kind":"wrong",…}]}
      * }</pre>
      *
-     * @param graph of the copy
+     * @param graph the graph of the copy
      * @param delegable steps that the delegate supports
-     * @param acceptance of candidates
-     * @param threads of each candidate
+     * @param acceptance the rules by which candidates are accepted
+     * @param threads number of threads of each candidate
      */
     @VisibleForTesting
     record KernelCodec(Graph graph, Set<Integer> delegable, Acceptance acceptance, int threads)

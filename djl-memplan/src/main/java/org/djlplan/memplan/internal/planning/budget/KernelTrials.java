@@ -39,7 +39,7 @@ public record KernelTrials(StepCosts costs, List<Faster> faster, List<Entry.Wron
     /**
      * A candidate that was faster than the CPU kernels.
      *
-     * @param entry its row
+     * @param entry the candidate's row
      * @param forBytes the memory for arena and delegate together for which the candidate was
      *     selected
      * @param cpuNanos the time of a prediction in CPU kernels alone, in the same trial

@@ -36,7 +36,7 @@ public final class OrtAllocator {
     /**
      * A session and the memory of its weights.
      *
-     * @param weightsBytes of its weights, packed ones included
+     * @param weightsBytes size of its weights, including packed ones
      */
     public record Loaded<T>(T session, long weightsBytes) {}
 
@@ -99,8 +99,8 @@ public final class OrtAllocator {
      * An expected session that uses the allocator, although its creator did not ask for the
      * allocator.
      *
-     * @param address of the session
-     * @param weightsBytes of its weights, packed ones included
+     * @param address the address of the native session
+     * @param weightsBytes size of its weights, including packed ones
      */
     public record Arrived(long address, long weightsBytes) {}
 

@@ -11,7 +11,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
  * The operators of a streamed model that a delegate runs. The delegate keeps their weights, packed,
  * in memory.
  *
- * @param delegates makes the delegate
+ * @param delegates the factory that makes the delegate
  * @param operators the operators' indices in the file
  * @param original the model of which the file is a copy, with the same tensor ids; the delegate
  *     reads constants from this original. Empty if the copy has all constants.

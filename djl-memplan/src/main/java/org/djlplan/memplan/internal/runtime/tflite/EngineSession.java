@@ -68,7 +68,7 @@ public interface EngineSession extends AutoCloseable {
      * Operators for a delegate.
      *
      * @param delegate the delegate, which is not closed with the session
-     * @param operators their indices in the file
+     * @param operators the operators' indices in the file
      * @param shapes the inputs' shapes when the delegate takes the operators; empty for the shapes
      *     in the file. XNNPACK plans at least the memory for these shapes, even if the inputs later
      *     get smaller ones.
@@ -127,9 +127,9 @@ public interface EngineSession extends AutoCloseable {
      * @param allocation who allocates it
      * @param variable whether it keeps state between inferences
      * @param ours whether djl-plan places it
-     * @param shape its dimensions
-     * @param bytes its size
-     * @param address its current address, 0 if it has no memory
+     * @param shape the tensor's dimensions
+     * @param bytes the tensor's size
+     * @param address the tensor's current address, 0 if it has no memory
      */
     record LiveTensor(
             int typeCode,

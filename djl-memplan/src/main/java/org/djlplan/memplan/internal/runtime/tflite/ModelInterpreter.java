@@ -44,8 +44,8 @@ public final class ModelInterpreter implements AutoCloseable {
     /**
      * The engine's allocation for the shapes of the inputs.
      *
-     * @param shapes of the inputs
-     * @param nodes that the session executes
+     * @param shapes the inputs' shapes
+     * @param nodes the nodes that the session executes
      * @param io inputs and outputs
      * @param description the properties that do not change until the shapes do
      * @param need the right to lease arenas for the plan; empty if no tensor needs a place
@@ -65,9 +65,10 @@ public final class ModelInterpreter implements AutoCloseable {
     /**
      * The places of tensors.
      *
-     * @param plan empty for a stock interpreter, and if the native library found the places
+     * @param plan the plan; empty for a stock interpreter, or if the native library found the
+     *     places
      * @param unplannedReason why it is a stock interpreter; empty if it is not
-     * @param arenaBytes how large an arena they need
+     * @param arenaBytes size of the arena that the tensors need
      */
     record Places(
             Optional<EvaluatedPlan> plan, Optional<String> unplannedReason, long arenaBytes) {}
@@ -76,7 +77,7 @@ public final class ModelInterpreter implements AutoCloseable {
      * The properties of an interpreter that do not change while it has the same shapes.
      *
      * @param inputs the model's inputs
-     * @param outputs its outputs
+     * @param outputs the model's outputs
      * @param plan the plan; empty for a stock interpreter, and for shapes that occurred too seldom
      * @param unplannedReason why it is a stock interpreter; empty if it is not
      * @param ownBytes bytes of the engine's own arena
@@ -150,8 +151,8 @@ public final class ModelInterpreter implements AutoCloseable {
     /**
      * Sets the shapes that the session was allocated for, and the resulting properties.
      *
-     * @param shapes of the inputs
-     * @param nodes that the session executes
+     * @param shapes the inputs' shapes
+     * @param nodes the nodes that the session executes
      * @param tensors the session's tensors
      * @param io inputs and outputs
      * @param places of the tensors that djl-plan places

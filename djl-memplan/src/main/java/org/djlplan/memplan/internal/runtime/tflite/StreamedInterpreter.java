@@ -24,8 +24,9 @@ import org.djlplan.memplan.spi.NativeDelegate;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
- * An interpreter of the engine whose weights are loaded while it runs: activations, temporaries and
- * pieces of the weights lie in one arena, according to a {@link Schedule}. Not thread-safe.
+ * An interpreter of the engine for a model whose weights are loaded while the interpreter runs:
+ * activations, temporaries and pieces of the weights lie in one arena, according to a {@link
+ * Schedule}. Not thread-safe.
  */
 public final class StreamedInterpreter implements AutoCloseable {
 

@@ -7,10 +7,10 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
 /**
  * An input or output of a model.
  *
- * @param name the model's name for it
+ * @param name the model's name for the input or output
  * @param type type of its elements
- * @param shape its dimensions
- * @param bytes its size
+ * @param shape dimensions
+ * @param bytes size in bytes
  */
 public record TensorInfo(String name, ElementType type, List<Integer> shape, long bytes) {
 

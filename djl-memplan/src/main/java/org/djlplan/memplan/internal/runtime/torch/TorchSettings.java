@@ -5,7 +5,8 @@ package org.djlplan.memplan.internal.runtime.torch;
  * whether gradients are recorded, and whether the TorchScript executor optimizes. A pass on another
  * thread than its caller's uses the caller's settings.
  *
- * @param packed as in {@code djlplan.h}; −1 if libtorch's layout is unknown
+ * @param packed the settings in the format of {@code djlplan.h}; −1 if the layout of libtorch is
+ *     unknown
  */
 public record TorchSettings(long packed) {
 

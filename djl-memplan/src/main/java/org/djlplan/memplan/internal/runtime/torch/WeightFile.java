@@ -59,8 +59,8 @@ public final class WeightFile implements AutoCloseable {
     /**
      * A weight.
      *
-     * @param offsetBytes its offset in the file
-     * @param bytes its size, in whole pages
+     * @param offsetBytes the weight's offset in the file
+     * @param bytes the weight's size, rounded up to whole pages
      */
     record Block(long offsetBytes, long bytes) {}
 
