@@ -8,8 +8,8 @@ import java.util.stream.LongStream;
 import org.djlplan.memplan.spi.CandidateException;
 
 /**
- * Times inferences in turns, repeats a turn that other work disturbed, and counts the turns whose
- * last attempt was disturbed, too. Not thread-safe.
+ * Times inferences in turns, repeats a turn that other work disturbed, and counts the turns in
+ * which every attempt was disturbed. Not thread-safe.
  */
 final class UndisturbedTiming {
 
