@@ -148,7 +148,9 @@ public final class OddModels {
         return main.build();
     }
 
-    /** A named composite, which runs another graph. Only TensorFlow Lite 2.17 and later knows it. */
+    /**
+     * A named composite, which runs another graph. Only TensorFlow Lite 2.17 and later knows it.
+     */
     public static TfLiteFile composite() {
         ModelSketch main = new ModelSketch();
         int x = main.floatOperator("TANH", ROW, main.input(FLOAT32, ROW));

@@ -90,6 +90,27 @@ public final class CpuOutputs {
         List<OutputTensor> of(List<ByteBuffer> values, int input) throws UnplannableException;
     }
 
+    /** An interpreter that runs the model. */
+    @FunctionalInterface
+    public interface Interpreter extends Run, AutoCloseable {
+
+        /** Does nothing if the interpreter is needed for something else afterwards. */
+        @Override
+        default void close() {}
+    }
+
+    /** Opens interpreters of the CPU kernels. */
+    @FunctionalInterface
+    public interface Interpreters {
+
+        /**
+         * Returns an interpreter. If the model keeps state, this one has not run yet.
+         *
+         * @throws UnplannableException if none can be built
+         */
+        Interpreter open() throws UnplannableException, InterruptedException;
+    }
+
     /** Takes measurements that only some decisions need. */
     public interface Measurements {
 

@@ -31,10 +31,13 @@ import org.slf4j.LoggerFactory;
  * the same as a later one from the same place in the application's code. =======
  *
  * <p>Before DJL loads a model, its only call to djl-plan asks the translator factory whether it
- * supports some types. If the same thread then asks DJL for ONNX Runtime's engine, the next session
- * that this thread creates is expected to be the model's. To notice that request for the engine,
- * djl-plan replaces the engine's provider by its own until the first ONNX model is loaded. >>>>>>>
- * .merge_file_3JLQ5U
+ * supports some types. If the same call of DJL then asks for ONNX Runtime's engine to make a model,
+ * the next session that the thread creates is expected to be the model's. To notice that request,
+ * djl-plan replaces the engine's provider by its own while a load is announced.
+ *
+ * <p>DJL does not tell whether a load has failed. Nothing is expected any more when the thread makes
+ * another model, or loads or uses a planned one. A load that fails before it asks for an engine
+ * cannot be told from a later load at the same place in the application's code.
  */
 final class ExpectedSession {
 
