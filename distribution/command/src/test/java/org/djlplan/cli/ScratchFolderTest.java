@@ -20,7 +20,10 @@ class ScratchFolderTest {
 
     @TempDir Path temporary;
 
-    /** Makes a folder with a file. It ends when its standard input closes or a signal arrives. */
+    /**
+     * A program that makes a folder with a file, and ends when its standard input closes or a
+     * signal arrives.
+     */
     static final class Program {
 
         private Program() {}

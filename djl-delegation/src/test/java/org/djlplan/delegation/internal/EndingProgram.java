@@ -11,7 +11,7 @@ import org.djlplan.delegation.internal.store.SampleTables;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.NoRoomException;
 
-/** A JVM that ends while a model in a folder is measured, or just before that. */
+/** A JVM that ends while a model in a folder is measured, or just before the measurement starts. */
 public final class EndingProgram {
 
     /** Shutdown begins before the measurement. */

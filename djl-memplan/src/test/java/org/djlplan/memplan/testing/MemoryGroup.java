@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.util.List;
 import org.junit.jupiter.api.Assumptions;
 
-/** A new memory cgroup (version 1) for one test, whose processes are killed at its limit. */
+/** A new memory cgroup (version 1) for one test. Processes in the group are killed at its limit. */
 public final class MemoryGroup implements AutoCloseable {
 
     private final ControlGroup group;

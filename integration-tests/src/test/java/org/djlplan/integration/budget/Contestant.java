@@ -20,8 +20,8 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 /**
  * One configuration of a model.
  *
- * @param name in tables
- * @param threads of the engine, per operator
+ * @param name the name in tables
+ * @param threads number of the engine's threads per operator
  * @param options DJL arguments, without effect unless the contestant is planned
  */
 public record Contestant(String name, Way way, int threads, Map<String, String> options) {

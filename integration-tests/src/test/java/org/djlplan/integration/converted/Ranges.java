@@ -17,8 +17,8 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
  * The smallest and the largest value of each float tensor for a few inputs; the range always
  * includes 0.
  *
- * @param least by the tensor's number
- * @param largest by the tensor's number
+ * @param least the smallest values, by the tensor's number
+ * @param largest the largest values, by the tensor's number
  */
 record Ranges(Map<Integer, Float> least, Map<Integer, Float> largest) {
 

@@ -84,8 +84,8 @@ final class ArraySamples {
      * A description from which an array is made.
      *
      * @param kind name of the shape and the view
-     * @param shape of the array
-     * @param baseShape of the array that the sample is a view of
+     * @param shape the shape of the array
+     * @param baseShape the shape of the array of which the sample is a view
      * @param tame whether the elements are 1, 2, 5, 10 …; otherwise NaN, infinities and extremes
      *     occur
      */

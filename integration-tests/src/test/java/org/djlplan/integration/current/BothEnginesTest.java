@@ -23,7 +23,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Tests small models of both engines. It runs on any platform, including an emulated one. */
+/**
+ * Tests small models of TensorFlow Lite and PyTorch. The test runs on any platform, including an
+ * emulated one.
+ */
 @Tag("djl-current")
 @Tag("aarch64")
 class BothEnginesTest {

@@ -16,9 +16,9 @@ import org.djlplan.thirdparty.guava.base.Splitter;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
- * Runs both engines on each release of DJL, in a JVM for each combination. All jars except DJL's
- * come from this JVM's class path, which also has {@link #CURRENT}; the build provides the other
- * releases.
+ * Runs TensorFlow Lite and PyTorch on each release of DJL, alone and together, in a JVM for each
+ * combination. All jars except DJL's come from this JVM's class path, which also has {@link
+ * #CURRENT}; the build provides the other releases.
  */
 final class VersionMatrix {
 

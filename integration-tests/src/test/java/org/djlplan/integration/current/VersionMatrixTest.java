@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Tests both engines on every release of DJL that the README names. */
+/** Tests TensorFlow Lite and PyTorch on every release of DJL that the README names. */
 @Tag("djl-current")
 @Tag("long")
 @Timeout(value = 5, unit = TimeUnit.MINUTES)

@@ -50,7 +50,7 @@ class XnnpackRulesTest {
     /**
      * A model of one operator.
      *
-     * @param name of the case
+     * @param name the name of the case
      * @param operator adds the operator and returns its output
      * @param reason why release 2.6 does not delegate the operator; empty if it does
      * @param later why later releases do not delegate the operator

@@ -1,2 +1,2 @@
-/** What the documents promise: code that compiles, links that lead somewhere, names that exist. */
+/** Checks the documents: their code compiles, and the links and names in them exist. */
 package org.djlplan.integration.documents;

@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 /**
  * The result of a run of the application.
  *
- * @param exitCode of the process
+ * @param exitCode the exit code of the process
  * @param out its output
  * @param err its error stream
  */

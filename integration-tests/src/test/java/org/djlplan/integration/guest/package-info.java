@@ -1,2 +1,2 @@
-/** The measuring process beside applications, as these are shipped and run in practice. */
+/** Tests of the measuring process beside applications that are packaged and run as in practice. */
 package org.djlplan.integration.guest;

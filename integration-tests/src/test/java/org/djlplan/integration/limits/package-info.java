@@ -1,2 +1,2 @@
-/** Little memory, few addresses, class loaders that come and go, classes that are not there. */
+/** Tests with little memory, few addresses, short-lived class loaders and missing classes. */
 package org.djlplan.integration.limits;

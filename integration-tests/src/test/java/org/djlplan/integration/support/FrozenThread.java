@@ -9,7 +9,8 @@ import org.djlplan.memplan.testing.ControlGroup;
 import org.junit.jupiter.api.Assumptions;
 
 /**
- * Freezes threads of another process, in a freezer control group (version 1), until it is closed.
+ * Freezes threads of another process, in a freezer control group (version 1), until this object is
+ * closed.
  */
 public final class FrozenThread implements AutoCloseable {
 

@@ -8,7 +8,8 @@ import org.junit.jupiter.api.Tag;
 
 /**
  * Marks tests that run twice: on the DJL against which the project is compiled, with DJL's own
- * TensorFlow Lite engine; and on current DJL with djl-plan's, in Surefire's second execution.
+ * TensorFlow Lite engine; and on current DJL with djl-plan's engine, in Surefire's second
+ * execution.
  */
 @Target({ElementType.TYPE, ElementType.METHOD})
 @Retention(RetentionPolicy.RUNTIME)

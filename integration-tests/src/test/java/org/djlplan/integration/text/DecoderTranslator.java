@@ -17,9 +17,9 @@ import ai.djl.translate.TranslatorContext;
  *
  * <p>Each prediction closes its input keys and values, because the search does not read them again.
  *
- * @param layers of the decoder
- * @param heads of each layer
- * @param size of a head's keys and values
+ * @param layers number of the decoder's layers
+ * @param heads number of heads in each layer
+ * @param size the size of a head's keys and values
  */
 public record DecoderTranslator(int layers, int heads, int size)
         implements NoBatchifyTranslator<NDList, CausalLMOutput> {

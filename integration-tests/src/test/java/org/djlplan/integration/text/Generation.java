@@ -18,9 +18,9 @@ import org.djlplan.memplan.PlannedTranslatorFactory;
 /**
  * Generates text with DJL's own search, over a decoder whose cache grows with each token.
  *
- * @param layers of the decoder
- * @param heads of each layer
- * @param size of a head's keys and values
+ * @param layers number of the decoder's layers
+ * @param heads number of heads in each layer
+ * @param size the size of a head's keys and values
  * @param words number of words in the decoder's vocabulary
  */
 record Generation(int layers, int heads, int size, int words) {

@@ -24,7 +24,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 
-/** Imperative models of two kinds, with seeded weights. */
+/** Imperative models with seeded weights: a sequence of DJL's layers, and a custom block. */
 public final class BlockModels {
 
     public static final String NAME = "imperative";

@@ -5,7 +5,7 @@ import ai.djl.ndarray.NDList;
 import ai.djl.translate.NoBatchifyTranslator;
 import ai.djl.translate.TranslatorContext;
 
-/** Converts the outputs to text, so that no array leaves the call, as users' translators do. */
+/** Converts the outputs to text, as users' translators do, so that no array leaves the call. */
 public final class InsideTranslator implements NoBatchifyTranslator<NDList, String> {
 
     @Override

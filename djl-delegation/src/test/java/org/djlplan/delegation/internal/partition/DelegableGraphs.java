@@ -27,7 +27,8 @@ public final class DelegableGraphs extends DomainContextBase {
      * A graph and the partitions that a delegate reports for it.
      *
      * @param graph the graph
-     * @param partitions as the engine forms them from all operators that the delegate supports
+     * @param partitions the partitions, as the engine forms them from all operators that the
+     *     delegate supports
      */
     public record Delegable(Graph graph, List<SortedSet<Integer>> partitions) {
 

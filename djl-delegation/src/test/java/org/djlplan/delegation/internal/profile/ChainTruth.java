@@ -18,8 +18,9 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
  *
  * <p>An operator has one cost on the CPU and one in the delegate, and each delegate kernel has a
  * cost of its own. Times do not add up exactly: if one of two neighbouring partitions runs on the
- * CPU and the other in the delegate, the second one takes more or less time, because its input is
- * in the wrong cache (or does not fill a cache that other data needs).
+ * CPU and the other in the delegate, the time of the later one changes. It takes longer if its
+ * input is in the wrong cache, and less time if its input no longer fills a cache that other data
+ * needs.
  */
 final class ChainTruth implements Truth {
 

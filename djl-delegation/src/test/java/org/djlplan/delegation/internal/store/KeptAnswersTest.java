@@ -47,7 +47,7 @@ class KeptAnswersTest {
 
     @TempDir private Path folder;
 
-    /** Records each step; its clock advances by 1000 ns a step. */
+    /** A runner that records each step, and whose clock advances by 1000 ns at each step. */
     private static final class NotingRunner implements CandidateRunner {
 
         private final List<String> steps = new ArrayList<>();

@@ -50,7 +50,8 @@ import org.djlplan.thirdparty.guava.io.MoreFiles;
 import org.djlplan.thirdparty.guava.primitives.ImmutableLongArray;
 
 /**
- * Loads damaged files of partial answers: the result is what was saved, or nothing and a warning.
+ * Loads damaged files of partial answers: the result is the saved answers, or nothing and a
+ * warning.
  */
 class PartialFuzzTest {
 

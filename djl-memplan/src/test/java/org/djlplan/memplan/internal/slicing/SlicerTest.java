@@ -19,8 +19,8 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteTensor;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests the structure of sliced graphs. {@code SlicerBitsTest} compares their outputs in the
- * engine.
+ * Tests the structure of sliced graphs. {@code SlicerBitsTest} compares the outputs of sliced and
+ * whole graphs in the engine.
  */
 class SlicerTest {
 

@@ -17,10 +17,11 @@ import java.util.stream.IntStream;
 import org.djlplan.integration.pool.PoolApplication.Run;
 
 /**
- * Runs a model stock, planned, and planned with a semaphore on 1, 2, 8 and 64 threads, each in its
- * own JVM, in turns. Prints medians, and the medians of each round's ratios.
+ * Runs a model in three ways: stock, planned, and planned with a semaphore. Each way runs on 1, 2,
+ * 8 and 64 threads. Each run has its own JVM, and the ways take turns. Prints medians, and the
+ * medians of each round's ratios.
  *
- * @param folder for copies of models, plans and output
+ * @param folder the folder for copies of models, plans and output
  */
 record PoolTable(Path folder) {
 

@@ -14,7 +14,7 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.context.annotation.Bean;
 
-/** The application. */
+/** A web service that answers a posted text with its embedding. */
 @SpringBootApplication
 public class EmbeddingApplication {
 

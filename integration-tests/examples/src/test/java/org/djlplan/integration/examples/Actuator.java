@@ -10,7 +10,7 @@ import java.net.http.HttpResponse;
 /**
  * Reads health and metrics of a Spring Boot application.
  *
- * @param address of the application
+ * @param address the application's address
  */
 record Actuator(HttpClient client, String address) {
 

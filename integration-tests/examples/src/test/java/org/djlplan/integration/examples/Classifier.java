@@ -17,7 +17,7 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
 import org.djlplan.memplan.testing.TestImage;
 
 /**
- * A model that was made for the examples, and images.
+ * A model made for the examples, and images to classify.
  *
  * @param model a MobileNet v2 with random weights
  */

@@ -6,7 +6,7 @@ import java.util.Objects;
 /**
  * A row and the process, task and choice that computed it.
  *
- * @param seed of the row's image
+ * @param seed the seed of the row's image
  * @param bits hash of all bits of the outputs
  * @param process the executor's process
  * @param attempt number of the task's attempt, from 0

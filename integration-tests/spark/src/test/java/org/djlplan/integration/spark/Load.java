@@ -31,10 +31,10 @@ import org.djlplan.memplan.report.PlanReport;
  * Predicts rows with one model per executor, stock or planned, and returns the time taken and the
  * executor's memory.
  *
- * @param engine of DJL
- * @param file of the model; for DJL's own networks, the folder that {@link #save} made
- * @param shape of an input
- * @param options of the planned load; null for stock
+ * @param engine the name of DJL's engine
+ * @param file the model's file; for DJL's own networks, the folder that {@link #save} made
+ * @param shape the shape of an input
+ * @param options the options of the planned load; null for stock
  */
 record Load(String engine, String file, long[] shape, Map<String, String> options)
         implements FlatMapFunction<Iterator<Integer>, Load.Share> {
@@ -48,8 +48,8 @@ record Load(String engine, String file, long[] shape, Map<String, String> option
      * @param rows number of rows that the task predicted
      * @param firstNanos time from the task's start to the first row's output
      * @param nanos time from the task's start to its end
-     * @param beforeBytes resident, before the executor's first model was loaded
-     * @param afterBytes resident, when the task ended
+     * @param beforeBytes resident memory before the executor's first model was loaded
+     * @param afterBytes resident memory when the task ended
      * @param bits hash of all bits of the outputs
      * @param choice identifier of the delegation
      */

@@ -19,7 +19,7 @@ import org.djlplan.memplan.report.PlanReport;
 /**
  * A TensorFlow Lite model, and the delegation that was measured for it on this machine.
  *
- * @param archive of the model's folder {@code model}
+ * @param archive an archive of the model's folder {@code model}
  * @param choiceId identifier of the measured delegation
  * @param tables the tables stored beside the model, as {@link StoredTables} lists them
  */

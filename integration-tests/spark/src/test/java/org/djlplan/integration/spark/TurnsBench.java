@@ -38,7 +38,7 @@ class TurnsBench {
 
     @TempDir Path folder;
 
-    /** Two JVMs, as two executors. */
+    /** Two JVMs that stand for two executors. */
     private static final class Pair implements AutoCloseable {
 
         private final List<ChildProcess> both = new ArrayList<>();

@@ -7,9 +7,9 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
 /**
  * A model in which one operator overwrites an intermediate tensor.
  *
- * @param name of the case
+ * @param name the name of the case
  * @param model the model
- * @param inputs forms of the model's inputs
+ * @param inputs the types and shapes of the model's inputs
  * @param shared the tensors that share a place: the overwritten tensor and the result
  * @param copies whether the model only copies, so that every output equals input 0
  */

@@ -1,2 +1,2 @@
-/** Operators that write where they read, proved kernel by kernel in the engine. */
+/** Tests of operators that overwrite their inputs, kernel by kernel in the engine. */
 package org.djlplan.integration.tflite.kernels;

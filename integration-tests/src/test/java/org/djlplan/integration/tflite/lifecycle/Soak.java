@@ -73,7 +73,7 @@ final class Soak {
      * @param unplanned number of predictions outside of the shared arenas, which some options
      *     request
      * @param problems wrong outputs and unexpected failures
-     * @param residentBytes of the process after each tenth of the predictions
+     * @param residentBytes resident memory of the process after each tenth of the predictions
      */
     record Outcome(
             int predictions,

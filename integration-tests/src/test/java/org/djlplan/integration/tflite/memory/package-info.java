@@ -1,4 +1,4 @@
 /**
- * How small planned models are: arenas that models share, searched plans, other operator orders.
+ * Tests of the memory of planned models: shared arenas, sizes of plans, and pages of model files.
  */
 package org.djlplan.integration.tflite.memory;

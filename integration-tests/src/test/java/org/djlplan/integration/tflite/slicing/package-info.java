@@ -1,2 +1,2 @@
-/** Rewritten models compute what the originals do, bit by bit. */
+/** Tests that rewritten models compute the same bits as the originals. */
 package org.djlplan.integration.tflite.slicing;

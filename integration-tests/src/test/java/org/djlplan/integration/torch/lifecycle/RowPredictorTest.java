@@ -145,7 +145,8 @@ class RowPredictorTest {
     }
 
     /**
-     * Records by which thread rows are read, and how far reading is ahead of the returned outputs.
+     * Checks that one thread reads all rows, and records how far reading gets ahead of the returned
+     * outputs.
      */
     private static final class Watched implements Iterator<float[]> {
         private final Iterator<float[]> rows;

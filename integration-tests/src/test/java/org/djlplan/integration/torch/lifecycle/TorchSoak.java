@@ -81,7 +81,7 @@ final class TorchSoak {
      * @param loads how often a model was loaded
      * @param unplanned number of predictions that ran outside of the arenas, or not as planned
      * @param problems wrong outputs and unexpected failures
-     * @param residentBytes of the process after each tenth of the predictions
+     * @param residentBytes resident memory of the process after each tenth of the predictions
      */
     record Outcome(
             int predictions,

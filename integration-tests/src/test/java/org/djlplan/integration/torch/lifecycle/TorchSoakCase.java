@@ -19,7 +19,7 @@ import org.djlplan.integration.torch.TorchScriptModels;
  * One of the {@link TorchScriptModels}, and the stock engine's outputs with one thread per
  * operator.
  *
- * @param file in a folder of its own
+ * @param file a file in a folder of its own
  * @param questions inputs, each with the outputs for a few seeds
  */
 record TorchSoakCase(String name, Path file, List<Question> questions) {

@@ -136,8 +136,7 @@ final class NastyBlock extends AbstractBlock {
     }
 
     /**
-     * Uses a different array from some call on, while the types and the number of arrays stay the
-     * same.
+     * After some calls, uses a different array; the types and the number of arrays stay the same.
      */
     static final class SkippingLater implements Step {
 
@@ -196,7 +195,7 @@ final class NastyBlock extends AbstractBlock {
         }
     }
 
-    /** Keeps an array in a field from some call on, and reads it from there. */
+    /** After some calls, keeps an array in a field, and reads it from there. */
     static final class KeepingLater implements Step {
 
         private final int from;

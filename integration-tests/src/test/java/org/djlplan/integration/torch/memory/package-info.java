@@ -1,2 +1,5 @@
-/** How small planned models are, what outputs keep alive, and what happens off the plan. */
+/**
+ * Tests of the memory of planned models: its size, the memory that outputs keep, and predictions
+ * that deviate from the plan.
+ */
 package org.djlplan.integration.torch.memory;

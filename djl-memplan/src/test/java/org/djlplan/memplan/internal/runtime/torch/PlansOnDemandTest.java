@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 
 class PlansOnDemandTest {
 
-    /** Counts how often it is flushed. Tests call nothing else. */
+    /** Plans that count how often they are flushed. Tests call no other method. */
     private static final class Flushed implements AllocationPlans {
 
         private int times;
