@@ -74,7 +74,7 @@ public record Contestant(String name, Way way, int threads, Map<String, String> 
                         "blocking"));
     }
 
-    /** Planned, and delegated as far as that is faster, within a limit of the delegate's memory. */
+    /** Planned, and delegated where that is faster, within a limit for the delegate's memory. */
     public static Contestant delegation(String maxMemory, int threads) {
         return new Contestant(
                 "delegation, " + maxMemory,

@@ -1,2 +1,2 @@
-/** What options do, who may set them, and that a model's folder is data. */
+/** Tests the effects of options, who may set them, and that a model's folder is treated as data. */
 package org.djlplan.integration.torch.options;
