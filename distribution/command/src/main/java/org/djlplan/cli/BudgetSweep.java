@@ -26,9 +26,9 @@ import org.djlplan.thirdparty.guava.io.Closer;
  *
  * <ol>
  *   <li>the first load, which slices the model if the budget requires it, and stores the result;
- *   <li>a load that finds the stored files: warm, with the weights in the page cache; and cold,
- *       with the pages of the model's files dropped before each prediction (pages that are mapped
- *       at that moment stay);
+ *   <li>a load that finds the stored files. Its predictions are timed twice: warm, with the weights
+ *       in the page cache; and cold, with the pages of the model's files dropped before each
+ *       prediction (pages that are mapped at that moment stay);
  *   <li>if control groups can be created, a process in a group that is limited to the memory of the
  *       idle process, plus the budget, plus {@link #TOLERANCE} of the budget. The group is also
  *       charged for file pages.
@@ -95,8 +95,8 @@ final class BudgetSweep {
     /**
      * Result: the model does not run in this budget.
      *
-     * @param leastBytes the smallest budget according to the model; empty if it cannot run for
-     *     another reason
+     * @param leastBytes the smallest budget in which the model runs, according to the model; empty
+     *     if it cannot run for another reason
      */
     record Refused(String why, OptionalLong leastBytes) implements Outcome {}
 
@@ -137,8 +137,9 @@ final class BudgetSweep {
     /**
      * A run in a limited control group.
      *
-     * @param limitBytes above the idle process
-     * @param ratio to stock's latency, which has no limit; empty if the process was killed
+     * @param limitBytes limit of the group, above the memory of the idle process
+     * @param ratio latency relative to stock's, which runs without a limit; empty if the process
+     *     was killed
      */
     record Grouped(long limitBytes, Optional<MedianRatio> ratio) {}
 

@@ -25,12 +25,12 @@ import org.djlplan.thirdparty.guava.collect.Maps;
  *
  * @param stock figures of the stock run
  * @param lost if stock's outputs differ from the outputs of a stock engine that keeps every tensor:
- *     the difference. The variants are then compared with the latter outputs
+ *     the difference. The variants are then compared with that engine's outputs
  * @param variants the other modes, at least one: planned, delegated, or both in this order
- * @param against the stock engine with other allocators, or of another DJL, by name, in the
+ * @param against the stock engine with other allocators, or of another DJL release, by name, in the
  *     requested order; empty if an allocator is not available
- * @param runs if repeated in fresh processes: each run; the figures and ratios here are then
- *     medians
+ * @param runs each run, if the comparison was repeated in fresh processes; the figures and ratios
+ *     here are then medians
  */
 record Comparison(
         RunFigures stock,

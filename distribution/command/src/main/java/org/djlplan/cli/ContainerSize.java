@@ -10,7 +10,7 @@ import com.google.gson.JsonObject;
  * @param runtimeBytes the idle process without its heap: JVM, DJL and engine
  * @param heapBytes the heap
  * @param modelBytes peak of the model above the idle process, with all predictions at once
- * @param limitBytes of the container, whole MiB
+ * @param limitBytes memory limit of the container, in whole MiB
  */
 record ContainerSize(long runtimeBytes, long heapBytes, long modelBytes, long limitBytes) {
 

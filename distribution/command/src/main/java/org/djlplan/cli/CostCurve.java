@@ -18,8 +18,8 @@ import org.djlplan.thirdparty.guava.math.PairedStatsAccumulator;
  *
  * @param instance kind of the problems
  * @param strategy name of the strategy
- * @param fromUnits smallest problem of the curve
- * @param toUnits largest
+ * @param fromUnits units of the curve's smallest problem
+ * @param toUnits units of its largest problem
  * @param exponent slope of log(time) over log(n): 1 for linear, 2 for quadratic; a factor of log n
  *     adds about 0.1
  * @param claimed time according to the strategy's documentation, if it names a power of n

@@ -9,8 +9,8 @@ import org.djlplan.thirdparty.guava.math.Quantiles;
 
 /**
  * The ratio of two latencies that were timed in pairs, so that disturbances affect both: the median
- * of the pairs' ratios with its 95 % confidence interval (of the sign test, which makes no
- * assumption about the distribution; for fewer than six pairs, the whole range).
+ * of the pairs' ratios with its 95 % confidence interval. The interval is that of the sign test,
+ * which makes no assumption about the distribution; for fewer than six pairs it is the whole range.
  *
  * @param median of the ratios
  * @param low lower end of the interval

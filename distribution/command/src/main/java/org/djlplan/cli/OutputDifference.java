@@ -29,8 +29,8 @@ import org.djlplan.thirdparty.guava.collect.Streams;
  *
  * @param identical all bytes are equal
  * @param comparable whether both runs have the same outputs, of the same types and sizes
- * @param outputs difference of each output; with several predictions, each has its own entries.
- *     Empty if they cannot be compared
+ * @param outputs difference of each output; each of several predictions has its own entries. Empty
+ *     if the outputs cannot be compared
  */
 record OutputDifference(boolean identical, boolean comparable, List<Output> outputs) {
 

@@ -25,8 +25,8 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /**
- * Plans the memory of a model, or of a file of usage records, without running it. An ONNX model is
- * run, because its allocations are known only then.
+ * Plans the memory of a model, or of a file of usage records. Blocks and ONNX models are run once,
+ * because their allocations are known only then; other models are not run.
  */
 @Command(
         name = "plan",

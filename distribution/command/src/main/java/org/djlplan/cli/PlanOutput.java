@@ -23,8 +23,9 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
  * @param view source of the records: {@code file}, {@code live} or {@code csv}
  * @param naiveBytes total size of all tensors, without shared memory
  * @param lowerBoundBytes maximum operator breadth without aliases; in-place plans may be smaller
- * @param aliasedLowerBoundBytes the same if tensors share places wherever operators may overwrite
- *     or view their inputs; equal if there are no such operators, as in files of records
+ * @param aliasedLowerBoundBytes the lower bound if tensors share places wherever operators may
+ *     overwrite or view their inputs; without such operators, as in files of records, it equals
+ *     {@code lowerBoundBytes}
  * @param sharedObjectsLowerBoundBytes sum of positional maxima without aliases
  * @param results one per strategy and variant
  * @param best the smallest valid plan with offsets; if there is none, the smallest valid plan with
@@ -91,8 +92,8 @@ record PlanOutput(
      * @param totalBytes as in {@link Result}
      * @param millis as in {@link Result}
      * @param valid as in {@link Result}
-     * @param provedMinimal whether no plan of the same layout of the solved problem is smaller; for
-     *     an in-place plan, among plans with the same sharing tensors
+     * @param provedMinimal whether it is proved that no plan with this layout is smaller; for an
+     *     in-place plan, no plan in which the same tensors share places
      */
     record BestResult(
             String strategy,

@@ -35,9 +35,9 @@ import org.djlplan.thirdparty.guava.math.Quantiles;
 /**
  * The plans that the chosen strategies made for one input.
  *
- * @param input that was planned
+ * @param input the planned input
  * @param offsets plans of one arena, one per strategy and variant
- * @param sharedObjects plans of shared objects, likewise
+ * @param sharedObjects plans of shared objects, one per strategy and variant
  */
 record PlanRun(PlanInput input, List<Attempt> offsets, List<SharedAttempt> sharedObjects) {
 

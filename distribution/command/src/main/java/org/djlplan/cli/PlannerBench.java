@@ -42,7 +42,7 @@ final class PlannerBench {
     /**
      * A problem with a name.
      *
-     * @param name of the file, or of the kind
+     * @param name name of the file, or of the kind of generated problems
      * @param problem to plan
      */
     record Instance(String name, PlanningProblem problem) {}
@@ -217,7 +217,7 @@ final class PlannerBench {
          * @param seconds duration
          * @param nodes number of examined partial plans
          * @param totalBytes size of the arena
-         * @param fits whether that is within the capacity
+         * @param fits whether the arena is within the capacity
          */
         record SearchRow(
                 String instance,

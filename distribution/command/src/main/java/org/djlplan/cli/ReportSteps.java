@@ -8,8 +8,9 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.primitives.Ints;
 
 /**
- * The steps of a memory map: the operators of a graph; for records alone, all steps up to the last,
- * or, if there are too many, only those at which a tensor's live range begins or ends.
+ * The steps of a memory map. For a graph they are its operators. For usage records without a graph
+ * they are all steps up to the last or, if these are too many, only the steps at which a tensor's
+ * live range begins or ends.
  *
  * @param count number of steps
  * @param numbers number of each step in the records; empty if each step's number is its index

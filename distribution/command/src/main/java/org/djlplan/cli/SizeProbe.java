@@ -16,8 +16,8 @@ import org.djlplan.memplan.report.BudgetReport;
 /**
  * Measures how large a container must be to serve a model. The model runs once without a limit,
  * which yields a size. If control groups can be created, the model then runs in a group of that
- * size, with none of the model's files cached, as in a new container. If it is killed, it runs
- * again in larger groups.
+ * size, with none of the model's files cached, as in a new container. If that process is killed,
+ * the model runs again in larger groups.
  */
 final class SizeProbe {
 

@@ -5,8 +5,7 @@ import java.util.function.LongSupplier;
 
 /**
  * Estimates the remaining time of a task, assuming that each remaining part takes as long as a
- * finished one. There is no estimate for the last few seconds, or after the first part, because one
- * part says too little.
+ * finished one. There is no estimate in the first few seconds, or before a part is finished.
  */
 final class TimeLeft {
 

@@ -25,9 +25,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A choice that is improved by measuring on a background thread, which all models share. It begins
- * with the CPU kernels, and measures; or it begins with a stored table, and measures only if the
- * table does not match the delegate's partitions, or if other work disturbed its measurement and
- * the machine is quiet now.
+ * with the CPU kernels, and measures; or it begins with a stored table, and measures only in two
+ * cases: the table does not match the delegate's partitions; or other work disturbed the table's
+ * measurement, and the machine is quiet now.
  */
 final class Background implements Choosing {
 

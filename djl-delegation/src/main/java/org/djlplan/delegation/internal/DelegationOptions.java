@@ -34,10 +34,11 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
  * @param enabled whether anything may be delegated
  * @param goal of the choice
  * @param profile when candidates are measured
- * @param profileFrom the folder or archive that is read first; empty for none
+ * @param profileFrom the folder or archive in which stored results are searched first; empty for
+ *     none
  * @param onMissing what to do if no result is stored for this hardware
  * @param profileBudget time limit of measuring; empty for one that depends on the model's latency
- * @param tolerance of the outputs, compared with the CPU kernels'
+ * @param tolerance accepted difference of the outputs from the CPU kernels' outputs
  * @param exclude operators that stay in the CPU kernels
  */
 public record DelegationOptions(

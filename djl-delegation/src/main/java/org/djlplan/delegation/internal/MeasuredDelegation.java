@@ -109,7 +109,10 @@ public final class MeasuredDelegation implements DelegationProvider {
         return new Measurement(options.exclude().without(model), request, profiling, progress);
     }
 
-    /** A source of a choice; empty if it has none. Sources are asked in order. */
+    /**
+     * A possible source of a choice. Sources are asked in order; a source without a choice returns
+     * empty.
+     */
     @FunctionalInterface
     private interface Source {
 

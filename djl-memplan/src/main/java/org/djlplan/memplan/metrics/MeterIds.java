@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Assigns numbers to owners of meters of one name, because a registry has one meter per name and
+ * Numbers the owners of meters that share a name, because a registry has one meter per name and
  * tags. A number becomes free when its owner is garbage-collected, so that reloading a model does
  * not make more and more meters.
  */

@@ -92,7 +92,8 @@ public record MemoryMap(
      * @param totalBytes size of the arena, or of all shared objects together
      * @param millis how long planning took
      * @param valid whether the independent validator found no error
-     * @param provedMinimal whether no plan of the same layout of the solved problem is smaller
+     * @param provedMinimal whether it is proved that no plan with this layout, in which the same
+     *     tensors share places, is smaller
      * @param offsets offset in bytes of each placed tensor, by its index, with shared objects laid
      *     end to end; empty if not included
      * @param objects the shared objects; empty for one arena

@@ -268,9 +268,9 @@ public final class TuneCommand implements CliCommand {
 
     /**
      * Decides whether loads may use the result of an exhaustive run. An exhaustive run measures
-     * only unions of whole partitions. A usual run also splits partitions: always if memory counts,
-     * otherwise if a partition is hardly faster in the delegate. So an exhaustive run may miss a
-     * better set.
+     * only unions of whole partitions. A usual run also splits partitions: all of them if memory
+     * counts, otherwise those that are hardly faster in the delegate. So an exhaustive run may miss
+     * a better set.
      */
     static final class ExhaustiveResult {
 

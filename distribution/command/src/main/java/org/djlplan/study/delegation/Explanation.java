@@ -25,8 +25,9 @@ import org.djlplan.thirdparty.guava.collect.Sets;
  *
  * <p>If an operator could be delegated but is not, the reason is the result of the nearest set with
  * that operator: the set that differs from the chosen set in the fewest operators. If the nearest
- * set failed or was wrong, the reason is taken from the smallest set with the operator that ended
- * in the same way, because it contains the fewest other operators that may be the cause.
+ * set failed or was wrong, the reason is taken from another set: of the sets that contain the
+ * operator and ended in the same way, the smallest. It contains the fewest other operators that may
+ * be the cause.
  */
 public final class Explanation {
 

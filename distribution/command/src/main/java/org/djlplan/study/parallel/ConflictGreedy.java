@@ -14,9 +14,9 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
- * A greedy strategy that tests every two units for a conflict instead of comparing intervals, so it
- * can also plan for engines that run independent branches at once. Units are placed in one of three
- * orders by one of two rules, and never moved again.
+ * A greedy strategy that tests every pair of units for a conflict instead of comparing intervals,
+ * so it can also plan for engines that run independent branches at once. Units are placed in one of
+ * three orders by one of two rules, and never moved again.
  *
  * <p>The orders and one placement rule are those of Apache TVM's unified static memory planner (<a
  * href="https://github.com/apache/tvm/blob/26fffb0fbfac1558bef905dee1817ba2e5eeabdf/src/tir/usmp/algo/greedy.cc">src/tir/usmp/algo/greedy.cc</a>)

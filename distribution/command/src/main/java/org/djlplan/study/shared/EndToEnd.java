@@ -12,8 +12,8 @@ import org.djlplan.memplan.internal.usage.UsageRecords;
  * numbers: every unit lies at the start of its object (Pisarchyk and Lee 2020, section 5). O(n)
  * after the strategy itself.
  *
- * <p>Each nested class is such a strategy, so that {@link java.util.ServiceLoader} finds them for
- * the registry of strategies.
+ * <p>Each nested class is one such strategy. {@link java.util.ServiceLoader}, with which the
+ * registry of strategies finds them, needs a class for each.
  */
 public class EndToEnd implements OffsetStrategy {
 

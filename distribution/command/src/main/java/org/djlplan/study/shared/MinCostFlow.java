@@ -9,10 +9,10 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
  * Min-cost Flow (Lee et al. 2019, on the memory manager): every unit either follows a finished unit
- * in its object, at the cost of the bytes by which it is larger, or gets a new object at the cost
- * of its size; at most one unit follows each unit. The choice with the smallest sum of costs is a
- * minimum-cost flow. The sum overstates the objects' sizes: an object that holds a large, a small
- * and a large unit in turn grows once but is charged twice.
+ * in that unit's object, at the cost of the bytes by which it is larger, or gets a new object at
+ * the cost of its own size. Each unit is followed by at most one unit. The choice with the smallest
+ * sum of costs is a minimum-cost flow. The sum overstates the objects' sizes: an object that holds
+ * a large, a small and a large unit in turn grows once but is charged twice.
  *
  * <p>The flow is on a bipartite graph, so it is found as an assignment: unit by unit, by the
  * shortest path in reduced costs that gives it a predecessor or a new object (Kuhn 1955, Munkres

@@ -35,20 +35,20 @@ import org.djlplan.thirdparty.guava.collect.Sets;
  *
  * The node times of two unions, nothing and everything delegated, give the terms for neighbours on
  * the same side. These also serve as estimates for neighbours on different sides. Two more unions
- * (every other piece, and the remaining pieces) give all terms. The time of a delegate kernel that
+ * (every second piece, and the remaining pieces) give all terms. The time of a delegate kernel that
  * covers several pieces is divided in proportion to their operators' times on the CPU.
  *
  * <p>Memory: a union takes the memory of the CPU kernels plus an amount for each piece (packed
  * weights minus the saved part of the arena) and each delegate kernel (a workspace). The amounts
- * are fitted to measured unions, starting with zero: the difference between measured and predicted
- * memory is distributed over the pieces and kernels of that union, in proportion to their bytes,
- * repeatedly for all unions (Kaczmarz 1937). So the model agrees with the measurements, and is a
- * good estimate for similar unions.
+ * are fitted to the measured unions, starting with zero: for one union after another, the
+ * difference between measured and predicted memory is distributed over the union's pieces and
+ * kernels, in proportion to their bytes; this is repeated several times (Kaczmarz 1937). So
+ * predictions agree with the measurements, and are good estimates for similar unions.
  *
- * <p>Best unions: up to {@value #ENUMERATED} pieces, all unions are predicted. For more pieces, it
- * predicts the unions on two descents, from nothing and from everything delegated: each step flips
- * the piece that improves the cost most, until no piece does. Costs are nearly additive, so the
- * result is near the best.
+ * <p>Best unions: up to {@value #ENUMERATED} pieces, all unions are predicted. For more pieces,
+ * only the unions on two descents are predicted, from nothing and from everything delegated: each
+ * step flips the piece that improves the cost most, until no piece does. Costs are nearly additive,
+ * so the result is near the best.
  */
 public final class CostModel {
 

@@ -28,8 +28,8 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
  * @param entries candidates that were tried, in the order of the trials
  * @param chosen the candidate to use: a measured one, or the CPU kernels if nothing could be
  *     measured
- * @param lighter the candidates to use while other predictions run: the best of each smaller number
- *     of threads, most threads first; all were measured
+ * @param lighter the candidates to use while other predictions run: the best candidate for each
+ *     smaller number of threads, most threads first; all were measured
  * @param reason of the choice, in one line
  * @param caveat a remark on the times, such as that other work disturbed them
  * @param inferences total number of inferences

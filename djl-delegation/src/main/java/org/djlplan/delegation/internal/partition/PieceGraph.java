@@ -325,8 +325,8 @@ public final class PieceGraph {
 
     /**
      * Counts floating-point operations of TensorFlow Lite's operators, from the shapes of their
-     * tensors; a multiplication with its addition counts as two. Quantized operators count the
-     * same.
+     * tensors; a multiplication with its addition counts as two. Quantized operators count like
+     * floating-point ones.
      *
      * <p>A graph has no strides or window sizes. Convolutions need none, because the shapes of the
      * output and the filter are sufficient. For pools the input's elements are counted, as if the

@@ -29,16 +29,16 @@ import org.djlplan.thirdparty.guava.math.Quantiles;
  * the delegate and in the CPU kernels; then it verifies the unions with the best predictions.
  *
  * <ol>
- *   <li>Nothing delegated, and everything delegated. If delegating everything is clearly better,
- *       there is a single partition, and memory does not count, exploring ends.
- *   <li>If the wrong operator is known, everything except that operator. If everything fails, or is
- *       wrong for another reason, each partition alone; if one of these fails, its pieces alone.
- *       Failing parts are left out from then on.
+ *   <li>Nothing delegated, and everything delegated. Exploring ends if delegating everything is
+ *       clearly better, there is a single partition, and memory does not count.
+ *   <li>If the wrong operator is known, everything except that operator. If delegating everything
+ *       fails, or is wrong for another reason, each partition alone; if a partition fails, its
+ *       pieces alone. Failing parts are left out from then on.
  *   <li>Node times with nothing and with everything delegated give the time of each partition on
  *       both sides.
  *   <li>Partitions are cut if that can matter: all of them if memory counts, otherwise those with a
  *       significant time that are not clearly better in the delegate.
- *   <li>If there are more than a few pieces: the union of every other piece, and the union of the
+ *   <li>If there are more than a few pieces: the union of every second piece, and the union of the
  *       remaining pieces. These two give the cost of neighbours on different sides.
  *   <li>The candidates with the best predictions are verified one after another. After each
  *       candidate with unexpected memory, the predictions are computed again.

@@ -318,9 +318,9 @@ public final class KeptAnswers implements CandidateRunner {
     }
 
     /**
-     * Reads and writes partial results in files. Optional values are arrays, which are empty if the
-     * value is absent; the partitions, which are always there, are in an array of one element.
-     * Operators are written as the first and last index of each run.
+     * Reads and writes partial results in files. An optional value is written as an array, which is
+     * empty if the value is absent. The partitions are always present, but are also inside an array
+     * of one element. Operators are written as the first and last index of each run.
      */
     private static final class PartialCodec implements Codec<PartialResult> {
 

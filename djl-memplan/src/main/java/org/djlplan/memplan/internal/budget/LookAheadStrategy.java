@@ -17,16 +17,16 @@ import org.djlplan.thirdparty.guava.primitives.Ints;
  *   <li>Which pieces to pin: {@link Unfragmented} quickly computes the result for an arena without
  *       fragmentation, so many sets are tried: the first pieces, the last, and the smallest, up to
  *       a number of bytes, and the best of these with one piece more or less.
- *   <li>From which step on each piece is in the arena: between the earliest step that the bytes
- *       allow and the latest that costs no time. An earlier step gives more slack, but is harder to
- *       place.
+ *   <li>The step from which each piece is in the arena: between the earliest step that the bytes
+ *       allow and the latest that costs no time. An earlier step gives more slack, but the piece is
+ *       harder to place.
  *   <li>Addresses: one after another, each item goes into the smallest gap that is free from the
- *       step chosen for it to its last one; a piece without such a gap takes the gap that becomes
+ *       item's chosen step to its last step; a piece without such a gap takes the gap that becomes
  *       free the earliest.
  *   <li>Then {@link Layout} computes from the addresses how early each load may begin. Pieces whose
- *       load is delayed more than the bytes explain, and items without any gap, are placed earlier
- *       in the next round (squeaky wheel optimization, Joslin and Clements 1999, Journal of
- *       Artificial Intelligence Research 10).
+ *       load begins later than the number of free bytes requires, and items without any gap, are
+ *       placed earlier in the next round (squeaky wheel optimization, Joslin and Clements 1999,
+ *       Journal of Artificial Intelligence Research 10).
  * </ol>
  *
  * <p>The search ends when the bound of {@link Unfragmented} is reached, or after a number of

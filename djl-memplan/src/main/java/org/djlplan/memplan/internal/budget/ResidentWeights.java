@@ -16,8 +16,8 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
  *
  * @param nanos duration of the inference
  * @param pinnedBytes bytes that are always in memory
- * @param changes by time
- * @param stalls by time
+ * @param changes in order of time
+ * @param stalls in order of time
  * @param binding the operator that prevents a smaller arena; empty if there is none
  */
 public record ResidentWeights(

@@ -14,8 +14,8 @@ import org.djlplan.memplan.internal.usage.UsageRecords;
  * @param naiveBytes total size of all planned tensors, without shared memory
  * @param lowerBoundBytes maximum operator breadth without aliases
  * @param aliasedTensors number of tensors that share another's place
- * @param provedMinimal whether the plan is proved minimal among all plans with worthwhile sharing,
- *     because it is at the lower bound
+ * @param provedMinimal whether the plan is at the lower bound: none is smaller, except by sharing
+ *     that saves too little
  */
 public record EvaluatedPlan(
         OffsetPlan plan,

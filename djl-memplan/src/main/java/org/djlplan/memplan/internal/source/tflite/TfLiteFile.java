@@ -14,14 +14,14 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
  * valid, operators are in an executable order, constants have the size of their shape.
  *
  * @param description possibly empty
- * @param operatorCodes functions of operators, which refer to them by index
+ * @param operatorCodes functions, to which operators refer by index
  * @param subgraphs the first is the model; its operators call the others
- * @param buffers contents of constants and metadata; the first means none
+ * @param buffers contents of constants and metadata; index 0 stands for no content
  * @param metadataBuffers indices of buffers, an older form of {@code metadata}
  * @param metadata named buffers
  * @param signatures names of inputs and outputs
- * @param notCarried paths of data beyond the known schema; such a model can be planned but not
- *     written
+ * @param notCarried paths of data that the known schema does not contain; a model with such data
+ *     can be planned but not written
  */
 public record TfLiteFile(
         String description,
