@@ -49,8 +49,8 @@ import org.slf4j.LoggerFactory;
  * model's metadata {@code arguments} or in its URL's query; {@code memplan.translatorFactory} names
  * the factory to wrap.
  *
- * <p>A model that cannot be planned runs as without this factory, with one warning that says why;
- * with {@code memplan.required=true} it fails to load. {@link
+ * <p>A model that cannot be planned runs as it would without this factory, and one warning says
+ * why; with {@code memplan.required=true} it fails to load. {@link
  * org.djlplan.memplan.report.PlanReport#of} returns the report.
  *
  * <p>The factory can be serialized, for example as part of a closure of Spark or Beam, if the

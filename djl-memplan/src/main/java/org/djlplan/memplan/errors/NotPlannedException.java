@@ -2,9 +2,9 @@ package org.djlplan.memplan.errors;
 
 /**
  * Signals that a model was not loaded because of {@code memplan.required=true}: it cannot be
- * planned, or delegation is on and no choice was verified while it was loaded. It is the cause of
- * the {@code TranslateException} that DJL puts into the exception of {@code Criteria.loadModel()},
- * and of the {@code IOException} of a block factory.
+ * planned, or delegation is on and no choice was verified while it was loaded. This exception is
+ * the cause of the {@code TranslateException} that DJL puts into the exception of {@code
+ * Criteria.loadModel()}, and of the {@code IOException} of a block factory.
  *
  * @since 0.3
  */

@@ -4,10 +4,10 @@ import ai.djl.translate.TranslateException;
 
 /**
  * Signals that a row could not be predicted. Iterators cannot throw the {@link TranslateException}
- * of DJL's predictors, so it is the cause of this exception, like the {@code IOException} in an
- * {@link java.io.UncheckedIOException}. The cause of the {@code TranslateException} is the same as
- * without djl-plan: the exception of the translator or the engine, such as an {@code
- * InputTooLargeException}.
+ * of DJL's predictors, so the {@code TranslateException} is the cause of this exception, like the
+ * {@code IOException} in an {@link java.io.UncheckedIOException}. The cause of the {@code
+ * TranslateException} is the same as without djl-plan: the exception of the translator or the
+ * engine, such as an {@code InputTooLargeException}.
  */
 public final class RowFailedException extends RuntimeException {
 

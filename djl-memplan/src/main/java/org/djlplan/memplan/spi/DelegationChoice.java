@@ -14,8 +14,8 @@ import org.djlplan.thirdparty.guava.hash.Hashing;
  *
  * @param candidate for a prediction that has the processors for itself
  * @param lighter verified candidates with fewer threads, for predictions that share the processors:
- *     the best of each number of threads, most threads first; empty if the user set the number of
- *     threads
+ *     the best candidate for each number of threads, most threads first; empty if the user set the
+ *     number of threads
  * @param origin of the choice
  * @param reason in one line, for people
  * @param outputs how the outputs differ from the CPU kernels', as far as known

@@ -11,10 +11,10 @@ import org.djlplan.memplan.graph.ElementType;
  *
  * @param type of the output's elements
  * @param deviation from the CPU kernels' output
- * @param noise change of the CPU kernels' own output when every floating-point input changes by one
- *     unit in its last place (if operators are compared, also by half an 8-bit step) and, for a
- *     model with only integer outputs, every quantized input changes by one step; none if it was
- *     not needed for the decision
+ * @param noise change of the CPU kernels' own output when inputs change slightly: every
+ *     floating-point input by one unit in its last place (if operators are compared, also by half
+ *     an 8-bit step); for a model with only integer outputs, also every quantized input by one
+ *     step. None if it was not needed for the decision
  * @param headroom for outputs that always lie between 0 and 1, 1 divided by the largest element;
  *     otherwise 1
  * @param byOperator largest difference of a single operator from its CPU kernel, in an 8-bit model;
@@ -87,9 +87,9 @@ public record OutputError(
      * @param spread for floating-point types the Euclidean norm of the difference divided by the
      *     norm of the other tensor; for 8- and 16-bit integers the share of elements that differ by
      *     more than one step; otherwise 0
-     * @param otherTops for 8- and 16-bit integers: the number of pairs of vectors whose largest
-     *     elements are at different positions, if the other vector's elements there differ by more
-     *     than one step; otherwise 0
+     * @param otherTops for 8- and 16-bit integers: the number of pairs of vectors with different
+     *     positions of the largest element. A pair counts only if the other vector's elements at
+     *     these two positions differ by more than one step. Otherwise 0
      */
     public record Deviation(double largest, double spread, int otherTops) {
 

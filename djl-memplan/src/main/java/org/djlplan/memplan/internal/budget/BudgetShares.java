@@ -14,9 +14,9 @@ public final class BudgetShares {
     private BudgetShares() {}
 
     /**
-     * The need of a model in a budget.
+     * A model's claim to a share of the budget.
      *
-     * @param leastBytes minimum of the model
+     * @param leastBytes smallest share with which the model runs
      * @param weightBytes size of its weights, which determines its share
      */
     public record Claim(long leastBytes, long weightBytes) {

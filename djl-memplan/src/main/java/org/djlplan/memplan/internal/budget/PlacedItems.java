@@ -7,7 +7,8 @@ import java.util.Arrays;
  * window, the shortest that contains the steps in question.
  *
  * <p>On each level, steps are divided into buckets of equal length, and a window is a bucket and
- * the next one. So a window is at most twice as long as needed, times the ratio between levels.
+ * the next one. So a search scans a window that has at most 2·r times as many steps as needed,
+ * where r is the ratio of the lengths of buckets on two successive levels.
  */
 final class PlacedItems {
 

@@ -39,7 +39,7 @@ public final class ResidencyPlanner {
     private final List<WeightTrace.Lookup> lookups;
     private final ImmutableLongArray computeNanos;
 
-    /** Content of the window, from its first step to its last. */
+    /** Pieces or rows in the window, and the first and the last step that read them. */
     private record Resident(WeightTrace.Range pieces, int first, int last, long bytes, Kind kind) {
 
         /** How the content is loaded. */

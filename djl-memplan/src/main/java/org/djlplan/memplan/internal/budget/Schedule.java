@@ -30,9 +30,9 @@ public record Schedule(
      *
      * @param fileOffsetBytes offset in the file
      * @param bytes number of bytes; like both offsets, a multiple of {@link WeightUse#PAGE_BYTES}
-     * @param offsetBytes where in the arena
+     * @param offsetBytes offset in the arena
      * @param after number of steps that must have finished before it begins
-     * @param pinned whether it stays between inferences
+     * @param pinned whether the range stays in the arena between inferences
      */
     public record Load(
             long fileOffsetBytes, long bytes, long offsetBytes, int after, boolean pinned) {}
@@ -42,7 +42,7 @@ public record Schedule(
      *
      * @param step the step that reads it
      * @param tensor id of the tensor
-     * @param offsetBytes where in the arena
+     * @param offsetBytes offset in the arena
      */
     public record Binding(int step, int tensor, long offsetBytes) {}
 

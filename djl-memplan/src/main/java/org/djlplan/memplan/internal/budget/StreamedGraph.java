@@ -25,8 +25,8 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 import org.djlplan.thirdparty.guava.collect.Iterables;
 
 /**
- * A model's graph, and the constants that are loaded while it runs: those that begin at a page
- * boundary of the file. Smaller constants stay in memory.
+ * A model's graph, and the constants that are loaded while it runs: those of at least a page that
+ * begin at a page boundary of the file. Other constants stay in memory.
  */
 public final class StreamedGraph {
 

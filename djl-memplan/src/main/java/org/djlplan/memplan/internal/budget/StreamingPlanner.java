@@ -11,7 +11,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * Plans a model for a budget: every strategy makes a plan, {@link StreamingValidator} checks it,
- * and the best plan is returned; on a tie, the earlier strategy's. The best plan has the least
+ * and the best plan is returned; of equally good plans, the first. The best plan has the least
  * predicted time; on a tie, the least time if loads take twice as long as predicted; then the
  * fewest loaded bytes.
  *

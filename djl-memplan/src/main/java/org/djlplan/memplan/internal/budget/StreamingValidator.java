@@ -19,7 +19,8 @@ import org.djlplan.thirdparty.guava.math.LongMath;
  * place from the moment at which its load may begin (steps 0 to {@code after} − 1 have finished,
  * and step {@code after} may be running) to its last step; a pinned piece owns it in every step. No
  * two owners in a step may overlap. Loads begin in the order of the plan, so a load that waits for
- * a step delays all later loads. Therefore that step and earlier steps may need earlier loads only.
+ * a step delays all later loads. Therefore neither that step nor an earlier one may need this load
+ * or a later load.
  */
 public final class StreamingValidator {
 

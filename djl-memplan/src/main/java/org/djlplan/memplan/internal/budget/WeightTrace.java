@@ -17,9 +17,9 @@ import org.djlplan.thirdparty.guava.primitives.ImmutableLongArray;
  *
  * @param pieces positions of the pieces
  * @param stepBytes bytes of the allocation with which each step begins; 0 for the first
- * @param stepNanos duration of each step, including fetched weights
- * @param uses the steps in which pieces are used, by first step, then by piece; uses of one piece
- *     do not overlap
+ * @param stepNanos duration of each step, including the time to fetch weights
+ * @param uses the steps in which pieces are used, in order of their first steps, then of the
+ *     pieces; uses of one piece do not overlap
  * @param lookups the steps that read only a few rows of a large weight, by first step
  */
 public record WeightTrace(

@@ -13,9 +13,9 @@ import org.djlplan.memplan.spi.Option;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
- * The values of djl-plan's options that were given for a model. The application's code takes
- * precedence over system properties, and these over DJL's arguments, which may come from the
- * model's folder.
+ * The values of djl-plan's options that were given for a model. Values from the application's code
+ * take precedence over system properties. System properties take precedence over DJL's arguments,
+ * which may come from the model's folder.
  */
 public final class GivenOptions {
 

@@ -9,7 +9,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.primitives.ImmutableLongArray;
 
 /**
- * All formulas that fit the recorded sizes. A size of another shape is known only if all fitting
+ * All formulas that fit the recorded sizes. The size for another shape is known only if all fitting
  * formulas agree on it.
  */
 final class Fit {

@@ -6,9 +6,9 @@ import java.util.Optional;
 
 /**
  * Plans a prediction before it begins, in a small fraction of a millisecond: greedy by size
- * (Pisarchyk and Lee 2020, section 5.2, Algorithm 3) on arrays of numbers. If that does not reach
- * the lower bound, it tries allocations by bytes times duration, and then a few times moves the
- * allocation that determines the arena's size to the front.
+ * (Pisarchyk and Lee 2020, section 5.2, Algorithm 3) on arrays of numbers. If the arena exceeds the
+ * lower bound, two other orders are tried: by bytes times duration; then, a few times, the
+ * allocation that determines the arena's size is moved to the front.
  */
 public final class QuickPlanner {
 

@@ -17,9 +17,9 @@ import java.util.stream.Stream;
 
 /**
  * The memory and processors that this process may use: the machine's, a container's (Linux control
- * groups, version 1 and 2, each group up to the root) and the process's own limits. Nothing is
- * cached except {@link #cores()}: each call reads again, so that changed limits take effect. The
- * other methods read several files, which is too slow for each prediction.
+ * groups, version 1 and 2, each group up to the root) and the process's own limits. Every method
+ * except {@link #cores()} reads several files on each call, so that changed limits take effect.
+ * This is too slow for each prediction; only {@link #cores()} is cached.
  *
  * <p>A limit that cannot be read counts as none.
  */
@@ -63,7 +63,7 @@ public final class Machine {
     }
 
     /**
-     * The number of processors, and the time at which it was read. It is cached, because
+     * The number of processors, and the time at which it was read. The number is cached, because
      * predictions ask for it, and in a container the JVM reads two files each time.
      */
     private record Cores(int count, long nanos) {}

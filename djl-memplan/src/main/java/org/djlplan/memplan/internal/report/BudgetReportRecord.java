@@ -36,8 +36,8 @@ public record BudgetReportRecord(
      * How a prediction loads weights.
      *
      * @param bytes that every prediction loads
-     * @param predictedStallNanos how long it waits according to the plan
-     * @param lastStallNanos how long the last prediction waited; empty before the first
+     * @param predictedStallNanos how long a prediction waits for weights, according to the plan
+     * @param lastStallNanos how long the last prediction waited; empty before the first prediction
      * @param io how weights are read
      */
     public record Loading(

@@ -9,8 +9,8 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteTensor;
 import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
 /**
- * Finds the tensors of a main graph that always have the shapes given in the file if the inputs
- * have theirs. Excludes tensors that depend on an operator whose output size depends on values.
+ * Finds the tensors of a main graph that have the file's shapes whenever the inputs have the file's
+ * shapes. It excludes tensors that depend on an operator whose output size depends on values.
  */
 final class FixedShapes {
 

@@ -14,8 +14,9 @@ import java.util.List;
  *
  * <ul>
  *   <li>One thread, and fully connected layers with any number of threads: the runs depend on
- *       {@code k} only, so slices of whole groups of channels preserve bits. Slices of rows do if
- *       no channels are left over, or if the places are whole groups of {@value #PLACES}.
+ *       {@code k} only, so slices of whole groups of channels preserve bits. Slices of rows
+ *       preserve bits if no channels are left over, or if the places are whole groups of {@value
+ *       #PLACES}.
  *   <li>More threads: the runs are shorter than with one if there is work for more than one thread,
  *       and blocks of channels are whole groups if the places are divided among threads.
  * </ul>

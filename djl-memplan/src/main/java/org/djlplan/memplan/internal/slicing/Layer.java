@@ -22,7 +22,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSortedMap;
  * @param output index of the output
  * @param in size of the input
  * @param out size of the output
- * @param window from which it computes an output
+ * @param window the window of the input from which the layer computes one output
  */
 record Layer(
         int operator,

@@ -28,8 +28,8 @@ import org.slf4j.LoggerFactory;
  * when it searches for a model.
  *
  * <p>A file in the cache is newer than a file of the same name beside the model, because it is
- * written only if the other file cannot be written, and removed as soon as the other can. So the
- * cache is read first.
+ * written only if the file beside the model cannot be written, and removed as soon as that file is
+ * written. So the cache is read first.
  *
  * <p>At most {@value KeptFolders#MOST_FILES} values of a kind are stored for each model. A file's
  * modification time is its last use.

@@ -19,8 +19,8 @@ import org.djlplan.thirdparty.guava.io.ByteSource;
 
 /**
  * The two folders for files of the models in one folder. A file in the cache is newer than a file
- * of the same name beside the model, because it is written only if the other file cannot be
- * written, and removed as soon as the other can.
+ * of the same name beside the model, because it is written only if the file beside the model cannot
+ * be written, and removed as soon as that file is written.
  *
  * <p>A model's folder may come from anywhere and contain links to anything, so neither the folder
  * {@code .djlplan} nor a file in it is used if it is a link. Models themselves may be links.

@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
 /**
  * A lock for making a value, held by one thread of all JVMs. The system releases it when the JVM
  * dies. Its file is not removed with the lock, because another process might be locking it. If a
- * model has many such files, those are removed that were not locked for longest.
+ * model has many such files, the files whose last lock is the oldest are removed.
  *
  * <p>If no file can be locked, the lock works in this JVM only.
  */

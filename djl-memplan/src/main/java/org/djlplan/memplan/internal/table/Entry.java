@@ -106,7 +106,7 @@ public sealed interface Entry {
      * The rule by which a candidate may serve.
      *
      * @param outputs types of the model's outputs
-     * @param tolerance for them
+     * @param tolerance the accepted difference of the outputs
      */
     record Acceptance(List<ElementType> outputs, Tolerance tolerance) {
 

@@ -1,8 +1,9 @@
 package org.djlplan.memplan.internal.usage;
 
 /**
- * The orders in which strategies place units. Each comparator built with the combinators of {@link
- * java.util.Comparator} would be several classes, for which the first model of a JVM would wait.
+ * The orders in which strategies place units. The orders are methods, because a comparator that is
+ * built with the methods of {@link java.util.Comparator} loads several classes, and the first model
+ * of a JVM would wait for them.
  */
 public final class UnitOrders {
 

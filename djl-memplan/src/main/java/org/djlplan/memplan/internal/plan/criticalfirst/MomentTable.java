@@ -9,9 +9,9 @@ import org.djlplan.thirdparty.guava.primitives.Longs;
 
 /**
  * The units of a problem in flat arrays, ordered by start, then by tensor id. Time is reduced to
- * the <em>moments</em> that can limit a plan: operators at which a unit starts, and after which a
- * unit ends before the next one starts. The units alive at any other operator are all alive at one
- * of the moments.
+ * the <em>moments</em> that can limit a plan: an operator is a moment if a unit starts at it, and
+ * some unit ends before the next unit starts. The units alive at any other operator are all alive
+ * at one of the moments.
  */
 final class MomentTable {
 

@@ -6,8 +6,9 @@ import java.util.PriorityQueue;
 import java.util.function.IntConsumer;
 
 /**
- * Repairs a layout repeatedly for smaller and smaller arenas: first the lower bound, then half the
- * way to it, then a quarter, until nothing helps or the cost limit is reached.
+ * Repairs a layout repeatedly so that it fits into a smaller arena. It first aims at the lower
+ * bound; after each failure, at a reduction half as large. It ends if an eighth of the way to the
+ * lower bound fails, or the cost limit is reached.
  */
 final class Tightening {
 

@@ -8,7 +8,7 @@ import java.util.function.IntConsumer;
  * The unplaced units, as a tree ordered by start. A node stores the highest priority and the first
  * and last end below it, so that a search for the unit with the highest priority in an interval
  * skips nodes that lie elsewhere or have a lower priority. On profiles of real models a search
- * visits a few dozen nodes, however many there are; there is no such bound for all problems.
+ * visits a few dozen nodes, however large the tree is; there is no such bound for all problems.
  */
 final class Unplaced {
 

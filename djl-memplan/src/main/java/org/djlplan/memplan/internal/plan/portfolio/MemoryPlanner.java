@@ -20,8 +20,8 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
  * problem or its plan is invalid, the naive plan is used.
  *
  * <p>A plan with shared places is preferred if it saves enough. Sharing is then limited to
- * operators whose breadth would otherwise exceed the arena, because it saves nothing elsewhere,
- * unless this limit makes the arena larger.
+ * operators whose breadth would otherwise exceed the arena, because sharing elsewhere saves
+ * nothing. If this limit makes the arena larger, it is dropped.
  */
 public final class MemoryPlanner {
 

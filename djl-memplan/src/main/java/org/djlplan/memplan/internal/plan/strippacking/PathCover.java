@@ -97,7 +97,9 @@ public final class PathCover implements OffsetStrategy {
      */
     static final class Groups {
 
-        /** A group and the effective size of its last unit. */
+        /**
+         * A group and the size of its last unit, or a constant if groups are not chosen by size.
+         */
         private record Free(long size, int group) {}
 
         /** A group that becomes free after the last operator of its last unit. */

@@ -23,9 +23,9 @@ import org.djlplan.thirdparty.guava.math.LongMath;
  * <p>Operators are named after the called methods, and their outputs after the block whose
  * parameters they read; for other operators DJL does not show which block calls them. Arrays that
  * share memory are one tensor. The engine does not report shared memory, so it is derived from the
- * methods: those that return views, and a reshape of anything except a permuted array. Internal
- * arrays of an operation are left out; arrays that the block keeps or attaches elsewhere belong to
- * the engine.
+ * called methods: the methods that return views, including reshapes of arrays that are not
+ * permuted. Internal arrays of an operation are left out; arrays that the block keeps or attaches
+ * elsewhere belong to the engine.
  */
 public final class BlockGraphs {
 

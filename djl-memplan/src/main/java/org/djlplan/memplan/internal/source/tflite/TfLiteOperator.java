@@ -9,7 +9,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
 /**
  * An operator as stored in the file. Tensors are given by index into the subgraph's tensors.
  *
- * @param opcodeIndex index of the file's operator codes
+ * @param opcodeIndex index into the file's operator codes
  * @param inputs tensors that it reads; {@link #ABSENT} for an omitted optional one
  * @param outputs tensors that it writes; {@link #ABSENT} as above
  * @param builtinOptions the table of its options, a member of one of the format's unions {@code
