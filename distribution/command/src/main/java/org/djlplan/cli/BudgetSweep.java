@@ -105,7 +105,7 @@ final class BudgetSweep {
      *
      * @param firstPeakBytes peak of the resident set above the idle process, for the first load
      * @param peakBytes the same for a later load
-     * @param warm latency relative to stock's, weights in the page cache
+     * @param warm latency relative to stock's, with the weights in the page cache
      * @param cold the same with weights only on disk
      * @param grouped the same in a control group, starting cold; empty if no group can be created
      * @param difference of the outputs from the reference outputs

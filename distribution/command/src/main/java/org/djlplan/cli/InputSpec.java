@@ -23,7 +23,8 @@ import picocli.CommandLine.TypeConversionException;
  * Shape and type of one model input, as given by a user.
  *
  * @param shape every dimension at least 1
- * @param type element type; if empty, the model's type, or 32-bit floats
+ * @param type element type; if empty, the type in the model or, if the model states none, 32-bit
+ *     floats
  */
 record InputSpec(Shape shape, Optional<DataType> type) {
 

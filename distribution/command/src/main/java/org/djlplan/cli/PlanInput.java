@@ -25,8 +25,8 @@ import org.djlplan.thirdparty.guava.collect.Maps;
  * The planning problem of the plan command, from a file or a model.
  *
  * @param view source of the records
- * @param variants the planning problem, and the same with alias classes if there are any
- * @param graph that the records belong to; empty for a file of records
+ * @param variants the planning problem and, if there are alias classes, the same problem with these
+ * @param graph the graph whose tensors the records describe; empty for a file of records
  * @param ids names of the tensors
  * @param allocations operator and shape of each allocation of a recording
  * @param alignmentBytes alignment of offsets

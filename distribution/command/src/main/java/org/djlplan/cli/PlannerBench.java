@@ -132,7 +132,7 @@ final class PlannerBench {
      * @param name of the strategy
      * @param sharedObjects whether it assigns buffers, not offsets in one arena
      * @param admits which problems it supports
-     * @param planner plans
+     * @param planner makes a plan of a problem
      */
     record BenchedStrategy(
             String name,

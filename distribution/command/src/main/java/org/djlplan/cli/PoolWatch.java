@@ -13,8 +13,8 @@ import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.report.PoolReport;
 
 /**
- * Predicts on several threads at once, and records how many forward passes run and wait over time;
- * then reports the memory of the process by purpose.
+ * Predicts on several threads at once, and records how many forward passes run and how many wait
+ * over time. Afterwards it reports the memory of the process by purpose.
  */
 final class PoolWatch implements AutoCloseable {
 

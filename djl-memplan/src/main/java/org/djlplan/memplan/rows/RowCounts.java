@@ -4,7 +4,8 @@ import java.util.concurrent.atomic.LongAdder;
 
 /**
  * Counts what a {@link RowPredictor} has predicted so far. Its threads add to the counts without
- * waiting for each other, so one count may be ahead of another while predictions run.
+ * waiting for each other, so while predictions run, one count may already include a batch that
+ * another count does not.
  */
 final class RowCounts {
 

@@ -45,7 +45,7 @@ public record Report(
     /**
      * The model in the report.
      *
-     * @param engine its name, or {@code records}
+     * @param engine name of its engine; {@code records} for a file of usage records
      * @param view source of the records
      * @param bytes size of the model's file
      * @param sha256 of the model's file, in hexadecimal

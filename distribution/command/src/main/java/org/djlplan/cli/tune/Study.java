@@ -69,7 +69,7 @@ record Study(
     /**
      * A set of partitions that was tried.
      *
-     * @param partitions partitions of which the set has operators, numbered from 1
+     * @param partitions the partitions from which the set has operators, numbered from 1
      * @param whole whether it contains each of these partitions completely
      * @param name readable name
      * @param entry result of the trial

@@ -84,7 +84,7 @@ public sealed interface Verdict {
     /**
      * A set with the operator was measured and was not better than the chosen set.
      *
-     * @param with the set with the operator that is nearest to the chosen set
+     * @param with of the sets with the operator, the one nearest to the chosen set
      * @param chosen the chosen set
      * @param objective the figure to minimize
      */
@@ -134,7 +134,7 @@ public sealed interface Verdict {
     /**
      * A set with the operator was measured and exceeds the memory limit.
      *
-     * @param with the set with the operator that is nearest to the chosen set
+     * @param with of the sets with the operator, the one nearest to the chosen set
      * @param limitBytes the memory limit
      */
     record OverLimit(Entry.Measured with, long limitBytes) implements Verdict {

@@ -23,8 +23,8 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
  * that TensorFlow Lite makes of delegated operators.
  *
  * <p>A <em>constant operator</em> is a {@code DEQUANTIZE} or {@code DENSIFY} of a constant, or of
- * another constant operator's output: it unpacks weights once and does not run again. Its output is
- * as constant as its input.
+ * another constant operator's output: it unpacks weights once and does not run again. Its output
+ * counts as a constant.
  */
 public final class Dataflow {
 

@@ -29,15 +29,15 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
  * <ol>
  *   <li>Explore: nothing and everything delegated; if that is not decisive, node times of two to
  *       four candidates predict the time of any union of pieces ({@link Explorer}).
- *   <li>If memory counts, the same for a delegate that builds its buffers for each prediction, if
- *       there is one.
+ *   <li>If memory counts, and the delegate can build its buffers for each prediction instead of
+ *       keeping them: explore candidates with such buffers in the same way.
  *   <li>Verify: the candidates with the best predictions are run and their outputs compared with
  *       the CPU kernels' ({@link Explorer}).
  *   <li>Race: these candidates, nothing delegated, and everything delegated are timed in turns,
  *       until one is left or no difference can be found ({@link
  *       org.djlplan.delegation.internal.choice.Race}). The simplest of the remaining ones wins.
- *   <li>More threads: the best few sets of the smallest number of threads race with each other
- *       number of threads; then the winners of all numbers race.
+ *   <li>More threads: the best few sets for the smallest number of threads race again, once for
+ *       every further number of threads. Finally the winners for all numbers of threads race.
  * </ol>
  */
 public final class Profiler {

@@ -26,8 +26,8 @@ import org.djlplan.thirdparty.guava.math.LongMath;
  * may a tensor in conflict with any member.
  *
  * <p>A sweep over time keeps the places in use in order of their offsets, and compares each new
- * place with its two neighbours: O(n log n), which is enough to detect any overlap. Only if there
- * are overlaps is each place compared with all places that start before its end, to report every
+ * place with its two neighbours: O(n log n), which is enough to detect any overlap. If there are
+ * overlaps, each place is then compared with all places that start before its end, to report every
  * pair: O(n²) in the worst case, which takes well under a second for 30,000 records.
  */
 public final class PlanValidator {

@@ -15,7 +15,7 @@ import org.djlplan.thirdparty.guava.io.ByteSource;
 
 /**
  * Replaces files atomically: readers see the old or the new content, even while several JVMs write.
- * The disk is not flushed, because a file torn by a power failure has a wrong checksum.
+ * The disk is not flushed, because readers detect a file that a power failure has damaged.
  */
 public final class FileReplacement {
 

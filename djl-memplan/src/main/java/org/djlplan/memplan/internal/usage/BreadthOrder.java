@@ -15,10 +15,11 @@ import org.djlplan.thirdparty.guava.primitives.Longs;
  * operators by breadth, largest first, ties by execution order; of each operator's profile the
  * units that are not placed yet, by size, largest first, ties by tensor id.
  *
- * <p>So a unit is placed in the turn of the operator in its interval with the lowest rank by
- * breadth. Some unit starts at that operator: otherwise the operator's profile would be part of an
- * earlier operator's. So the order is one sort by the smallest rank in each interval. A sparse
- * table returns this rank in constant time: O(n log n).
+ * <p>So a unit is placed in the turn of one operator: the first, in this order of operators, that
+ * lies in the unit's interval. Only operators at which a unit starts are ranked, because the
+ * profile of any other operator is part of an earlier operator's profile. The order is thus one
+ * sort by the smallest rank in each interval. A sparse table returns this rank in constant time:
+ * O(n log n).
  */
 public final class BreadthOrder {
 

@@ -10,8 +10,8 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 /**
  * Puts units one after another into the smallest gap that fits, and never moves them again
  * (Pisarchyk and Lee 2020, section 5.2, Algorithm 3). Gaps lie between placed units that overlap
- * the unit in time. On a tie the lowest gap is taken; if none fits, the unit goes right behind the
- * highest end of these units.
+ * the unit in time. On a tie the lowest gap is taken; if no gap fits, the unit begins where the
+ * highest of these units ends.
  *
  * <p>Placed units are stored by offset in {@link Windows} of time; placing a unit scans one window.
  * With k units alive in a window of at most four times the unit's interval, that costs O(k), and

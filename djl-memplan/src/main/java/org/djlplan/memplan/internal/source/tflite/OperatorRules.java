@@ -13,8 +13,8 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSet;
  * large overflows, and a scale that is not a number aborts the process. Throws {@link
  * InvalidModelException} only.
  *
- * <p>The native library checks shapes that only the engine knows, and operands that are sizes or
- * positions, when the engine prepares and runs an operator.
+ * <p>djl-plan's native library checks shapes that only the engine knows, and operands that are
+ * sizes or positions, when the engine prepares and runs an operator.
  */
 final class OperatorRules {
 

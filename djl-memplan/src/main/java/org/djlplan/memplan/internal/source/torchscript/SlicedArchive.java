@@ -21,7 +21,7 @@ import org.djlplan.thirdparty.guava.io.ByteStreams;
  * A TorchScript archive, and the slices of its largest layers.
  *
  * @param archive the file
- * @param code new content of its entries, by name
+ * @param code new content of the entries with the sliced layers' code, by name
  * @param layers number of sliced layer classes
  */
 public record SlicedArchive(Path archive, Map<String, String> code, int layers) {
