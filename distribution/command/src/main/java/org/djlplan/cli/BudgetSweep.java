@@ -106,8 +106,9 @@ final class BudgetSweep {
      * @param firstPeakBytes peak of the resident set above the idle process, for the first load
      * @param peakBytes the same for a later load
      * @param warm latency relative to stock's, with the weights in the page cache
-     * @param cold the same with weights only on disk
-     * @param grouped the same in a control group, starting cold; empty if no group can be created
+     * @param cold latency relative to stock's, with the weights only on disk
+     * @param grouped the run in a control group, which starts with the weights only on disk; empty
+     *     if no group can be created
      * @param difference of the outputs from the reference outputs
      * @param report the model's own report; empty if it has no budget
      * @param weights predicted times at which weights are in memory; empty if all are in memory all
@@ -137,7 +138,7 @@ final class BudgetSweep {
     /**
      * A run in a limited control group.
      *
-     * @param limitBytes limit of the group, above the memory of the idle process
+     * @param limitBytes the group's limit in addition to the memory of the idle process
      * @param ratio latency relative to stock's, which runs without a limit; empty if the process
      *     was killed
      */

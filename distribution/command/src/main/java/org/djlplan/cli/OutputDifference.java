@@ -99,7 +99,7 @@ record OutputDifference(boolean identical, boolean comparable, List<Output> outp
     /**
      * The largest accepted differences; outputs of types without a limit must be equal.
      *
-     * @param relative the largest error of floating-point outputs, relative as above
+     * @param relative the largest {@link Output#relative()} of floating-point outputs
      * @param steps the largest difference of integers of 8 and 16 bits
      */
     record Limit(double relative, double steps) {

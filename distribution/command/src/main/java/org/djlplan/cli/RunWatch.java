@@ -8,7 +8,7 @@ import java.util.OptionalLong;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.primitives.Longs;
 
-/** Records every latency and the memory of each mode while a comparison is timed. */
+/** Records every latency, and the memory of each mode over time, while a comparison is timed. */
 final class RunWatch {
 
     private static final long SAMPLE_MILLIS = 10;

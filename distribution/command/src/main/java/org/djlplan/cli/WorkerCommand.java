@@ -15,9 +15,9 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
- * Measures one model in one mode for another process, which requests each step by a line of JSON on
- * the input and receives a line of JSON on the output. The steps are described in {@link
- * WorkerProcess}. The command ends immediately when its input ends.
+ * Measures one model in one mode for another process. That process requests each step by a line of
+ * JSON on this command's input, and receives a line of JSON on its output. The steps are described
+ * in {@link WorkerProcess}. The command ends immediately when its input ends.
  */
 @Command(name = "worker", hidden = true, description = "Runs a model for another process.")
 final class WorkerCommand implements Callable<Integer> {

@@ -2,7 +2,7 @@ package org.djlplan.memplan.report;
 
 import java.util.List;
 
-/** The operators of a model that run in the engine's delegate, and why. */
+/** The operators of a model that run in the engine's delegate, and the reason for this choice. */
 public interface DelegationReport {
 
     /** The origin of a choice. */

@@ -10,7 +10,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.hash.Hashing;
 
 /**
- * The operators and threads that a model runs with, and why.
+ * The choice of a model's delegated operators and threads, and its reason.
  *
  * @param candidate for a prediction that has the processors for itself
  * @param lighter verified candidates with fewer threads, for predictions that share the processors:

@@ -1,6 +1,9 @@
 package org.djlplan.cli.demo;
 
-/** The treatment of borders by a sliding window, with TensorFlow Lite's own numbers. */
+/**
+ * The way in which a sliding window treats the borders of an image, with TensorFlow Lite's own
+ * numbers.
+ */
 public enum Padding {
     /** Zeros around the input: the output has ⌈input / stride⌉ places. */
     SAME(0),

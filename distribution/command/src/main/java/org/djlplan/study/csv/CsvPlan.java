@@ -10,7 +10,8 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 import org.djlplan.thirdparty.guava.math.LongMath;
 
 /**
- * A plan as stored in a file. It has one offset per tensor, so it can also be an invalid plan.
+ * A plan as stored in a file. It has one offset per tensor, not per unit, so it may be an invalid
+ * plan.
  *
  * @param problem that was planned, with alias classes as claimed by the file
  * @param offsets offset in bytes of every tensor

@@ -13,8 +13,8 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSet;
  * conditions that can be checked on a graph.
  *
  * <p>Source: {@code tensorflow/lite/delegates/xnnpack/README.md} and {@code xnnpack_delegate.cc} of
- * the release (the checks at the beginning of each {@code Visit…Node}); for 2.20 and later also the
- * delegate's answers for models of one operator.
+ * the release (the checks at the beginning of each {@code Visit…Node}); for 2.20 and later, in
+ * addition, the delegate's answers for models of one operator.
  *
  * @param name of the release
  * @param rules by type of operator; types without a rule are not supported

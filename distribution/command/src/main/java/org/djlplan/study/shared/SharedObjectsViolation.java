@@ -25,7 +25,7 @@ public sealed interface SharedObjectsViolation extends Violation {
         }
     }
 
-    /** A tensor's object is not among those of the plan. */
+    /** A tensor's object is not among the plan's objects. */
     record UnknownObject(int tensor, int object, int objects) implements SharedObjectsViolation {
         @Override
         public String rule() {

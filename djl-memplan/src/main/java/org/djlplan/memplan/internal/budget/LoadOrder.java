@@ -4,7 +4,7 @@ import java.util.List;
 
 /**
  * Orders loads by list scheduling: whenever the loading thread is free, it loads the piece with the
- * earliest use, of all pieces whose places are free. So a piece that waits for its place does not
+ * earliest use among all pieces whose places are free. So a piece that waits for its place does not
  * delay the pieces behind it.
  *
  * <p>A load moves ahead of another load only if the steps for which the first load waits have

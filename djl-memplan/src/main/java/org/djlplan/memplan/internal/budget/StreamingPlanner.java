@@ -16,8 +16,8 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
  * fewest loaded bytes.
  *
  * <p>Strategies are heuristic and may do worse with a larger budget. So a planner remembers the
- * quality of its plans for a problem: if a larger budget would get a worse plan than a smaller one
- * did, the smaller budget's plan is made again. Not thread-safe.
+ * quality of its plans for a problem: if the plan for a larger budget would be worse than an
+ * earlier plan for a smaller budget, the planner makes the earlier plan again. Not thread-safe.
  */
 public final class StreamingPlanner {
 

@@ -18,7 +18,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
  * @param threads the engine's threads per prediction, −1 for its default
  * @param liveness how intermediates of imperative blocks are closed early
  * @param verify whether the first planned predictions are compared with stock ones
- * @param warmup predictions while loading
+ * @param warmup predictions while the model is loaded
  * @param workers number of threads that run forward passes
  * @param maxPredictions limit of predictions at once; empty for no limit
  * @param budget memory limit of the model, and how it is met

@@ -1,2 +1,2 @@
-/** The options of a model: keys, defaults, parsing, and who may set them. */
+/** The options of a model: keys, defaults, parsing, and the parties that may set each option. */
 package org.djlplan.memplan.internal.config;

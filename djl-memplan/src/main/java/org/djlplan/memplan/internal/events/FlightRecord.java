@@ -4,8 +4,8 @@ import java.util.function.Supplier;
 import jdk.jfr.FlightRecorder;
 
 /**
- * Emits events for JDK Flight Recorder, named {@code djlplan.*}. It emits none if the JVM has no
- * recorder, and costs almost nothing while no recording runs.
+ * Emits events for JDK Flight Recorder, named {@code djlplan.*}. If the JVM has no recorder, no
+ * events are emitted. While no recording runs, the class costs almost nothing.
  */
 public final class FlightRecord {
 

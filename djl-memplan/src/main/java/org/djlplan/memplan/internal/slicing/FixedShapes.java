@@ -10,7 +10,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
 /**
  * Finds the tensors of a main graph that have the file's shapes whenever the inputs have the file's
- * shapes. It excludes tensors that depend on an operator whose output size depends on values.
+ * shapes. Tensors that depend on an operator whose output size depends on values are excluded.
  */
 final class FixedShapes {
 

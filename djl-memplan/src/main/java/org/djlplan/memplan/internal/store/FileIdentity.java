@@ -17,8 +17,8 @@ import java.util.concurrent.TimeUnit;
  * @param file device and inode
  * @param bytes the file's size
  * @param modifiedNanos last change of the content, in nanoseconds since 1970
- * @param changedNanos last change of content or attributes, likewise; 0 if the file system does not
- *     record it
+ * @param changedNanos last change of content or attributes, in nanoseconds since 1970; 0 if the
+ *     file system does not record it
  */
 public record FileIdentity(String file, long bytes, long modifiedNanos, long changedNanos) {
 

@@ -19,10 +19,10 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
  * InPlaceRules}.
  *
  * <p>Operators are visited in execution order. At any moment all live members of an alias class
- * have the same content: a view joins with equal content, and an operator overwrites only if all
- * other uses of every member have ended, so that its output is the only live member. Whether a use
- * has ended depends on the order of operators: execution order, or data dependencies alone for an
- * engine that runs branches at once.
+ * have the same content: a view that joins has the class's content, and an operator overwrites only
+ * if all other uses of every member have ended, so that its output is the only live member. Whether
+ * a use has ended depends on the order of operators: execution order, or data dependencies alone
+ * for an engine that runs branches at once.
  *
  * <p>Only tensors with a usage record that are written once, by the first operator that uses them,
  * can join: never an input or output of the graph, a constant, a variable, or an operator's

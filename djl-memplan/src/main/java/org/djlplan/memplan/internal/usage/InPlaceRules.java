@@ -18,8 +18,8 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSet;
  * its own kernel. An operator is listed only if its kernel (TensorFlow Lite's own CPU kernels,
  * including vectorized and broadcasting paths) reads element i of the operand before it writes
  * element i of the result, and never reads an element below i of that operand afterwards. In
- * addition the engine, run with operand and result at one place, must compute the same bits as
- * otherwise, for NaNs of several kinds, infinities, subnormal numbers and odd lengths. The
+ * addition, with operand and result at one place, the engine must compute the same bits as with
+ * separate places, for NaNs of several kinds, infinities, subnormal numbers and odd lengths. The
  * integration tests run every entry and fail for an entry without a model.
  *
  * <p>The order of reads and writes alone is not sufficient: a compiler turns one loop into two, one

@@ -121,8 +121,8 @@ final class Filling {
     }
 
     /**
-     * The priorities of units: size^a · life^b, raised for units that were blocked. They are stored
-     * as fixed-point logarithms, so that they are the same on every machine.
+     * The priorities of units: size^a · life^b, raised for units that were blocked. Priorities are
+     * stored as fixed-point logarithms, so that they are the same on every machine.
      */
     static final class Priorities {
 

@@ -15,9 +15,9 @@ import org.djlplan.thirdparty.guava.primitives.Ints;
  * contains its units by last operator, with a segment tree of the smallest rank, so that the units
  * ending at or before some operator are in O(log n) of its nodes.
  *
- * <p>O(n log n) memory and building time, O(log² n) per query and removal. Nodes whose smallest
- * rank is no better than the best one found are skipped, so most queries cost little more than
- * O(log n).
+ * <p>O(n log n) memory and building time, O(log² n) per query and removal. A query skips nodes
+ * whose smallest rank is no better than the best rank found so far, so most queries cost little
+ * more than O(log n).
  */
 final class Candidates {
 

@@ -9,8 +9,8 @@ import java.util.List;
 
 /**
  * The bytes of an untrusted file. Every access is checked against the end. Every read counts
- * against a budget proportional to the file's size, because many offsets in a flatbuffer may point
- * to the same place, so that a small file could otherwise require any amount of memory.
+ * against a budget proportional to the file's size. Without this budget, a small file could require
+ * any amount of memory, because many offsets in a flatbuffer may point to the same place.
  */
 final class CheckedBuffer {
 

@@ -61,8 +61,8 @@ final class Schema {
     /**
      * One field of a table.
      *
-     * @param slot its slot; for a union the slot of the union's type, which the slot of its value
-     *     follows
+     * @param slot its slot; for a union the slot of the union's type, and the next slot has the
+     *     union's value
      * @param vector whether it holds a vector of {@code kind}
      * @param target name of the table or union; empty for other kinds
      * @param defaultValue value of an absent scalar; empty string, list or bytes otherwise

@@ -11,7 +11,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
  *
  * @param opcodeIndex index into the file's operator codes
  * @param inputs tensors that it reads; {@link #ABSENT} for an omitted optional one
- * @param outputs tensors that it writes; {@link #ABSENT} as above
+ * @param outputs tensors that it writes; {@link #ABSENT} for an omitted optional one
  * @param builtinOptions the table of its options, a member of one of the format's unions {@code
  *     BuiltinOptions} and {@code BuiltinOptions2}
  * @param customOptions options of a custom operator, in its own format

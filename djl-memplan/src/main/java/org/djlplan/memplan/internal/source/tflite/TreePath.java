@@ -1,8 +1,8 @@
 package org.djlplan.memplan.internal.source.tflite;
 
 /**
- * A path in the tree of a model's tables, such as {@code subgraphs[0].tensors[2]}, which is
- * formatted only when a message needs it.
+ * A path in the tree of a model's tables, such as {@code subgraphs[0].tensors[2]}, as nested
+ * objects. It is formatted only when a message needs it.
  */
 abstract sealed class TreePath {
 
