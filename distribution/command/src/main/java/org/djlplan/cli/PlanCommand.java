@@ -26,8 +26,8 @@ import picocli.CommandLine.Spec;
 
 /**
  * Plans the memory of a model, or of a file of usage records. Blocks and ONNX models are run once,
- * because their allocations are known only then. For a TorchScript model, the memory is predicted
- * from runs with other shapes. A TensorFlow Lite model is not run.
+ * because their allocations are known only after a run. For a TorchScript model, the memory is
+ * predicted from runs with other shapes. A TensorFlow Lite model is not run.
  */
 @Command(
         name = "plan",

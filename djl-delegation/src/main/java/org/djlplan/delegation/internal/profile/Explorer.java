@@ -39,7 +39,7 @@ import org.djlplan.thirdparty.guava.math.Quantiles;
  *   <li>Partitions are cut if that can matter: all of them if memory counts, otherwise those with a
  *       significant time that are not clearly better in the delegate.
  *   <li>If there are more than a few pieces: the union of every second piece, and the union of the
- *       remaining pieces. These two give the cost of neighbours on different sides.
+ *       remaining pieces. These two unions give the cost of neighbours on different sides.
  *   <li>The candidates with the best predictions are verified one after another. After each
  *       candidate with unexpected memory, the predictions are computed again.
  * </ol>

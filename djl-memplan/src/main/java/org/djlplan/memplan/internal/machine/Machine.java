@@ -19,7 +19,7 @@ import java.util.stream.Stream;
  * The memory and processors that this process may use: the machine's, a container's (Linux control
  * groups, version 1 and 2, each group up to the root) and the process's own limits. Every method
  * except {@link #cores()} reads several files on each call, so that changed limits take effect.
- * This is too slow for each prediction; only {@link #cores()} is cached.
+ * That is too slow to do for each prediction.
  *
  * <p>A limit that cannot be read counts as none.
  */

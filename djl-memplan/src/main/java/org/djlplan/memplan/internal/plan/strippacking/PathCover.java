@@ -92,7 +92,7 @@ public final class PathCover implements OffsetStrategy {
     /**
      * Groups of units that do not overlap, as few as possible: O(n log n) for n units.
      *
-     * <p>A new group is opened only if every other group contains a live unit, so the number of
+     * <p>A new group is opened only if all existing groups contain a live unit, so the number of
      * groups equals the largest number of overlapping units, for any choice of free groups.
      */
     static final class Groups {
