@@ -214,8 +214,8 @@ final class RefusedFiles {
     private void table(String name, int... keys) {
         Case c = new Case();
         int wanted = c.numbers(false, ints(2), 1, 2);
-        int known = c.numbers(false, ints(keys.length), keys);
-        int values = c.data(floats(keys.length, 3));
+        int known = c.numbers(true, ints(keys.length), keys);
+        int values = c.constant(floats(keys.length, 3));
         List<Form> results = List.of(floats(2, 3), Form.of(ElementType.UINT8, 2));
         files.add(c.end(name, "HASHTABLE_LOOKUP", null, results, wanted, known, values));
     }
