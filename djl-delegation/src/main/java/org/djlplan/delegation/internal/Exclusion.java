@@ -45,6 +45,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
  * <p>With {@code *}, which stands for any characters or none, a part matches names and types. The
  * prefix {@code name:} or {@code type:} limits a part to one of these; after a prefix, even a
  * number is a name or a type.
+ *
  * @param parts whose matches are all excluded
  */
 public record Exclusion(List<String> parts) {

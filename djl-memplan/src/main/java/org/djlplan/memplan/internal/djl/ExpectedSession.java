@@ -35,9 +35,9 @@ import org.slf4j.LoggerFactory;
  * the next session that the thread creates is expected to be the model's. To notice that request,
  * djl-plan replaces the engine's provider by its own while a load is announced.
  *
- * <p>DJL does not tell whether a load has failed. Nothing is expected any more when the thread makes
- * another model, or loads or uses a planned one. A load that fails before it asks for an engine
- * cannot be told from a later load at the same place in the application's code.
+ * <p>DJL does not tell whether a load has failed. Nothing is expected any more when the thread
+ * makes another model, or loads or uses a planned one. A load that fails before it asks for an
+ * engine cannot be told from a later load at the same place in the application's code.
  */
 final class ExpectedSession {
 
