@@ -13,7 +13,7 @@ import org.djlplan.memplan.internal.djl.ModelPlanning;
 import org.djlplan.memplan.internal.djl.StockBlock;
 
 /**
- * A block factory that plans the memory of a PyTorch model without code, for applications that
+ * A block factory that needs no code: it plans a PyTorch model's memory in applications that
  * cannot set a translator factory. For a TorchScript file, the model's {@code serving.properties}
  * has these lines:
  *

@@ -7,7 +7,7 @@ import java.util.List;
 import org.djlplan.cli.TextTable;
 import org.djlplan.cli.report.ReportFile;
 
-/** A study as a report page, with the numbers of its JSON and the tables of its text. */
+/** A study's report page: numbers as in {@link StudyJson}, tables as in {@link StudyText}. */
 final class StudyPage {
 
     private StudyPage() {}
