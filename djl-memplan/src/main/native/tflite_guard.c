@@ -19,7 +19,6 @@ enum {
     DEPTHWISE_CONV_2D = 4,
     EMBEDDING_LOOKUP = 7,
     FULLY_CONNECTED = 9,
-    HASHTABLE_LOOKUP = 10,
     L2_POOL_2D = 12,
     MAX_POOL_2D = 17,
     RESHAPE = 22,
@@ -723,14 +722,6 @@ static bool check_diagonal(const struct look *look) {
     return fits && check_diagonal_type(look);
 }
 
-/* The kernel divides the bytes of the values by their number. */
-static bool check_table(const struct look *look) {
-    const TfLiteTensor *keys = input(look, 1), *values = input(look, 2);
-    bool fits = keys != NULL && values != NULL && rank(values) > 0 && elements(keys) > 0 &&
-                elements(keys) == dimension(values, 0);
-    return fits || refuse(look, "a table without keys, or with another number of values");
-}
-
 /*
  * The checks of an operator: `operands` has a bit for each operand that is a number. Without any,
  * only sizes are checked.
@@ -743,7 +734,6 @@ struct rule {
 
 static const struct rule rules[CODES] = {
     [EMBEDDING_LOOKUP] = {1u << 0, check_looked_up, true},
-    [HASHTABLE_LOOKUP] = {0, check_table},
     [EMBEDDING_LOOKUP_SPARSE] = {1u << 1 | 1u << 2, check_sparse_lookup},
     [RESHAPE] = {1u << 1, check_shape},
     [RESIZE_BILINEAR] = {1u << 1, check_resize},

@@ -42,7 +42,6 @@ final class RefusedFiles {
         made.strings();
         made.diagonals();
         made.sparse();
-        made.tables();
         made.shuffled();
         return ImmutableList.copyOf(made.files);
     }
@@ -204,20 +203,6 @@ final class RefusedFiles {
     private static FlatTable vector(int... values) {
         TfLiteBytes content = TfLiteBytes.of(CraftedFiles.content(values));
         return FlatTable.of("Int32Vector").with("values", content);
-    }
-
-    private void tables() {
-        table("of two keys" + SOUND, 1, 3);
-        table("of no keys");
-    }
-
-    private void table(String name, int... keys) {
-        Case c = new Case();
-        int wanted = c.numbers(false, ints(2), 1, 2);
-        int known = c.numbers(true, ints(keys.length), keys);
-        int values = c.constant(floats(keys.length, 3));
-        List<Form> results = List.of(floats(2, 3), Form.of(ElementType.UINT8, 2));
-        files.add(c.end(name, "HASHTABLE_LOOKUP", null, results, wanted, known, values));
     }
 
     /** A filter in a format of groups of 4 rows and 16 columns, of which it has a part only. */
