@@ -13,9 +13,9 @@ import org.djlplan.memplan.internal.djl.ModelPlanning;
 import org.djlplan.memplan.internal.djl.StockBlock;
 
 /**
- * A block factory that needs no code: it plans a PyTorch model's memory in applications that
- * cannot set a translator factory. For a TorchScript file, the model's {@code serving.properties}
- * has these lines:
+ * A block factory that needs no code: it plans a PyTorch model's memory in applications that cannot
+ * set a translator factory. For a TorchScript file, the model's {@code serving.properties} has
+ * these lines:
  *
  * <pre>
  * blockFactory=org.djlplan.memplan.PlannedBlockFactory

@@ -5,8 +5,8 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.primitives.ImmutableIntArray;
 
 /**
- * The order in which one thread loads and drops pieces of weights. Their addresses are
- * fixed, so only the bytes in memory matter.
+ * The order in which one thread loads and drops pieces of weights. Their addresses are fixed, so
+ * only the bytes in memory matter.
  *
  * @param actions in the order of their execution
  * @param needs for each step, the number of actions that must be finished before it runs

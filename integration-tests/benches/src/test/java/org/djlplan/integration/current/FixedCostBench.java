@@ -27,9 +27,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Measures the fixed cost of a prediction with a model of one operator. Compares predictions through DJL with three calls of TensorFlow Lite's C interface. These
- * calls are made from Java in the same rounds, and from a C program before and after the rounds.
- * Prints medians; asserts nothing, because machines are noisy.
+ * Measures the fixed cost of a prediction with a model of one operator. Compares predictions
+ * through DJL with three calls of TensorFlow Lite's C interface. These calls are made from Java in
+ * the same rounds, and from a C program before and after the rounds. Prints medians; asserts
+ * nothing, because machines are noisy.
  */
 @Tag("bench")
 @Tag("djl-current")
