@@ -9,6 +9,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.internal.candidates.CandidateInterpreters;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.measure.ChildClasses.NoClassesException;
@@ -46,6 +47,9 @@ public record TfLiteDelegableModel(
 
     /** Changes when earlier measurements are not comparable with new ones. */
     private static final String METHOD = "2";
+
+    /** The same for models that keep state, whose noise was once measured from another state. */
+    private static final String METHOD_WITH_STATE = "3";
 
     /** Why no process can be started; it does not change while this JVM runs. */
     private static volatile Optional<String> noProcess = Optional.empty();
@@ -112,9 +116,13 @@ public record TfLiteDelegableModel(
                         .put("engine", "TFLite")
                         .put("native", library.version())
                         .put("delegate", identity(delegate()))
-                        .put("measuring", METHOD);
+                        .put("measuring", keepsState() ? METHOD_WITH_STATE : METHOD);
         mix.ifPresent(m -> facts.put(SHAPES, m.toString()));
         return facts.buildOrThrow();
+    }
+
+    private boolean keepsState() {
+        return graph.tensors().stream().anyMatch(tensor -> tensor.storage() == Storage.VARIABLE);
     }
 
     @Override

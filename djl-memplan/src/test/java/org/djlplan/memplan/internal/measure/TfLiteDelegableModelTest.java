@@ -11,7 +11,11 @@ import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.Storage;
+import org.djlplan.memplan.graph.Tensor;
 import org.djlplan.memplan.internal.config.GivenOptions;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.runtime.tflite.EngineLibrary;
@@ -56,13 +60,31 @@ class TfLiteDelegableModelTest {
     }
 
     private TfLiteDelegableModel model(double changes) {
+        return model(List.of()).at(new ShapeMix(List.of(List.of(List.of(1, 8))), changes));
+    }
+
+    private TfLiteDelegableModel model(List<Tensor> tensors) {
         return new TfLiteDelegableModel(
-                        folder.resolve("model.tflite"),
-                        new Graph("model", List.of(), List.of(), List.of(), List.of()),
-                        folder,
-                        PlanOptions.parse(GivenOptions.of(Map.of(), Map.of(), Map.of(), List.of())),
-                        new EngineLibrary(folder.resolve("engine.so"), "2.21.0"))
-                .at(new ShapeMix(List.of(List.of(List.of(1, 8))), changes));
+                folder.resolve("model.tflite"),
+                new Graph("model", List.of(), tensors, List.of(), List.of()),
+                folder,
+                PlanOptions.parse(GivenOptions.of(Map.of(), Map.of(), Map.of(), List.of())),
+                new EngineLibrary(folder.resolve("engine.so"), "2.21.0"));
+    }
+
+    /** Tables that earlier versions stored of models with state are not found any more. */
+    @Test
+    void facts_modelThatKeepsState_areOthers() {
+        Tensor state =
+                new Tensor(
+                        0,
+                        "state",
+                        ElementType.FLOAT32,
+                        List.of(1),
+                        4,
+                        Storage.VARIABLE,
+                        Optional.empty());
+        assertNotEquals(model(List.of()).facts(), model(List.of(state)).facts());
     }
 
     @Test
