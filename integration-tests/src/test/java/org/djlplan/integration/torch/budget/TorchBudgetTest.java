@@ -285,7 +285,7 @@ class TorchBudgetTest {
                 ZooModel<NDList, NDList> model = load("20MB:best-effort")) {
             assertEquals(expected, answers(model));
             assertEquals(expected, answers(model));
-            List<String> warnings = log.lines("WARN");
+            List<String> warnings = log.ours("WARN");
             assertEquals(1, warnings.size(), warnings.toString());
             assertTrue(warnings.get(0).contains("is too small"), warnings.toString());
             BudgetReport report = report(model);
