@@ -12,6 +12,7 @@ import java.util.Random;
 import org.djlplan.integration.support.ModelSketch;
 import org.djlplan.integration.support.ModelSketch.Form;
 import org.djlplan.memplan.internal.source.tflite.FlatTable;
+import org.djlplan.memplan.internal.source.tflite.TfLiteBytes;
 import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 import org.djlplan.memplan.internal.source.tflite.TfLiteOperatorCode;
 
@@ -160,6 +161,7 @@ public final class OddModels {
                 Optional.of(
                         FlatTable.of("StableHLOCompositeOptions")
                                 .with("name", "odd.chain")
+                                .with("composite_attributes", TfLiteBytes.of(new byte[4]))
                                 .with("decomposition_subgraph_index", 1)),
                 List.of(y),
                 x);

@@ -194,10 +194,19 @@ final class OperatorRules {
             case "WHILE" -> requireOptions("WhileOptions");
             case "CALL_ONCE" -> requireOptions("CallOnceOptions");
             // STABLEHLO_COMPOSITE
-            case "BUILTIN_206" -> requireOptions("StableHLOCompositeOptions");
+            case "BUILTIN_206" -> checkComposite();
             default -> {
                 // The kernels of other types check their parameters.
             }
+        }
+    }
+
+    /** The engine reads both fields without checking that they are stored. */
+    private void checkComposite() {
+        requireOptions("StableHLOCompositeOptions");
+        for (String field : List.of("name", "composite_attributes")) {
+            boolean there = options.fields().containsKey(field);
+            require(there, ".builtin_options_2." + field, "is missing");
         }
     }
 

@@ -19,7 +19,10 @@ class OperatorRulesTest {
 
     private static final int INT8 = 9;
 
-    /** A model of one operator over three tensors: an image, a filter, and a result. */
+    /**
+     * A model of one operator over three tensors, an image, a filter, and a result, beside an empty
+     * graph.
+     */
     private static TfLiteFile model(
             String operator, Optional<FlatTable> options, List<TfLiteTensor> tensors) {
         return model(TfLiteOperatorCode.builtin(operator, 1), options, tensors);
@@ -45,7 +48,8 @@ class OperatorRulesTest {
                                                 TfLiteBytes.EMPTY,
                                                 0,
                                                 List.of(),
-                                                List.of())))),
+                                                List.of()))),
+                        new TfLiteSubgraph("other", List.of(), List.of(), List.of(), List.of())),
                 List.of(TfLiteBytes.EMPTY),
                 List.of(),
                 List.of(),
@@ -173,11 +177,22 @@ class OperatorRulesTest {
     }
 
     @Test
-    void check_compositeThatNamesNoGraph_isRefused() {
+    void check_compositeWithoutWhatTheEngineReads_isRefused() {
         TfLiteOperatorCode composite = new TfLiteOperatorCode(206, "", 1);
+        List<TfLiteTensor> tensors = floats(List.of(1));
+        String operator = "subgraphs[0].operators[0].";
         assertEquals(
-                "subgraphs[0].operators[0].builtin_options",
-                refusal(model(composite, Optional.empty(), floats(List.of(1)))).path());
+                operator + "builtin_options",
+                refusal(model(composite, Optional.empty(), tensors)).path());
+        FlatTable options =
+                FlatTable.of("StableHLOCompositeOptions").with("decomposition_subgraph_index", 1);
+        assertEquals(
+                operator + "builtin_options_2.name",
+                refusal(model(composite, Optional.of(options), tensors)).path());
+        FlatTable named = options.with("name", "odd");
+        assertEquals(
+                operator + "builtin_options_2.composite_attributes",
+                refusal(model(composite, Optional.of(named), tensors)).path());
     }
 
     @Test
