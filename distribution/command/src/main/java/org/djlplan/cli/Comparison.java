@@ -24,11 +24,11 @@ import org.djlplan.thirdparty.guava.collect.Maps;
  * The figures of a model that ran as stock and in other modes, once or several times.
  *
  * @param stock figures of the stock run
- * @param lost if stock's outputs differ from the outputs of a stock engine that keeps every tensor:
- *     the difference. The variants are then compared with that engine's outputs
+ * @param lost how stock's outputs differ, if they do, from those of a stock run that keeps every
+ *     tensor. The variants are then compared with that run's outputs
  * @param variants the other modes, at least one: planned, delegated, or both in this order
- * @param against the stock engine with other allocators, or of another DJL release, by name, in the
- *     requested order; empty if an allocator is not available
+ * @param against stock with other allocators, or from another DJL release, by name, in the
+ *     requested order; empty for an allocator that is not available
  * @param runs each run, if the comparison was repeated in fresh processes; the figures and ratios
  *     here are then medians
  */

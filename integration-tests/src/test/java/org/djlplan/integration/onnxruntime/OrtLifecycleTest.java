@@ -364,11 +364,20 @@ class OrtLifecycleTest {
 
         private final Block block;
 
-        FailingBlock(Block block, int failures) {
+        private FailingBlock(Block block) {
             this.block = block;
+        }
+
+        /**
+         * Returns a block in place of another one.
+         *
+         * @param number how many of the next blocks fail
+         */
+        static FailingBlock of(Block block, int number) {
             SESSIONS.clear();
             capsOnce = false;
-            FailingBlock.failures = failures;
+            failures = number;
+            return new FailingBlock(block);
         }
 
         /** Has the signature of the engine's own constructor. */
@@ -429,7 +438,7 @@ class OrtLifecycleTest {
         // Only a model without a block is given one.
         Field block = BaseModel.class.getDeclaredField("block");
         block.setAccessible(true);
-        block.set(model, new FailingBlock(engines, failures));
+        block.set(model, FailingBlock.of(engines, failures));
         return model;
     }
 

@@ -7,9 +7,9 @@ import java.util.List;
  * earliest use among all pieces whose places are free. So a piece that waits for its place does not
  * delay the pieces behind it.
  *
- * <p>A load moves ahead of another load only if the steps for which the first load waits have
- * finished before the other load's piece is loaded, and thus before the step that needs that piece.
- * So no such order can deadlock.
+ * <p>A load overtakes another only if the steps for which the overtaking load waits have finished
+ * before the other's piece is loaded, and thus before the step that needs that piece. So no such
+ * order can deadlock.
  */
 final class LoadOrder {
 

@@ -42,10 +42,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Tries operators of one streamed model in a delegate. It compares outputs in the same way as
- * delegation without a budget does. Each step of a trial is a turn, so the model may predict in CPU
- * kernels meanwhile. Only one of the two interpreters (the one on trial and the one of the CPU
- * kernels) has an arena at a time, and the delegate's memory is subtracted from the arena of the
- * CPU kernels.
+ * delegation without a budget does. Between the steps of a trial ({@link Turns}) the CPU kernels
+ * may predict. Only one of the two interpreters (the one on trial and the one of the CPU kernels)
+ * has an arena at a time, and the delegate's memory is subtracted from the arena of the CPU
+ * kernels.
  */
 final class KernelRuns implements AutoCloseable {
 

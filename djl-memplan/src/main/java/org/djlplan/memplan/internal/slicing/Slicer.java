@@ -33,10 +33,10 @@ import org.djlplan.thirdparty.guava.primitives.Ints;
  *            view                         view
  * </pre>
  *
- * <p>A SLICE of rows is a view of the input, and so is each slice of rows in the output. Slices of
- * channels lie correctly in the output only if it has a single place; otherwise CONCATENATION
- * copies them. If a layer is sliced both ways, the weights of a slice of channels are used for all
- * rows before the next weights are used.
+ * <p>A SLICE of rows is a view of the input, and each slice of rows is a view of the output. Slices
+ * of channels are views only if the output is 1×1; otherwise CONCATENATION copies them. If a layer
+ * is sliced both ways, the weights of a slice of channels are used for all rows before the next
+ * weights are used.
  */
 public final class Slicer {
 

@@ -22,9 +22,8 @@ import org.djlplan.thirdparty.guava.primitives.ImmutableLongArray;
  *   "sizes":[[4096,4096],[1024,2048]],"sizeOf":[0,1,1]}]}
  * }</pre>
  *
- * <p>A row of {@code sizes} has one size for each shape; formulas are fitted again from these. For
- * each allocation, {@code sizeOf} has its row, and {@code ends} has the first allocation after its
- * free.
+ * <p>A row of {@code sizes} has one size for each shape. For each allocation, {@code sizeOf} has
+ * its row, and {@code ends} the first allocation after its free. Those in {@code left} escape.
  */
 public final class ShapesCodec implements Codec<LearntShapes> {
 

@@ -8,7 +8,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Tests which parts of a model may be combined. {@code tflite/bad} has further invalid files. */
+/** Tests validation of models and edited copies. {@code tflite/bad} has further invalid files. */
 class TfLiteFileTest {
 
     private static final int INPUT = 0;
