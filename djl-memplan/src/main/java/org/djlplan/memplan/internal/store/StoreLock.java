@@ -19,8 +19,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A lock for making a value, held by one thread of all JVMs. The system releases it when the JVM
- * dies. Its file is not removed with the lock, because another process might be locking it. If a
- * model has many such files, the files whose last lock is the oldest are removed.
+ * dies. Its empty file is not removed with the lock, because another process might be locking it.
+ * If a model has many such files, the files whose last lock is the oldest are removed.
  *
  * <p>If no file can be locked, the lock works in this JVM only.
  */
@@ -115,6 +115,7 @@ public final class StoreLock implements AutoCloseable {
     private static void noteUse(FileChannel locked) {
         try {
             int unused = locked.write(ByteBuffer.allocate(1), 0);
+            locked.truncate(0);
         } catch (IOException e) {
             logger.debug("The file may be removed while it is locked", e);
         }
