@@ -24,8 +24,8 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
  *
  * <p>The memory planner of TensorFlow Lite 2.20 and later may let an operator overwrite a tensor
  * that is read later. If another run's outputs differ, the stock engine therefore also runs a copy
- * of the model in which every tensor is an output, so that the engine keeps them all. If the copy's
- * outputs differ from the model's, the copy's become the reference.
+ * of the model in which every tensor is an output. So the engine keeps all tensors of the copy. If
+ * the copy's outputs differ from the model's, the copy's outputs become the reference.
  */
 final class ReferenceOutputs {
 
@@ -37,7 +37,7 @@ final class ReferenceOutputs {
     private boolean compared;
 
     /**
-     * @param options with which the stock engine ran
+     * @param options the options of the stock engine's run
      * @param folder for temporary files
      * @param outputs of the stock engine, as written by {@link ModelRun.OutputFile}
      * @param layout of {@code outputs}
@@ -131,7 +131,7 @@ final class ReferenceOutputs {
         }
     }
 
-    /** Writes the outputs of a copy as those of its model; returns their layout. */
+    /** Runs a copy of the model, and writes only the outputs of the model; returns their layout. */
     private JsonArray keep(Path model, Path to) throws IOException {
         Path all = folder.resolve("all");
         WorkerProcess.Contestant contestant =

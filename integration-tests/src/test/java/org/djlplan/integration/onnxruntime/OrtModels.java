@@ -241,4 +241,15 @@ final class OrtModels {
         }
         return all;
     }
+
+    /** Returns a random square image as inputs. */
+    static NDList image(NDManager manager, long side) {
+        return new NDList(floats(manager, new Random(side), new Shape(1, 3, side, side)));
+    }
+
+    /** Returns the planned translator of a model that is loaded already. */
+    static Translator<NDList, NDList> plan(Model model) throws TranslateException {
+        return PlannedTranslatorFactory.wrap(new NoopTranslator())
+                .newInstance(NDList.class, NDList.class, model, Map.of());
+    }
 }

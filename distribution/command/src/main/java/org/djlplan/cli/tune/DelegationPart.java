@@ -164,7 +164,7 @@ public final class DelegationPart implements ReportPart {
             json.add(
                     "partitions",
                     ProfileJson.numbers(
-                            // In this JSON, partitions are positions in the list of partitions.
+                            // Positions in the list of partitions, from 0.
                             names.touched(entry.candidate()).stream().map(n -> n - 1).toList()));
             json.addProperty("threads", entry.candidate().threads());
             json.addProperty("latencyNanos", entry.latency().medianNanos());

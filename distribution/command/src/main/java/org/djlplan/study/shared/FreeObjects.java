@@ -16,7 +16,7 @@ final class FreeObjects {
     private final int[] sizes;
 
     /**
-     * Per object, the first position from which on every unit that fits into it also fits into the
+     * Per object, a position: each unit from there on that fits into the object also fits into the
      * next object.
      */
     private final int[] alikeFrom;
@@ -77,7 +77,7 @@ final class FreeObjects {
         return sizes[object];
     }
 
-    /** Returns the position from which on an object is free. */
+    /** Returns the first position at which an object is free. */
     int freeFrom(int object) {
         return freeFrom[object];
     }

@@ -14,7 +14,7 @@ final class Foresight {
 
     private final StreamingProblem problem;
 
-    /** By step, the position of the last load that must be finished before it begins. */
+    /** By step, the position of the last load that must be finished before the step begins. */
     private final int[] lastNeeded;
 
     private final long[] endNanos;

@@ -19,25 +19,14 @@ import org.slf4j.LoggerFactory;
 /**
  * Gives djl-plan's allocator to the session of an ONNX model when DJL creates the session.
  *
- * <p><<<<<<< .merge_file_8ZCncb
- *
- * <p>DJL loads a model before it calls a translator factory, except to ask whether it supports some
- * types. If the same call of DJL then asks for ONNX Runtime's engine to make a model, the next
- * session that the thread creates is expected to be that model's. From the question on, a provider
- * of ours in the place of the engine's notices what the engine is asked for.
- *
- * <p>DJL tells nobody that a load has failed. Nothing is expected any more when the thread makes
- * another model, loads or uses a planned one. A load that fails before it asks for an engine looks
- * the same as a later one from the same place in the application's code. =======
- *
  * <p>Before DJL loads a model, its only call to djl-plan asks the translator factory whether it
  * supports some types. If the same call of DJL then asks for ONNX Runtime's engine to make a model,
  * the next session that the thread creates is expected to be the model's. To notice that request,
  * djl-plan replaces the engine's provider by its own while a load is announced.
  *
- * <p>DJL does not tell whether a load has failed. Nothing is expected any more when the thread
- * makes another model, or loads or uses a planned one. A load that fails before it asks for an
- * engine cannot be told from a later load at the same place in the application's code.
+ * <p>DJL does not report a failed load. So a thread expects nothing any more once it makes another
+ * model, or loads or uses a planned one. One case is not recognized: a load fails before it asks
+ * for an engine, and the same statement of the application then loads a model without djl-plan.
  */
 final class ExpectedSession {
 
@@ -46,7 +35,9 @@ final class ExpectedSession {
 
     private static final ThreadLocal<Expected> EXPECTED = new ThreadLocal<>();
 
-    /** Those that expect something; may contain some that have ended. Guarded by the class. */
+    /**
+     * The threads that expect a session, perhaps with some that have ended. Guarded by the class.
+     */
     private static final Set<Thread> EXPECTING = new HashSet<>();
 
     /** Whether a provider of ours is in the place of the engine's. */
@@ -62,17 +53,17 @@ final class ExpectedSession {
     private ExpectedSession() {}
 
     /**
-     * What a thread expects.
+     * The load that a thread has announced.
      *
-     * @param call that was announced
-     * @param made whether it makes an ONNX model, so that the next session is that model's
+     * @param call the call of DJL that loads
+     * @param made whether the call makes an ONNX model, to which the next session then belongs
      */
     private record Expected(LoadCall call, boolean made) {}
 
     /**
      * A call of DJL that loads a model. Calls from the same place in the application are equal.
      *
-     * @param callers the stack below it
+     * @param callers the stack below the call
      */
     private record LoadCall(List<StackTraceElement> callers) {
 
@@ -80,7 +71,7 @@ final class ExpectedSession {
         private static final String ENGINE = Engine.class.getName();
         private static final String MODEL = Model.class.getName();
 
-        /** Returns the innermost one of a stack; empty if there is none. */
+        /** Returns the innermost such call of a stack; empty if the stack has none. */
         static Optional<LoadCall> in(StackTraceElement[] stack) {
             for (int i = 0; i < stack.length; i++) {
                 if (stack[i].getClassName().equals(LOADER)
@@ -91,7 +82,7 @@ final class ExpectedSession {
             return Optional.empty();
         }
 
-        /** Returns whether an engine is asked for to make a model, and not by a model's manager. */
+        /** Returns whether a stack asks for an engine to make a model, and not for a manager. */
         static boolean makesModel(StackTraceElement[] stack) {
             boolean asked = false;
             for (StackTraceElement frame : stack) {

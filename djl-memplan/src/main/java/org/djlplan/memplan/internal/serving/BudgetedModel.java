@@ -14,6 +14,7 @@ import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
 import org.djlplan.memplan.internal.report.BudgetReportRecord;
 import org.djlplan.memplan.internal.report.PlanReportRecord;
+import org.djlplan.memplan.internal.runtime.tflite.Delegates;
 import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.internal.runtime.tflite.TensorInfo;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
@@ -34,9 +35,6 @@ public final class BudgetedModel implements TfLiteModel {
     private static final Logger logger = LoggerFactory.getLogger(BudgetedModel.class);
 
     private static final double MEGA = 1e6;
-
-    /** The worst case: 8-bit weights that a delegate's kernels read as floats. */
-    private static final long MOST_PACKED_PER_BYTE = 4;
 
     private final Path original;
     private final PlanOptions options;
@@ -228,7 +226,8 @@ public final class BudgetedModel implements TfLiteModel {
         return wantedBytes < openedBytes
                 && serving instanceof ServedModel whole
                 && whole.choosesDelegation()
-                && !needs.hasRoomForAll(wantedBytes, MOST_PACKED_PER_BYTE * needs.fileBytes());
+                && !needs.hasRoomForAll(
+                        wantedBytes, Delegates.MOST_PACKED_PER_BYTE * needs.fileBytes());
     }
 
     private void requireOpen() {

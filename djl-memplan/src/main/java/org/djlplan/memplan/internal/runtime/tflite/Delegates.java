@@ -20,6 +20,9 @@ public final class Delegates {
     /** The delegate for CPUs that is part of the engine. */
     public static final String XNNPACK = "xnnpack";
 
+    /** Most bytes that XNNPACK packs for a byte of constants: 8-bit weights, widened to floats. */
+    public static final long MOST_PACKED_PER_BYTE = 4;
+
     /** XNNPACK with indirection buffers that are built for each prediction and not kept. */
     public static final String XNNPACK_TRANSIENT = "xnnpack-transient";
 

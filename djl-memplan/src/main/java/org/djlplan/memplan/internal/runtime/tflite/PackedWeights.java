@@ -19,9 +19,6 @@ import org.djlplan.memplan.internal.machine.Machine;
  */
 final class PackedWeights {
 
-    /** Weights are padded, and those of 16 or 8 bits widened first. */
-    private static final int MOST_PER_BYTE = 4;
-
     private static final long MOST_PADDING_BYTES = 16 << 20;
 
     /** Bytes of the packed weights of all models. */
@@ -53,7 +50,7 @@ final class PackedWeights {
         for (Tensor tensor : model.tensors()) {
             constantBytes += tensor.storage() == Storage.CONSTANT ? tensor.bytes() : 0;
         }
-        mostBytes = MOST_PADDING_BYTES + MOST_PER_BYTE * constantBytes;
+        mostBytes = MOST_PADDING_BYTES + Delegates.MOST_PACKED_PER_BYTE * constantBytes;
     }
 
     /**

@@ -1,0 +1,316 @@
+package org.djlplan.integration.onnxruntime;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.BaseModel;
+import ai.djl.Model;
+import ai.djl.ModelException;
+import ai.djl.engine.Engine;
+import ai.djl.inference.Predictor;
+import ai.djl.ndarray.BaseNDManager;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.AbstractBlock;
+import ai.djl.nn.Block;
+import ai.djl.repository.zoo.Criteria;
+import ai.djl.repository.zoo.ZooModel;
+import ai.djl.training.ParameterStore;
+import ai.djl.translate.NoopTranslator;
+import ai.djl.translate.TranslateException;
+import ai.djl.translate.Translator;
+import ai.djl.translate.TranslatorFactory;
+import ai.djl.util.PairList;
+import ai.djl.util.Progress;
+import java.io.IOException;
+import java.lang.reflect.Field;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.djlplan.memplan.PlanHandle;
+import org.djlplan.memplan.PlannedTranslatorFactory;
+import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.thirdparty.guava.collect.Iterables;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Tests which session an ONNX model gets: djl-plan's, which it is the only one to get, or the
+ * engine's own after a load that failed.
+ */
+@Tag("onnxruntime")
+class OrtSessionTest {
+
+    @TempDir Path folder;
+
+    @Test
+    void load_onlyEngine_createsTheSessionOnce() throws Exception {
+        Path file = OrtModels.Kind.CLASSIFIER.write(folder);
+        TranslatorFactory factory =
+                new OrtModels.Removing(PlannedTranslatorFactory.wrap(new NoopTranslator()), file);
+        try (ZooModel<NDList, NDList> model =
+                        OrtModels.criteria(file).optTranslatorFactory(factory).build().loadModel();
+                Predictor<NDList, NDList> predictor = model.newPredictor();
+                NDManager manager = model.getNDManager().newSubManager()) {
+            predictor.predict(OrtModels.image(manager, 64)).close();
+            PlanHandle plan = PlanHandle.of(model).orElseThrow();
+            assertEquals(1, plan.report().predictions().online());
+            assertTrue(plan.memory().orElseThrow().weightsBytes() > 0);
+        }
+    }
+
+    @Test
+    void load_switchedOffByAnArgument_isStock() throws Exception {
+        Path file = OrtModels.Kind.CLASSIFIER.write(folder);
+        try (ZooModel<NDList, NDList> model =
+                        OrtModels.criteria(file)
+                                .optTranslatorFactory(
+                                        PlannedTranslatorFactory.wrap(new NoopTranslator()))
+                                .optArgument("memplan.enabled", "false")
+                                .build()
+                                .loadModel();
+                ZooModel<NDList, NDList> stock = OrtModels.stock(file);
+                Predictor<NDList, NDList> predictor = model.newPredictor();
+                Predictor<NDList, NDList> expected = stock.newPredictor()) {
+            assertFalse(PlanHandle.of(model).isPresent());
+            assertEquals(
+                    OrtModels.predict(stock, expected, OrtModels.Kind.CLASSIFIER, 1),
+                    OrtModels.predict(model, predictor, OrtModels.Kind.CLASSIFIER, 1));
+        }
+    }
+
+    @Test
+    void load_elsewhereAfterAQuestion_isStock() throws Exception {
+        Path file = OrtModels.Kind.CLASSIFIER.write(folder);
+        assertTrue(
+                PlannedTranslatorFactory.wrap(new NoopTranslator())
+                        .isSupported(NDList.class, NDList.class));
+        try (Model model = Model.newInstance("other", "OnnxRuntime")) {
+            assertThrows(IOException.class, () -> model.load(folder.resolve("none.onnx")));
+        }
+        try (ZooModel<NDList, NDList> model = OrtModels.planned(file)) {
+            assertTrue(PlanHandle.of(model).orElseThrow().report().planned());
+        }
+    }
+
+    private static Object provider() throws ReflectiveOperationException {
+        Field engines = Engine.class.getDeclaredField("ALL_ENGINES");
+        engines.setAccessible(true);
+        return ((Map<?, ?>) engines.get(null)).get("OnnxRuntime");
+    }
+
+    private static void assertStock(ZooModel<NDList, NDList> model) throws Exception {
+        assertFalse(provider().getClass().getName().startsWith("org.djlplan"));
+        try (Predictor<NDList, NDList> predictor = model.newPredictor();
+                NDManager manager = model.getNDManager().newSubManager()) {
+            long before = OrtModels.allocations();
+            predictor.predict(OrtModels.image(manager, 32)).close();
+            assertEquals(before, OrtModels.allocations());
+        }
+    }
+
+    @Test
+    void load_afterOneThatFoundNoFile_isStock() throws Exception {
+        Path file = OrtModels.Kind.CLASSIFIER.write(folder);
+        OrtModels.planned(file).close();
+        Path empty = Files.createDirectory(folder.resolve("empty"));
+        List<Criteria<NDList, NDList>> both =
+                List.of(
+                        OrtModels.criteria(empty)
+                                .optTranslatorFactory(
+                                        PlannedTranslatorFactory.wrap(new NoopTranslator()))
+                                .build(),
+                        OrtModels.criteria(file).optTranslator(new NoopTranslator()).build());
+        List<ZooModel<NDList, NDList>> loaded = new ArrayList<>();
+        for (Criteria<NDList, NDList> criteria : both) {
+            try {
+                loaded.add(criteria.loadModel());
+            } catch (ModelException | IOException e) {
+                assertEquals(List.of(), loaded, e::toString);
+            }
+        }
+        try (ZooModel<NDList, NDList> stock = Iterables.getOnlyElement(loaded)) {
+            assertStock(stock);
+        }
+    }
+
+    @Test
+    void load_afterOneThatAskedForNoEngine_isStock() throws Exception {
+        Path file = OrtModels.Kind.CLASSIFIER.write(folder);
+        OrtModels.planned(file).close();
+        Progress failing =
+                (Progress)
+                        Proxy.newProxyInstance(
+                                Progress.class.getClassLoader(),
+                                new Class<?>[] {Progress.class},
+                                (proxy, method, arguments) -> {
+                                    throw new IllegalStateException("no download");
+                                });
+        Criteria<NDList, NDList> criteria =
+                OrtModels.criteria(file)
+                        .optTranslatorFactory(PlannedTranslatorFactory.wrap(new NoopTranslator()))
+                        .optProgress(failing)
+                        .build();
+        assertThrows(IllegalStateException.class, criteria::loadModel);
+        try (ZooModel<NDList, NDList> stock = OrtModels.stock(file)) {
+            assertStock(stock);
+        }
+    }
+
+    /** A block of which the first ones cannot be made. */
+    public static final class FailingBlock extends AbstractBlock implements AutoCloseable {
+
+        private static final List<AutoCloseable> SESSIONS = new ArrayList<>();
+        private static int failures;
+
+        /** Whether the first block's manager takes nothing more until another block is made. */
+        private static boolean capsOnce;
+
+        private final Block block;
+
+        private FailingBlock(Block block) {
+            this.block = block;
+        }
+
+        /**
+         * Returns a block in place of another one.
+         *
+         * @param number how many of the next blocks fail
+         */
+        static FailingBlock of(Block block, int number) {
+            SESSIONS.clear();
+            capsOnce = false;
+            failures = number;
+            return new FailingBlock(block);
+        }
+
+        /** Has the signature of the engine's own constructor. */
+        public FailingBlock(Object session, Object manager) throws ReflectiveOperationException {
+            SESSIONS.add((AutoCloseable) session);
+            if (SESSIONS.size() <= failures) {
+                throw new IllegalStateException("no block today");
+            }
+            if (capsOnce) {
+                cap(manager, false);
+            }
+            block =
+                    (Block)
+                            Class.forName("ai.djl.onnxruntime.engine.OrtSymbolBlock")
+                                    .getConstructors()[0]
+                                    .newInstance(session, manager);
+            if (capsOnce) {
+                cap(manager, SESSIONS.size() == 1);
+            }
+        }
+
+        private static void cap(Object manager, boolean on) throws ReflectiveOperationException {
+            Field capped = BaseNDManager.class.getDeclaredField("capped");
+            capped.setAccessible(true);
+            ((AtomicBoolean) capped.get(manager)).set(on);
+        }
+
+        @Override
+        protected NDList forwardInternal(
+                ParameterStore parameters,
+                NDList inputs,
+                boolean training,
+                PairList<String, Object> params) {
+            return block.forward(parameters, inputs, training, params);
+        }
+
+        @Override
+        public Shape[] getOutputShapes(Shape[] inputShapes) {
+            return block.getOutputShapes(inputShapes);
+        }
+
+        @Override
+        public void close() {
+            try {
+                ((AutoCloseable) block).close();
+            } catch (Exception e) {
+                throw new AssertionError(e);
+            }
+        }
+    }
+
+    /** Loads a model whose first blocks after that cannot be made. */
+    private Model failing(int failures) throws Exception {
+        Path file = OrtModels.Kind.CLASSIFIER.write(folder);
+        Model model = Model.newInstance(file.getFileName().toString(), "OnnxRuntime");
+        model.load(file);
+        Block engines = model.getBlock();
+        // Only a model without a block is given one.
+        Field block = BaseModel.class.getDeclaredField("block");
+        block.setAccessible(true);
+        block.set(model, FailingBlock.of(engines, failures));
+        return model;
+    }
+
+    private static void assertClosed(AutoCloseable session) {
+        InvocationTargetException e =
+                assertThrows(
+                        InvocationTargetException.class,
+                        () -> session.getClass().getMethod("getNumInputs").invoke(session));
+        assertInstanceOf(IllegalStateException.class, e.getCause());
+    }
+
+    @Test
+    void load_blockCannotBeMade_closesItsSessionAndIsStock() throws Exception {
+        try (Model model = failing(1)) {
+            Translator<NDList, NDList> translator = OrtModels.plan(model);
+            assertEquals(2, FailingBlock.SESSIONS.size());
+            assertClosed(FailingBlock.SESSIONS.get(0));
+            try (Predictor<NDList, NDList> predictor = model.newPredictor(translator);
+                    NDManager manager = model.getNDManager().newSubManager()) {
+                assertEquals(1, predictor.predict(OrtModels.image(manager, 32)).size());
+            }
+        }
+    }
+
+    @Test
+    void load_noBlockCanBeMade_fails() throws Exception {
+        Model model = failing(2);
+        TranslateException e = assertThrows(TranslateException.class, () -> OrtModels.plan(model));
+        assertEquals(2, FailingBlock.SESSIONS.size());
+        FailingBlock.SESSIONS.forEach(OrtSessionTest::assertClosed);
+        assertTrue(e.getMessage().contains("cannot be loaded again"), e::getMessage);
+        assertEquals(1, e.getSuppressed().length);
+        assertFalse(model.getNDManager().isOpen());
+    }
+
+    @Test
+    void load_managerThatTakesNothingMore_fails() throws Exception {
+        Path file = OrtModels.Kind.CLASSIFIER.write(folder);
+        Model model = Model.newInstance(file.getFileName().toString(), "OnnxRuntime");
+        model.load(file);
+        model.getNDManager().cap();
+        assertThrows(TranslateException.class, () -> OrtModels.plan(model));
+        assertFalse(model.getNDManager().isOpen());
+    }
+
+    @Test
+    void load_memoryIsRefused_isStock() throws Exception {
+        try (Model model = failing(0)) {
+            FailingBlock.capsOnce = true;
+            Translator<NDList, NDList> translator = OrtModels.plan(model);
+            assertEquals(2, FailingBlock.SESSIONS.size());
+            assertClosed(FailingBlock.SESSIONS.get(0));
+            try (Predictor<NDList, NDList> predictor = model.newPredictor(translator);
+                    NDManager manager = model.getNDManager().newSubManager()) {
+                assertEquals(1, predictor.predict(OrtModels.image(manager, 32)).size());
+            }
+            PlanReport report = PlanReport.of(model).orElseThrow();
+            assertTrue(report.unplannedReason().orElseThrow().contains("capped"));
+        }
+    }
+}
