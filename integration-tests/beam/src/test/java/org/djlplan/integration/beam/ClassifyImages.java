@@ -41,7 +41,7 @@ public class ClassifyImages extends DoFn<byte[], Integer> {
     /** Gives the model back. */
     @Teardown
     public void tearDown() {
-        // Also if it could not be had.
+        // Called even if the model could not be acquired.
         if (model != null) {
             predictor.close();
             model.close();

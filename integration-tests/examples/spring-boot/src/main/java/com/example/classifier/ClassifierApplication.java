@@ -22,7 +22,7 @@ public class ClassifierApplication {
 
     /** Starts the application. */
     public static void main(String[] arguments) {
-        // Else Java closes the images of running requests when the process is asked to end.
+        // Without this, Java closes the images of running requests at shutdown.
         ImageIO.setUseCache(false);
         SpringApplication.run(ClassifierApplication.class, arguments);
     }

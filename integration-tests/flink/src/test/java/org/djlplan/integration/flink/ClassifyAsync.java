@@ -54,7 +54,7 @@ public class ClassifyAsync extends RichAsyncFunction<Tuple2<Long, float[]>, Tupl
     public void close() throws InterruptedException {
         if (model != null) {
             threads.shutdownNow();
-            // What still runs uses the model.
+            // Predictions that still run use the model.
             threads.awaitTermination(1, TimeUnit.MINUTES);
             model.close();
         }

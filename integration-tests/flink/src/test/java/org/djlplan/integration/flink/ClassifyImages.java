@@ -31,7 +31,7 @@ public class ClassifyImages extends RichMapFunction<Tuple2<Long, float[]>, Tuple
 
     @Override
     public void close() {
-        // Also if it could not be opened.
+        // Called even if open() failed.
         if (model != null) {
             predictor.close();
             model.close();

@@ -16,7 +16,7 @@ final class SharedClassifier {
     private SharedClassifier() {}
 
     static ZooModel<float[], Integer> model(RuntimeContext context, Path folder) throws Exception {
-        // When the job ends, not a minute later.
+        // Closed when the job ends, not a minute later.
         ClassLoader job = context.getUserCodeClassLoader();
         context.registerUserCodeClassLoaderReleaseHookIfAbsent(
                 "classifier", () -> PlannedModels.closeUnused(job));

@@ -48,7 +48,7 @@ public class ClassifyImages implements FixedKeyProcessor<String, byte[], Integer
 
     @Override
     public void close() {
-        // Also if it could not be had.
+        // Called even if the model could not be acquired.
         if (model != null) {
             predictor.close();
             model.close();
