@@ -15,6 +15,7 @@ import org.djlplan.memplan.internal.serving.ServedModel;
 import org.djlplan.memplan.internal.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.internal.source.tflite.TfLiteReader;
 import org.djlplan.memplan.internal.store.CacheFolder;
+import org.djlplan.memplan.internal.store.FileIdentity;
 import org.djlplan.memplan.report.DelegationReport.Origin;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegateFactory;
@@ -37,6 +38,9 @@ public final class ModelDelegation implements ServedDelegation {
     private final Optional<Progress> progress;
     private final String engine = nameOfEngine();
 
+    /** Taken before the file is opened; empty unless other shapes may be delegated. */
+    private final Optional<FileIdentity> opened;
+
     /** Held while a choice is passed on, so that the latest one stays. */
     private final Object passing = new Object();
 
@@ -57,6 +61,16 @@ public final class ModelDelegation implements ServedDelegation {
         this.provider = provider;
         this.options = options;
         this.progress = progress;
+        opened = options.delegatesEveryShape() ? identity(file) : Optional.empty();
+    }
+
+    private static Optional<FileIdentity> identity(Path file) {
+        try {
+            return Optional.of(FileIdentity.of(file));
+        } catch (IOException e) {
+            logger.debug("{} cannot be recognized later", file, e);
+            return Optional.empty();
+        }
     }
 
     /**
@@ -149,29 +163,30 @@ public final class ModelDelegation implements ServedDelegation {
     }
 
     @Override
-    public void attach(ServedModel opened) {
+    public void attach(ServedModel model) {
         synchronized (passing) {
             Optional<DelegationChoice> waiting;
             synchronized (this) {
-                served = Optional.of(opened);
+                served = Optional.of(model);
                 waiting = early;
                 early = Optional.empty();
             }
-            waiting.ifPresent(opened::switchTo);
+            waiting.ifPresent(model::switchTo);
         }
-        if (!options.delegatesEveryShape()) {
+        if (opened.isEmpty()) {
             return;
         }
         try {
-            TfLiteDelegableModel model =
-                    measurable(file, opened.graph(), options, EngineLibrary.loaded());
-            if (model.takesOtherShapes()) {
+            TfLiteDelegableModel measured =
+                    measurable(file, model.graph(), options, EngineLibrary.loaded());
+            if (measured.takesOtherShapes()) {
                 DelegationAtShapes chooser =
-                        new DelegationAtShapes(provider, options.delegation(), model, opened);
+                        new DelegationAtShapes(
+                                provider, options.delegation(), measured, opened.get(), model);
                 synchronized (this) {
                     atShapes = Optional.of(chooser);
                 }
-                opened.chooseOtherShapesWith(chooser);
+                model.chooseOtherShapesWith(chooser);
             }
         } catch (UnplannableException e) {
             logger.debug("{} is not measured at other shapes", file, e);

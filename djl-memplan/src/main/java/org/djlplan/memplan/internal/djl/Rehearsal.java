@@ -41,7 +41,7 @@ final class Rehearsal {
         try {
             thread.start();
         } catch (OutOfMemoryError e) {
-            logger.debug("no thread is to be had", e);
+            logger.debug("no thread can be started", e);
         }
     }
 

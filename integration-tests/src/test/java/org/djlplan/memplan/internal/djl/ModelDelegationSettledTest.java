@@ -5,7 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.util.Progress;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -64,6 +66,7 @@ class ModelDelegationSettledTest {
     /** The provider's first choice for other shapes. */
     private DelegationChoice first = UNVERIFIED;
 
+    private Path file;
     private ModelDelegation delegation;
     private ServedModel served;
     private StockInterpreter stock;
@@ -142,7 +145,7 @@ class ModelDelegationSettledTest {
     void open() throws Exception {
         NetworkBuilder network = new NetworkBuilder("shapes", 1);
         LayerOutput x = network.input("input", 1, 32, 32, 3);
-        Path file = folder.resolve("shapes.tflite");
+        file = folder.resolve("shapes.tflite");
         x = network.conv2d(x, 4, 3, 2, Activation.RELU);
         TfLiteWriter.write(network.output(x).build(), file);
         stock = new StockInterpreter(file, 1);
@@ -203,6 +206,18 @@ class ModelDelegationSettledTest {
         assertTrue(described().contains("CPU kernels"), this::described);
         assertFalse(delegation.isSettled());
         choosing.better.accept(MEASURED);
+        assertTrue(delegation.isSettled());
+    }
+
+    /** The process that measures would open the new file, whose operators are others. */
+    @Test
+    void better_fileWasReplaced_delegatesNothing() throws Exception {
+        predict(32, 40);
+        Answer choosing = next();
+        Path other = Files.copy(file, folder.resolve("other.tflite"));
+        Path unused = Files.move(other, file, StandardCopyOption.REPLACE_EXISTING);
+        choosing.better.accept(new DelegationChoice(DELEGATED, Origin.MEASURED, "a test"));
+        assertFalse(described().contains("1 operators delegated"), this::described);
         assertTrue(delegation.isSettled());
     }
 
