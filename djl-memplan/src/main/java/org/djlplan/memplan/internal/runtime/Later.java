@@ -48,7 +48,7 @@ public final class Later {
         try {
             return Optional.of(THREAD.schedule(work, after.toNanos(), TimeUnit.NANOSECONDS));
         } catch (OutOfMemoryError e) {
-            logger.debug("no thread is to be had", e);
+            logger.debug("no thread can be started", e);
             return Optional.empty();
         }
     }

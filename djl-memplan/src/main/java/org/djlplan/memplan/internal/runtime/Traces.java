@@ -154,7 +154,7 @@ final class Traces {
             thread.setDaemon(true);
             thread.start();
         } catch (OutOfMemoryError e) {
-            logger.debug("No thread is to be had; JNA leaves its variables in this one", e);
+            logger.debug("No thread can be started; JNA leaves its variables in this one", e);
             task.run();
         }
         try {

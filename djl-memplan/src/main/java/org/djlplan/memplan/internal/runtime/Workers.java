@@ -297,7 +297,7 @@ public final class Workers {
         try {
             thread.start();
         } catch (OutOfMemoryError e) {
-            logger.debug("no thread is to be had", e);
+            logger.debug("no thread can be started", e);
             return false;
         }
         threads++;
