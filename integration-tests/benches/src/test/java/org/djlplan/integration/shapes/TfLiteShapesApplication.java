@@ -40,7 +40,8 @@ import org.djlplan.memplan.report.PlanReport;
  * Before serving, it predicts with many shapes, waits until background measurements have ended, and
  * predicts with the same shapes again. The shapes do not depend on the first argument.
  *
- * <p>Usage: {@code plain|planned|delegated|hand KIND DISTRIBUTION MODEL THREADS REQUESTS}
+ * <p>Usage: {@code plain|planned|delegated|hand|bare KIND DISTRIBUTION MODEL THREADS REQUESTS},
+ * where {@code hand} is XNNPACK without DJL, and {@code bare} the CPU kernels without DJL.
  */
 public final class TfLiteShapesApplication {
 
@@ -181,8 +182,12 @@ public final class TfLiteShapesApplication {
     }
 
     private JsonObject run(String way, Path file, int threads) throws Exception {
-        if (way.equals("hand")) {
-            Served served = byHand(BareInterpreter.xnnpack(file, 1));
+        if (way.equals("hand") || way.equals("bare")) {
+            Served served =
+                    byHand(
+                            way.equals("hand")
+                                    ? BareInterpreter.xnnpack(file, 1)
+                                    : BareInterpreter.cpu(file, 1));
             warmUp(served);
             warmUp(served);
             return run(threads, served);
