@@ -25,6 +25,7 @@ import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationProvider;
 import org.djlplan.memplan.spi.Option;
+import org.djlplan.memplan.spi.ShapeMix;
 import org.djlplan.memplan.spi.UnusableOptionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -234,17 +235,17 @@ public final class MeasuredDelegation implements DelegationProvider {
     @Override
     public Optional<Choosing> chooseAtShapes(
             DelegableModel model, Map<String, String> options, Consumer<DelegationChoice> better) {
+        Optional<Choosing> stored = storedAtShapes(model, options, better);
         DelegationOptions parsed = DelegationOptions.parse(options);
-        if (!parsed.enabled() || parsed.pinned() || parsed.profile() == ProfileMode.OFF) {
-            return Optional.empty();
+        if (stored.isPresent()
+                || !parsed.enabled()
+                || parsed.pinned()
+                || parsed.profile() == ProfileMode.OFF) {
+            return stored;
         }
         Request request = parsed.request(model);
         try {
             Measurement measurement = measurement(model, parsed, request, Optional.empty());
-            Optional<ProfileTable> kept = measurement.kept();
-            if (kept.isPresent()) {
-                return Optional.of(confirming(kept.get(), parsed, request, measurement, better));
-            }
             measurement.requireMeasurable();
             return Optional.of(Background.measuring(request, measurement, patience, better));
         } catch (UnmeasurableException | IOException | RuntimeException e) {
@@ -253,14 +254,33 @@ public final class MeasuredDelegation implements DelegationProvider {
         }
     }
 
+    /** Returns nothing for a pinned job, as {@link #chooseAtShapes} does. */
     @Override
-    public boolean knowsOtherShapes(DelegableModel model, Map<String, String> options) {
+    public Optional<Choosing> storedAtShapes(
+            DelegableModel model, Map<String, String> options, Consumer<DelegationChoice> better) {
+        DelegationOptions parsed = DelegationOptions.parse(options);
+        if (!parsed.enabled() || parsed.pinned()) {
+            return Optional.empty();
+        }
+        Request request = parsed.request(model);
         try {
-            return ProfileStore.list(model.file(), model.cacheFolder()).stream()
-                    .anyMatch(kept -> kept.key().facts().containsKey(DelegableModel.SHAPES));
+            Measurement measurement = measurement(model, parsed, request, Optional.empty());
+            return measurement
+                    .kept()
+                    .map(kept -> confirming(kept, parsed, request, measurement, better));
+        } catch (IOException | RuntimeException e) {
+            logger.info("The stored results of {} are not used: {}", model.file(), e.getMessage());
+            return Optional.empty();
+        }
+    }
+
+    @Override
+    public List<ShapeMix> storedMixes(DelegableModel model) {
+        try {
+            return ProfileStore.mixes(model.file(), model.cacheFolder());
         } catch (IOException | RuntimeException e) {
             logger.debug("The stored results of {} cannot be read", model.file(), e);
-            return false;
+            return List.of();
         }
     }
 

@@ -30,6 +30,7 @@ import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationProvider;
 import org.djlplan.memplan.spi.DelegationProvider.Choosing;
+import org.djlplan.memplan.spi.ShapeMix;
 import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.testing.Await;
 import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
@@ -420,19 +421,42 @@ class MeasuredDelegationTest extends ProviderFixture {
     }
 
     @Test
-    void knowsOtherShapes_afterAMeasurementAtOtherShapes_isTrue() throws Exception {
+    void storedMixes_afterAMeasurementAtOtherShapes_areItsShapes() throws Exception {
+        ShapeMix mix = new ShapeMix(List.of(List.of(List.of(1, 2))), 1);
         Profiling measures = (request, runner, progress, verified) -> TABLE;
         DelegationProvider delegation = provider(measures);
         assertEquals(chosen(Origin.MEASURED), first(measures, "blocking"));
-        assertFalse(delegation.knowsOtherShapes(model, AT_SHAPES));
-        model.facts = Map.of(DelegableModel.SHAPES, "[[[1, 2]]]");
+        assertEquals(List.of(), delegation.storedMixes(model));
+        model.facts = Map.of(DelegableModel.SHAPES, mix.toString());
+        assertTrue(delegation.storedAtShapes(model, AT_SHAPES, better::add).isEmpty());
         try (Choosing choosing =
                 delegation.chooseAtShapes(model, AT_SHAPES, better::add).orElseThrow()) {
             assertCpu(choosing.first());
             assertEquals(chosen(Origin.MEASURED), nextBetter());
         }
+        try (Choosing choosing =
+                delegation
+                        .storedAtShapes(
+                                model,
+                                Map.of(
+                                        "delegation.enabled",
+                                        "every-shape",
+                                        "delegation.profile",
+                                        "off"),
+                                better::add)
+                        .orElseThrow()) {
+            assertEquals(chosen(Origin.STORED), choosing.first());
+        }
         model.facts = Map.of();
-        assertTrue(delegation.knowsOtherShapes(model, AT_SHAPES));
+        assertEquals(List.of(mix), delegation.storedMixes(model));
+    }
+
+    @Test
+    void storedMixes_forgedName_isPassedOver() throws Exception {
+        Profiling measures = (request, runner, progress, verified) -> TABLE;
+        model.facts = Map.of(DelegableModel.SHAPES, "ShapeMix[shapes=[[[[[1]]], changes=1.0]");
+        assertEquals(chosen(Origin.MEASURED), first(measures, "blocking"));
+        assertEquals(List.of(), provider(measures).storedMixes(model));
     }
 
     @Test

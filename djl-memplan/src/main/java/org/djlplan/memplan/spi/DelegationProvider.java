@@ -54,12 +54,24 @@ public interface DelegationProvider {
     }
 
     /**
-     * Returns whether results at shapes of inputs other than those in a model's file are stored.
-     *
-     * @param options usable ones
+     * Returns the mixes of shapes at which results of a model's file are stored, for any options.
      */
-    default boolean knowsOtherShapes(DelegableModel model, Map<String, String> options) {
-        return false;
+    default List<ShapeMix> storedMixes(DelegableModel model) {
+        return List.of();
+    }
+
+    /**
+     * Chooses by a stored result for shapes of inputs other than those in a model's file. Measures
+     * only if the result proves wrong.
+     *
+     * @param model as it was measured at these shapes
+     * @param options usable ones
+     * @param better gets choices, on another thread; nothing after the result is closed
+     * @return empty if nothing is stored for this model with these options
+     */
+    default Optional<Choosing> storedAtShapes(
+            DelegableModel model, Map<String, String> options, Consumer<DelegationChoice> better) {
+        return Optional.empty();
     }
 
     /**

@@ -3,7 +3,10 @@ package org.djlplan.memplan.spi;
 import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
+import org.djlplan.thirdparty.guava.base.Splitter;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
@@ -20,6 +23,9 @@ public record ShapeMix(List<List<List<Integer>>> shapes, double changes) {
     public static final int MOST = 3;
 
     private static final int OFTEN = 8;
+
+    private static final Pattern TEXT =
+            Pattern.compile("ShapeMix\\[shapes=\\[\\[\\[([\\[\\], \\d]*)]]], changes=([.\\dE-]+)]");
 
     public ShapeMix {
         shapes =
@@ -38,6 +44,38 @@ public record ShapeMix(List<List<List<Integer>>> shapes, double changes) {
                 "shapes of different ranks: %s",
                 shapes);
         checkArgument(changes > 0 && changes <= 1, "changes: %s", changes);
+    }
+
+    /**
+     * Returns the mix with this text.
+     *
+     * @param text as {@link #toString} returns it
+     * @throws IllegalArgumentException if it is another text
+     */
+    public static ShapeMix parse(String text) {
+        Matcher parts = TEXT.matcher(text);
+        checkArgument(parts.matches(), "no mix of shapes: %s", text);
+        List<List<List<Integer>>> shapes =
+                Splitter.on("]], [[")
+                        .splitToStream(parts.group(1))
+                        .map(
+                                inputs ->
+                                        Splitter.on("], [")
+                                                .splitToStream(inputs)
+                                                .map(ShapeMix::dimensions)
+                                                .toList())
+                        .toList();
+        ShapeMix mix = new ShapeMix(shapes, Double.parseDouble(parts.group(2)));
+        checkArgument(mix.toString().equals(text), "no mix of shapes: %s", text);
+        return mix;
+    }
+
+    private static List<Integer> dimensions(String shape) {
+        return Splitter.on(", ")
+                .omitEmptyStrings()
+                .splitToStream(shape)
+                .map(Integer::valueOf)
+                .toList();
     }
 
     /** Returns whether shapes change with one prediction in {@value #OFTEN} at least. */
@@ -66,6 +104,24 @@ public record ShapeMix(List<List<List<Integer>>> shapes, double changes) {
                                     && shapes.stream()
                                             .anyMatch(s -> s.get(input).get(i) >= dimension);
                         });
+    }
+
+    /** Returns the number of elements of the largest shapes, of all inputs together. */
+    public double mostElements() {
+        return shapes.stream().mapToDouble(ShapeMix::elements).max().orElseThrow();
+    }
+
+    /** Returns the number of elements of inputs with these shapes. */
+    public static double elements(List<List<Integer>> inputs) {
+        double sum = 0;
+        for (List<Integer> shape : inputs) {
+            double product = 1;
+            for (int dimension : shape) {
+                product *= dimension;
+            }
+            sum += product;
+        }
+        return sum;
     }
 
     private static boolean isLike(List<List<Integer>> one, List<List<Integer>> other) {

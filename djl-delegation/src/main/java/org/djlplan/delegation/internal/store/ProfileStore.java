@@ -29,6 +29,7 @@ import org.djlplan.memplan.internal.table.Entry;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.DelegableModel;
+import org.djlplan.memplan.spi.ShapeMix;
 import org.djlplan.thirdparty.guava.base.Joiner;
 import org.djlplan.thirdparty.guava.base.Supplier;
 import org.djlplan.thirdparty.guava.base.Suppliers;
@@ -156,6 +157,28 @@ public final class ProfileStore {
         return all.stream()
                 .filter(kept -> content.equals(kept.key().facts().get(CONTENT)))
                 .collect(ImmutableList.toImmutableList());
+    }
+
+    /**
+     * Returns the mixes of shapes at which tables for the current content of a model's file are
+     * stored.
+     *
+     * @throws IOException if there is no such file, or it cannot be read
+     */
+    public static List<ShapeMix> mixes(Path modelFile, Path cacheFolder) throws IOException {
+        return list(modelFile, cacheFolder).stream()
+                .flatMap(kept -> mix(kept.key()).stream())
+                .distinct()
+                .toList();
+    }
+
+    private static Optional<ShapeMix> mix(StoreKey key) {
+        try {
+            return Optional.ofNullable(key.facts().get(DelegableModel.SHAPES)).map(ShapeMix::parse);
+        } catch (IllegalArgumentException e) {
+            // Files may be forged.
+            return Optional.empty();
+        }
     }
 
     private StoreKey computeKey() {

@@ -3,6 +3,7 @@ package org.djlplan.memplan.internal.djl;
 import ai.djl.util.Progress;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.internal.config.PlanOptions;
@@ -21,6 +22,7 @@ import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationProvider;
+import org.djlplan.memplan.spi.ShapeMix;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -49,8 +51,11 @@ public final class ModelDelegation implements ServedDelegation {
     private Optional<DelegationChoice> early = Optional.empty();
     private Optional<DelegationAtShapes> atShapes = Optional.empty();
 
-    private boolean expectsOtherShapes;
-    private boolean closed;
+    /**
+     * The mixes of other shapes at which results are stored; empty if none are delegated, or if the
+     * model was not measured at the shapes in its file.
+     */
+    private Optional<List<ShapeMix>> stored = Optional.empty();
 
     ModelDelegation(
             Path file,
@@ -134,10 +139,9 @@ public final class ModelDelegation implements ServedDelegation {
         synchronized (this) {
             choosing = Optional.of(started);
         }
-        expectsOtherShapes =
-                model.takesOtherShapes()
-                        && (started.first().origin() != Origin.STORED
-                                || provider.knowsOtherShapes(model, options.delegation()));
+        if (model.takesOtherShapes()) {
+            stored = Optional.of(provider.storedMixes(model));
+        }
         return started.first();
     }
 
@@ -147,7 +151,13 @@ public final class ModelDelegation implements ServedDelegation {
      */
     @Override
     public boolean expectsOtherShapes() {
-        return expectsOtherShapes;
+        return stored.isPresent()
+                && (!stored.get().isEmpty()
+                        || first().map(c -> c.origin() != Origin.STORED).orElse(true));
+    }
+
+    private synchronized Optional<DelegationChoice> first() {
+        return choosing.map(DelegationProvider.Choosing::first);
     }
 
     /** Called on the provider's thread, possibly before the model serves. */
@@ -155,7 +165,7 @@ public final class ModelDelegation implements ServedDelegation {
         synchronized (passing) {
             Optional<ServedModel> now;
             synchronized (this) {
-                now = closed ? Optional.empty() : served;
+                now = served;
                 early = served.isPresent() ? Optional.empty() : Optional.of(choice);
             }
             now.ifPresent(r -> r.switchTo(choice));
@@ -186,7 +196,9 @@ public final class ModelDelegation implements ServedDelegation {
                 synchronized (this) {
                     atShapes = Optional.of(chooser);
                 }
-                model.chooseOtherShapesWith(chooser);
+                if (model.chooseOtherShapesWith(chooser)) {
+                    chooser.useStored(stored.orElseGet(() -> provider.storedMixes(measured)));
+                }
             }
         } catch (UnplannableException e) {
             logger.debug("{} is not measured at other shapes", file, e);
@@ -211,7 +223,7 @@ public final class ModelDelegation implements ServedDelegation {
         Optional<DelegationProvider.Choosing> started;
         Optional<DelegationAtShapes> startedAtShapes;
         synchronized (this) {
-            closed = true;
+            served = Optional.empty();
             started = choosing;
             startedAtShapes = atShapes;
             choosing = Optional.empty();

@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.stream.Stream;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.internal.candidates.CandidateInterpreters;
@@ -65,7 +64,12 @@ public record TfLiteDelegableModel(
      * options allow it.
      */
     public boolean takesOtherShapes() {
-        return options.delegatesEveryShape() && trusted() && library.offersTransientBuffers();
+        return options.delegatesEveryShape() && isMeasurableAtOtherShapes();
+    }
+
+    /** Returns whether the delegate can be measured at other shapes than those in the file. */
+    public boolean isMeasurableAtOtherShapes() {
+        return trusted() && library.offersTransientBuffers();
     }
 
     /** Returns the same model at other shapes of its inputs. */
@@ -146,17 +150,11 @@ public record TfLiteDelegableModel(
     /** Returns the largest factor, at least 1, by which inputs are larger than in the file. */
     private double growth(ShapeMix of) {
         double inFile =
-                elements(graph.inputs().stream().map(id -> graph.tensors().get(id).shape()));
-        return of.shapes().stream()
-                .mapToDouble(shapes -> elements(shapes.stream()) / inFile)
-                .reduce(1, Math::max);
-    }
-
-    private static double elements(Stream<List<Integer>> shapes) {
-        return Math.max(
-                1,
-                shapes.mapToDouble(s -> s.stream().mapToDouble(d -> d).reduce(1, (x, y) -> x * y))
-                        .sum());
+                ShapeMix.elements(
+                        graph.inputs().stream()
+                                .map(id -> graph.tensors().get(id).shape())
+                                .toList());
+        return Math.max(1, of.mostElements() / Math.max(1, inFile));
     }
 
     @Override

@@ -101,9 +101,13 @@ final class OtherShapes {
         return verified.map(v -> v.choice().candidates().size()).orElse(0);
     }
 
-    /** Uses a choice for all shapes that a mix encloses, unless another mix was requested since. */
+    /**
+     * Uses a choice for all shapes that a mix encloses, unless another mix was requested since. A
+     * choice that was not requested is used as if it was.
+     */
     synchronized void use(ShapeMix mix, DelegationChoice choice) {
         if (asked.isEmpty() || asked.get().equals(mix)) {
+            asked = Optional.of(mix);
             verified = Optional.of(new Verified(mix, choice));
         }
     }
@@ -202,7 +206,7 @@ final class OtherShapes {
     private static List<List<List<Integer>>> enclosing(Map<List<List<Integer>>, Integer> counts) {
         List<List<List<Integer>>> bySize = new ArrayList<>(counts.keySet());
         bySize.sort(
-                Comparator.<List<List<Integer>>>comparingDouble(OtherShapes::elements)
+                Comparator.<List<List<Integer>>>comparingDouble(ShapeMix::elements)
                         .thenComparing(Object::toString));
         if (bySize.size() <= ShapeMix.MOST) {
             return bySize;
@@ -232,7 +236,7 @@ final class OtherShapes {
      */
     Optional<List<List<Integer>>> largerThan(List<List<Integer>> shapes) {
         return verified.flatMap(v -> largest(v.mix()))
-                .filter(largest -> elements(largest) > elements(shapes));
+                .filter(largest -> ShapeMix.elements(largest) > ShapeMix.elements(shapes));
     }
 
     /**
@@ -241,19 +245,7 @@ final class OtherShapes {
     Optional<List<List<Integer>>> largest(ShapeMix mix) {
         return mix.shapes().stream()
                 .filter(shapes -> !refused.contains(shapes))
-                .max(Comparator.comparingDouble(OtherShapes::elements));
-    }
-
-    private static double elements(List<List<Integer>> shapes) {
-        double sum = 0;
-        for (List<Integer> shape : shapes) {
-            double product = 1;
-            for (int dimension : shape) {
-                product *= dimension;
-            }
-            sum += product;
-        }
-        return sum;
+                .max(Comparator.comparingDouble(ShapeMix::elements));
     }
 
     /** Returns a text about the choice for other shapes; empty if there is none. */

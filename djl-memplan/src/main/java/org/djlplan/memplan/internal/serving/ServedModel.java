@@ -267,11 +267,14 @@ public final class ServedModel implements TfLiteModel {
      * and the model has no state.
      *
      * @param chooser answers with {@link #useAt}
+     * @return whether choices will be requested
      */
-    public void chooseOtherShapesWith(ShapeChooser chooser) {
-        if (!model.keepsState()) {
-            otherShapes.chooseWith(chooser);
+    public boolean chooseOtherShapesWith(ShapeChooser chooser) {
+        if (model.keepsState()) {
+            return false;
         }
+        otherShapes.chooseWith(chooser);
+        return true;
     }
 
     /**

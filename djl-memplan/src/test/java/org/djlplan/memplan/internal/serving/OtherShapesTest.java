@@ -73,6 +73,17 @@ class OtherShapesTest {
     }
 
     @Test
+    void use_choiceThatNobodyRequested_servesUntilOtherShapesFollow() {
+        shapes.chooseWith(chooser);
+        answer(new ShapeMix(List.of(shape(20, 20), shape(40, 40), shape(60, 60)), 1));
+        assertEquals(DELEGATED, shapes.at(shape(30, 30), USUAL));
+        note(64, 20, 50, 40, 30);
+        assertTrue(asked.isEmpty());
+        note(64, 100, 120, 140);
+        assertEquals(shape(140, 140), next().shapes().get(2));
+    }
+
+    @Test
     void note_manyShapes_asksForThoseThatEncloseMost() {
         shapes.chooseWith(chooser);
         note(32, 20, 60, 40, 30);

@@ -31,6 +31,7 @@ import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationProvider;
 import org.djlplan.memplan.spi.Option;
+import org.djlplan.memplan.spi.ShapeMix;
 import org.djlplan.memplan.testing.Await;
 import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 import org.junit.jupiter.api.AfterEach;
@@ -67,9 +68,21 @@ class ModelDelegationSettledTest {
     private DelegationChoice first = UNVERIFIED;
 
     private Path file;
+    private Opening openAgain;
     private ModelDelegation delegation;
     private ServedModel served;
     private StockInterpreter stock;
+
+    private static final ShapeMix FITTING = new ShapeMix(List.of(shape(40), shape(64)), 1);
+
+    /** The mixes for which results are stored; only one of them was measured with the options. */
+    private List<ShapeMix> stored = List.of();
+
+    private final BlockingQueue<ShapeMix> tried = new LinkedBlockingQueue<>();
+
+    private interface Opening {
+        void run() throws Exception;
+    }
 
     /** The provider's choice for one mix of shapes. */
     private static final class Answer implements DelegationProvider.Choosing {
@@ -128,6 +141,27 @@ class ModelDelegationSettledTest {
         }
 
         @Override
+        public List<ShapeMix> storedMixes(DelegableModel model) {
+            return stored;
+        }
+
+        @Override
+        public Optional<DelegationProvider.Choosing> storedAtShapes(
+                DelegableModel model,
+                Map<String, String> options,
+                Consumer<DelegationChoice> better) {
+            ShapeMix mix = ShapeMix.parse(model.facts().get(DelegableModel.SHAPES));
+            tried.add(mix);
+            return mix.equals(FITTING)
+                    ? Optional.of(
+                            new Answer(
+                                    new DelegationChoice(DELEGATED, Origin.STORED, "a test"),
+                                    better,
+                                    false))
+                    : Optional.empty();
+        }
+
+        @Override
         public Optional<DelegationProvider.Choosing> chooseAtShapes(
                 DelegableModel model,
                 Map<String, String> options,
@@ -141,6 +175,10 @@ class ModelDelegationSettledTest {
         }
     }
 
+    private static List<List<Integer>> shape(int size) {
+        return List.of(List.of(1, size, size, 3));
+    }
+
     @BeforeEach
     void open() throws Exception {
         NetworkBuilder network = new NetworkBuilder("shapes", 1);
@@ -151,14 +189,36 @@ class ModelDelegationSettledTest {
         stock = new StockInterpreter(file, 1);
         PlanOptions options =
                 Served.options(Map.of("memplan.threads", 1, "delegation.enabled", "every-shape"));
-        delegation = new ModelDelegation(file, new Provider(), options, Optional.empty());
-        served = ServedModel.open(file, options, Served.planner(), Optional.of(delegation));
+        openAgain =
+                () -> {
+                    delegation =
+                            new ModelDelegation(file, new Provider(), options, Optional.empty());
+                    served =
+                            ServedModel.open(
+                                    file, options, Served.planner(), Optional.of(delegation));
+                };
+        openAgain.run();
     }
 
     @AfterEach
     void close() {
         served.close();
         stock.close();
+    }
+
+    @Test
+    void open_resultsAtOtherShapesAreStored_theFittingOneServesTheFirstPrediction()
+            throws Exception {
+        served.close();
+        ShapeMix larger = new ShapeMix(List.of(shape(40), shape(96)), 1);
+        ShapeMix one = new ShapeMix(List.of(shape(200)), 1);
+        stored = List.of(one, FITTING, larger);
+        openAgain.run();
+        Await.until(delegation::isSettled);
+        assertEquals(List.of(larger, FITTING), List.copyOf(tried));
+        assertTrue(described().contains("1 operators delegated"), this::described);
+        predict(32, 40);
+        assertEquals(0, requests.size());
     }
 
     private void predict(int times, int smallest) throws Exception {
