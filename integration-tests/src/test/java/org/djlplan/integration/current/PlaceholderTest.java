@@ -459,12 +459,43 @@ class PlaceholderTest {
 
     @Test
     @Timeout(200)
-    void tune_placeholders_saysThatThereIsNothingToMeasure() throws Exception {
+    void tune_placeholders_saysThatAShapeIsMissing() throws Exception {
         Result result = DjlPlanProcess.runHere("tune", placeholders().toString());
         assertEquals(1, result.exitCode(), result.err());
         assertTrue(
-                result.err().contains("placeholders of [[1, -1, -1, 3]]: such a model is not"),
+                result.err().contains("placeholders of [[1, -1, -1, 3]]: give --input-shape"),
                 result.err());
+    }
+
+    @Test
+    @Timeout(200)
+    void tune_inputShape_isUsedByALoadBeforeItsFirstPrediction() throws Exception {
+        Path file = placeholders();
+        Result result =
+                DjlPlanProcess.runHere(
+                        "tune",
+                        "--budget=1s",
+                        "--threads=1",
+                        "--input-shape=1,32,24,3",
+                        file.toString());
+        assertEquals(0, result.exitCode(), result.err());
+        assertTrue(result.out().contains("at [[[1, 32, 24, 3]]]"), result.out());
+        assertTrue(result.out().contains("delegation.enabled=every-shape"), result.out());
+        Map<String, Object> options =
+                Map.of(
+                        "memplan.threads",
+                        1,
+                        "delegation.profile",
+                        "off",
+                        "delegation.enabled",
+                        "every-shape");
+        try (ZooModel<NDList, NDList> model = Planned.loadDirectly(file, options)) {
+            Await.until(() -> otherShapes(model).contains("measured at [[[1, 32, 24, 3]]]"));
+            List<List<Integer>> shapes = List.of(List.of(1, 32, 24, 3));
+            assertNear(
+                    floats(expected(file, shapes)),
+                    floats(Planned.predict(model, values(shapes), shapes)));
+        }
     }
 
     private Path placeholders() throws Exception {

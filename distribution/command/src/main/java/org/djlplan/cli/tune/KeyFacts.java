@@ -2,12 +2,16 @@ package org.djlplan.cli.tune;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import org.djlplan.delegation.internal.DelegationKey;
 import org.djlplan.delegation.internal.DelegationOptions;
 import org.djlplan.memplan.internal.config.OptionKey;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.config.Threads;
+import org.djlplan.memplan.internal.runtime.tflite.Delegates;
+import org.djlplan.memplan.spi.DelegableModel;
+import org.djlplan.memplan.spi.ShapeMix;
 import org.djlplan.thirdparty.guava.base.Joiner;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
@@ -26,6 +30,7 @@ final class KeyFacts {
                     "maxMemoryBytes",
                     "native",
                     "objective",
+                    DelegableModel.SHAPES,
                     "threads",
                     "tolerance");
 
@@ -66,9 +71,18 @@ final class KeyFacts {
         if (threads != null && !threads.equals(usualThreads)) {
             options.put(OptionKey.THREADS.key(), threads);
         }
+        boolean atShapes = facts.containsKey(DelegableModel.SHAPES);
+        if (atShapes) {
+            options.put(DelegationKey.ENABLED.key(), "every-shape");
+        }
         for (DelegationKey key : DelegationKey.values()) {
             String value = facts.get(factOf(key));
-            if (value != null && !value.equals(usual.get(key))) {
+            // At shapes that change often, loads with XNNPACK use its transient buffers.
+            boolean isUsual =
+                    (atShapes && key == DelegationKey.DELEGATE)
+                            ? Delegates.isPartOfEngine(String.valueOf(value))
+                            : Objects.equals(value, usual.get(key));
+            if (value != null && !isUsual) {
                 // Removes the size and modification time that follow the path of a delegate's
                 // library.
                 options.put(key.key(), value.replaceFirst(", \\d+ bytes of .*", ""));
@@ -105,10 +119,19 @@ final class KeyFacts {
                         String.join(", ", KEYS));
     }
 
+    private static String shapes(String mix) {
+        try {
+            return String.valueOf(ShapeMix.parse(mix).shapes());
+        } catch (IllegalArgumentException e) {
+            return mix;
+        }
+    }
+
     static String text(Map.Entry<String, String> fact) {
         String value = fact.getValue();
         return switch (fact.getKey()) {
             case "maxMemoryBytes" -> "at most " + Figures.mebibytes(Long.parseLong(value));
+            case DelegableModel.SHAPES -> "at " + shapes(value);
             case "native" -> "library " + value;
             case "threads" -> "threads: " + (value.equals("-1") ? Figures.threads(-1) : value);
             default -> fact.getKey() + " " + value;

@@ -51,6 +51,8 @@ public final class StudyCommand implements CliCommand {
 
     @Mixin private ModelOptions model = new ModelOptions();
 
+    @Mixin private ShapeOptions shapes = new ShapeOptions();
+
     @Option(
             names = "--threads",
             paramLabel = "N",
@@ -95,7 +97,8 @@ public final class StudyCommand implements CliCommand {
         Path file = model.file();
         StudyRun.Settings settings = settings();
         Optional<Path> page = page(file);
-        DelegableModel measurable = TfLiteModels.open(file, plan());
+        DelegableModel measurable =
+                TfLiteModels.open(file, plan(), shapes.mix(TfLiteModels.graph(file)));
         Optional<Study> study =
                 Cancellation.cancellable(
                         () -> study(measurable, settings), () -> complain("cancelled"));

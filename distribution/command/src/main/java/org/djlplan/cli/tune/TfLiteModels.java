@@ -4,15 +4,18 @@ import ai.djl.engine.Engine;
 import ai.djl.engine.EngineException;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Optional;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.djl.ModelDelegation;
+import org.djlplan.memplan.internal.measure.TfLiteDelegableModel;
 import org.djlplan.memplan.internal.runtime.tflite.OpenModel;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.internal.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.internal.source.tflite.TfLiteReader;
 import org.djlplan.memplan.internal.store.CacheFolder;
 import org.djlplan.memplan.spi.DelegableModel;
+import org.djlplan.memplan.spi.ShapeMix;
 
 /** Loads TensorFlow Lite models for measuring. */
 final class TfLiteModels {
@@ -38,11 +41,13 @@ final class TfLiteModels {
     /**
      * Loads the engine and returns a model that runs as models loaded with these options do.
      *
+     * @param mix other shapes to measure at; empty for those in the file
      * @throws IOException if the file cannot be read or is not a model
-     * @throws IllegalStateException if the engine is not available, or cannot allocate the model
-     *     for the shapes in its file
+     * @throws IllegalStateException if the engine is not available, cannot allocate the model for
+     *     the shapes in its file, or delegates no other shapes
      */
-    static DelegableModel open(Path file, PlanOptions options) throws IOException {
+    static DelegableModel open(Path file, PlanOptions options, Optional<ShapeMix> mix)
+            throws IOException {
         // Read the graph first, so that a file that is not a model loads no engine.
         Graph unused = graph(file);
         if (!Engine.hasEngine(ENGINE)) {
@@ -51,8 +56,18 @@ final class TfLiteModels {
         }
         try {
             Engine.getEngine(ENGINE).newBaseManager().close();
-            requireShapes(file);
-            return ModelDelegation.measurable(file, options);
+            TfLiteDelegableModel model = ModelDelegation.measurable(file, options);
+            if (mix.isEmpty()) {
+                requireShapes(file);
+                return model;
+            }
+            if (!model.isMeasurableAtOtherShapes()) {
+                throw new IllegalStateException(
+                        "TensorFlow Lite %s with %s delegates no other shapes than those in the file: that"
+                                        .formatted(model.library().version(), model.delegate())
+                                + " takes XNNPACK in 2.20 or later");
+            }
+            return model.at(mix.get());
         } catch (EngineException | UnplannableException e) {
             throw new IllegalStateException(
                     "the TFLite engine cannot be used: " + e.getMessage(), e);
@@ -63,9 +78,8 @@ final class TfLiteModels {
         try (OpenModel model = OpenModel.of(file)) {
             if (model.waitsForShapes()) {
                 throw new IllegalStateException(
-                        "the shapes in the file are placeholders of %s: such a model is not delegated"
-                                        .formatted(model.inputSignatures())
-                                + ", so there is nothing to measure");
+                        "the shapes in the file are placeholders of %s: give --input-shape"
+                                .formatted(model.inputSignatures()));
             }
         }
     }

@@ -28,6 +28,7 @@ import org.djlplan.memplan.internal.store.Kept;
 import org.djlplan.memplan.internal.table.Entry;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegableModel;
+import org.djlplan.memplan.spi.ShapeMix;
 import org.djlplan.memplan.spi.UnusableOptionException;
 import org.djlplan.thirdparty.guava.collect.ContiguousSet;
 import org.djlplan.thirdparty.guava.collect.Sets;
@@ -57,6 +58,8 @@ public final class TuneCommand implements CliCommand {
     @Mixin private ModelOptions model = new ModelOptions();
 
     @Mixin private TuneOptions options = new TuneOptions();
+
+    @Mixin private ShapeOptions shapes = new ShapeOptions();
 
     @Option(
             names = "--exhaustive",
@@ -103,9 +106,16 @@ public final class TuneCommand implements CliCommand {
             return show(file);
         }
         Optional<Path> into = options.into();
+        Optional<ShapeMix> mix = shapes.mix(TfLiteModels.graph(file));
+        if (mix.isPresent() && into.isPresent()) {
+            throw new ParameterException(
+                    spec.commandLine(),
+                    "--into is for jobs with delegation.profileFrom, which delegate no other shapes"
+                            + " than those in the file: not with --input-shape");
+        }
         List<DelegableModel> models = new ArrayList<>();
         for (Setting setting : settings) {
-            models.add(TfLiteModels.open(file, setting.plan()));
+            models.add(TfLiteModels.open(file, setting.plan(), mix));
         }
         Output output = new Output(models.get(0).graph(), file);
         Optional<Boolean> measured =

@@ -52,6 +52,16 @@ class KeyFactsTest {
     }
 
     @Test
+    void loads_otherShapes_needEveryShape() {
+        String mix = "ShapeMix[shapes=[[[1, 8]]], changes=1.0]";
+        Map<String, String> expected = Map.of("delegation.enabled", "every-shape");
+        assertEquals(expected, loads("shapes", mix));
+        assertEquals(expected, loads("shapes", mix, "delegate", "xnnpack-transient"));
+        assertEquals("at [[[1, 8]]]", KeyFacts.text(Map.entry("shapes", mix)));
+        assertEquals("other", KeyFacts.text(Map.entry("shapes", "other")).substring(3));
+    }
+
+    @Test
     void loadsText_fixedThreads_namesTheOption() {
         String text = KeyFacts.loadsText(Map.of("threads", "2", "cores", "4"));
         assertEquals(

@@ -187,7 +187,7 @@ public final class TfLiteShapesApplication {
                     byHand(
                             way.equals("hand")
                                     ? BareInterpreter.xnnpack(file, 1)
-                                    : BareInterpreter.cpu(file, 1));
+                                    : BareInterpreter.resized(file, 1, List.of(fixed)));
             warmUp(served);
             warmUp(served);
             return run(threads, served);
