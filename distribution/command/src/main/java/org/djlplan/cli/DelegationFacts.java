@@ -74,7 +74,7 @@ final class DelegationFacts {
                 json.has("otherShapes") ? json.get("otherShapes").getAsString() : "");
     }
 
-    /** Returns the choice and its reason, in one line. */
+    /** Returns the choices for the shapes in the file and for others, in one line. */
     static String choice(DelegationReport report) {
         String threads =
                 report.threads() == -1 ? "the engine's own" : Integer.toString(report.threads());
@@ -87,14 +87,17 @@ final class DelegationFacts {
                                         report.operators(),
                                         report.delegate());
         String reason = plain(report.reason());
-        return "%s, threads: %s (%s): %s"
+        return "%s, threads: %s (%s): %s%s"
                 .formatted(
                         what,
                         threads,
                         report.origin().name().toLowerCase(Locale.ROOT),
                         reason.startsWith(CPU_KERNELS)
                                 ? reason.substring(CPU_KERNELS.length())
-                                : reason);
+                                : reason,
+                        report.otherShapes().isEmpty()
+                                ? ""
+                                : "; other shapes: " + plain(report.otherShapes()));
     }
 
     /**

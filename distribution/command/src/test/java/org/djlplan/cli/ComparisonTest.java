@@ -249,6 +249,26 @@ class ComparisonTest {
     }
 
     @Test
+    void table_delegatedAtOtherShapes_saysWhich() {
+        DelegationReport placeholders =
+                new DelegationReportRecord(
+                        "xnnpack",
+                        9,
+                        0,
+                        0,
+                        1,
+                        DelegationReport.Origin.UNVERIFIED,
+                        "placeholders",
+                        "0123456789ab",
+                        List.of(),
+                        "7 operators delegated");
+        assertEquals(
+                "the CPU kernels were chosen, threads: 1 (unverified): placeholders; other shapes:"
+                        + " 7 operators delegated",
+                DelegationFacts.choice(placeholders));
+    }
+
+    @Test
     void complaints_stockLosesATensor_nameTheReference() {
         Variant off =
                 new Variant(
