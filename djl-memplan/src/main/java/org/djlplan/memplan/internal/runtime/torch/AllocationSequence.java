@@ -318,12 +318,7 @@ final class AllocationSequence implements AutoCloseable {
     }
 
     private AllocationWatch.Outcome finish(AllocationWatch.Run run, ArenaPool.Lease lease) {
-        AllocationWatch.Outcome outcome = run.finish();
-        if (outcome.escaped() == 0) {
-            lease.close(outcome.reachedBytes());
-        } else {
-            lease.abandon();
-        }
+        AllocationWatch.Outcome outcome = TorchArenas.finish(run::finish, lease, true);
         tally.escaped.addAndGet(outcome.escaped());
         tally.unplannedAllocations.addAndGet(outcome.unplanned());
         if (!outcome.asRecorded()) {

@@ -3,6 +3,7 @@ package org.djlplan.memplan.internal.runtime.torch;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.djlplan.memplan.internal.formula.QuickPlan;
 import org.djlplan.memplan.internal.runtime.Arena;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
@@ -193,25 +194,37 @@ final class TorchArenas implements AutoCloseable {
             ArenaPool.Lease lease,
             boolean needsPlaces,
             Ending ending) {
-        Optional<AllocationWatch.Outcome> outcome = Optional.empty();
         try {
-            outcome = Optional.of(ending.end(run, failed));
+            AllocationWatch.Outcome unused =
+                    finish(() -> ending.end(run, failed), lease, needsPlaces);
         } finally {
-            close(lease, outcome, needsPlaces);
             ending.closed();
         }
     }
 
     /**
+     * Finishes a run and returns its arena, even if there is no memory for the outcome.
+     *
+     * @param finishing finishes the run
      * @param needsPlaces whether later predictions have plans, whose places must be free
      */
-    private static void close(
-            ArenaPool.Lease lease, Optional<AllocationWatch.Outcome> outcome, boolean needsPlaces) {
-        if (needsPlaces && outcome.isPresent() && outcome.get().escaped() > 0) {
+    static AllocationWatch.Outcome finish(
+            Supplier<AllocationWatch.Outcome> finishing,
+            ArenaPool.Lease lease,
+            boolean needsPlaces) {
+        AllocationWatch.Outcome outcome;
+        try {
+            outcome = finishing.get();
+        } catch (RuntimeException | Error e) {
+            lease.close(0);
+            throw e;
+        }
+        if (needsPlaces && outcome.escaped() > 0) {
             lease.abandon();
         } else {
-            lease.close(outcome.map(AllocationWatch.Outcome::reachedBytes).orElse(0L));
+            lease.close(outcome.reachedBytes());
         }
+        return outcome;
     }
 
     /** Stops online predictions from beginning. */

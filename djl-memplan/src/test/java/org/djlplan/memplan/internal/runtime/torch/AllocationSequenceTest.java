@@ -599,4 +599,22 @@ class AllocationSequenceTest {
         predict(sequence);
         assertEquals(1, watch.replays.get());
     }
+
+    private void endWithoutMemory(TorchPrediction prediction) {
+        watch.outOfMemoryAtEnd = true;
+        AssertionError handed = assertThrows(AssertionError.class, () -> end(prediction));
+        assertTrue(handed.getCause() instanceof OutOfMemoryError, handed::toString);
+        watch.outOfMemoryAtEnd = false;
+        assertEquals(0, pool.metric().leased());
+    }
+
+    @Test
+    void finish_noMemoryForTheOutcome_givesTheArenaBack() {
+        AllocationSequence sequence = sequence();
+        endWithoutMemory(sequence.begin(Duration.ZERO));
+        predict(sequence);
+        endWithoutMemory(sequence.begin(Duration.ZERO));
+        predict(sequence);
+        assertEquals(3, watch.replays.get());
+    }
 }

@@ -41,6 +41,9 @@ final class FakeWatch implements AllocationWatch {
     /** Whether there is no memory for runs. */
     volatile boolean outOfMemory;
 
+    /** Whether there is no memory for outcomes. */
+    volatile boolean outOfMemoryAtEnd;
+
     /** Whether nothing that is placed outlives the forward pass. */
     volatile boolean endsWithPass;
 
@@ -141,6 +144,9 @@ final class FakeWatch implements AllocationWatch {
             assertFalse(finished, "finished twice");
             finished = true;
             liveRuns.decrementAndGet();
+            if (outOfMemoryAtEnd) {
+                throw new OutOfMemoryError();
+            }
             return recording ? outcome(0, 0, 0, 0, Set.of()) : outcome;
         }
     }
