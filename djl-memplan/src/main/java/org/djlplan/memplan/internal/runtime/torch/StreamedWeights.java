@@ -129,32 +129,7 @@ public final class StreamedWeights implements AutoCloseable {
      *     is known to exceed the budget, and must not
      */
     Turn begin(PredictionKind prediction, long arenaBytes) {
-        if (turn.isHeldByCurrentThread()) {
-            return () -> {};
-        }
-        turn.lock();
-        try {
-            if (closed) {
-                return turn::unlock;
-            }
-            StreamedKind kind = kinds.of(prediction);
-            budget.judge(kind, arenaBytes, heldBytes());
-            kind.plan(budget.windowBytes(arenaBytes, heldBytes()));
-            boolean recorded = kind.isRecordedNext();
-            if (VirtualThreads.isCurrent() || !file.begin(kind.schedule(), recorded, direct())) {
-                return turn::unlock;
-            }
-            return () -> {
-                try {
-                    end(kind, recorded, arenaBytes);
-                } finally {
-                    turn.unlock();
-                }
-            };
-        } catch (RuntimeException | Error e) {
-            turn.unlock();
-            throw e;
-        }
+        return take(() -> begun(prediction, arenaBytes));
     }
 
     /**
@@ -162,22 +137,55 @@ public final class StreamedWeights implements AutoCloseable {
      * leave memory at each allocation.
      */
     Turn beginOneOff() {
+        return take(
+                () ->
+                        begun(
+                                Optional.empty(),
+                                false,
+                                () -> {
+                                    WeightFile.Figures unused = file.end();
+                                }));
+    }
+
+    /**
+     * Waits for this model's turn, and ends it if the beginning fails.
+     *
+     * @param begins not called if the model is closed
+     */
+    private Turn take(Supplier<Turn> begins) {
         if (turn.isHeldByCurrentThread()) {
             return () -> {};
         }
         turn.lock();
-        if (closed
-                || VirtualThreads.isCurrent()
-                || !file.begin(Optional.empty(), false, direct())) {
-            return turn::unlock;
+        try {
+            return closed ? turn::unlock : begins.get();
+        } catch (RuntimeException | Error e) {
+            turn.unlock();
+            throw e;
         }
-        return () -> {
-            try {
-                WeightFile.Figures unused = file.end();
-            } finally {
-                turn.unlock();
-            }
-        };
+    }
+
+    private Turn begun(PredictionKind prediction, long arenaBytes) {
+        StreamedKind kind = kinds.of(prediction);
+        budget.judge(kind, arenaBytes, heldBytes());
+        kind.plan(budget.windowBytes(arenaBytes, heldBytes()));
+        boolean recorded = kind.isRecordedNext();
+        return begun(kind.schedule(), recorded, () -> end(kind, recorded, arenaBytes));
+    }
+
+    /** The turn exists before the pass begins, because there may be no memory for it afterwards. */
+    private Turn begun(Optional<WeightFile.Schedule> schedule, boolean recorded, Runnable end) {
+        Turn streamed =
+                () -> {
+                    try {
+                        end.run();
+                    } finally {
+                        turn.unlock();
+                    }
+                };
+        return !VirtualThreads.isCurrent() && file.begin(schedule, recorded, direct())
+                ? streamed
+                : turn::unlock;
     }
 
     private void end(StreamedKind kind, boolean recorded, long arenaBytes) {

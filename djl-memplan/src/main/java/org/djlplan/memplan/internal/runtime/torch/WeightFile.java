@@ -42,6 +42,10 @@ public final class WeightFile implements AutoCloseable {
 
     private final Pointer weights;
     private final NativeLoader.Use use;
+
+    /** Of the last prediction. Made in advance, because there may be no memory at its end. */
+    private final long[] figures = new long[FIGURES];
+
     private ImmutableList<WeightTrace.Piece> pieces = ImmutableList.of();
     private OtherMemory.Before before = new OtherMemory.Before(0, 0);
     private boolean closed;
@@ -241,7 +245,6 @@ public final class WeightFile implements AutoCloseable {
 
     /** Ends the prediction, on the same thread. */
     Figures end() {
-        long[] figures = new long[FIGURES];
         TorchNative.djlplan_weights_end(weights, figures);
         return new Figures(
                 figures[AS_PLANNED] != 0,

@@ -1,0 +1,101 @@
+package org.djlplan.memplan.internal.runtime.torch;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import org.djlplan.memplan.internal.budget.WeightTrace;
+import org.djlplan.memplan.internal.config.Budget;
+import org.djlplan.memplan.internal.config.BudgetOptions;
+import org.djlplan.memplan.internal.config.BudgetResolver;
+import org.djlplan.memplan.internal.store.Store;
+import org.djlplan.memplan.internal.store.StoreKey;
+import org.djlplan.memplan.report.WeightIo;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class StreamedWeightsTest {
+
+    private static final PredictionKind KIND = new PredictionKind(ImmutableList.of(), 1);
+
+    @TempDir private Path folder;
+    private StreamedWeights weights;
+
+    /** A store without memory. */
+    private static final class FailingStore implements Store<WeightTrace> {
+
+        @Override
+        public Optional<WeightTrace> load(StoreKey key) {
+            throw new IllegalStateException("no memory");
+        }
+
+        @Override
+        public void save(StoreKey key, WeightTrace value) {
+            throw new AssertionError();
+        }
+
+        @Override
+        public void offer(StoreKey key, WeightTrace value) {
+            throw new AssertionError();
+        }
+
+        @Override
+        public void flush() {}
+    }
+
+    @BeforeEach
+    void load() throws IOException {
+        WeightFile file = WeightFile.create(folder, 1 << 20);
+        file.beginLoad();
+        file.endLoad();
+        Budget budget = new Budget.Bytes(1 << 30);
+        weights =
+                new StreamedWeights(
+                        "model",
+                        new BudgetResolver(budget, 1),
+                        new BudgetOptions(budget, OptionalLong.empty(), false, WeightIo.MMAP),
+                        file,
+                        0,
+                        Map::of);
+    }
+
+    @AfterEach
+    void close() {
+        weights.close();
+    }
+
+    private int passOnOtherThread() throws Exception {
+        FutureTask<Integer> pass =
+                new FutureTask<>(
+                        () -> {
+                            weights.beginOneOff().end();
+                            return 1;
+                        });
+        new Thread(pass).start();
+        return pass.get(30, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void begin_fails_leavesTheTurnToOthers() throws Exception {
+        weights.keep(new FailingStore(), new StoreKey("model", Map.of()));
+        assertThrows(IllegalStateException.class, () -> weights.begin(KIND, 0));
+        assertEquals(1, passOnOtherThread());
+    }
+
+    @Test
+    void beginOneOff_ended_leavesTheTurnToOthers() throws Exception {
+        StreamedWeights.Turn outer = weights.beginOneOff();
+        weights.beginOneOff().end();
+        outer.end();
+        assertEquals(1, passOnOtherThread());
+    }
+}
