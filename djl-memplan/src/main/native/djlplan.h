@@ -587,6 +587,7 @@ DJLPLAN_AS_IN_JAVA(DJLPLAN_WEIGHT_PIECE_BYTES == 2 << 20, "WeightFile.PIECE_BYTE
  */
 DJLPLAN_API struct djlplan_weights *djlplan_weights_create(const char *folder, int64_t bytes,
                                                            int32_t *problem);
+/* Also ends a load that has not ended. */
 DJLPLAN_API void djlplan_weights_close(struct djlplan_weights *weights);
 /*
  * Between these two calls, large allocations of this thread are weights, which leave memory soon

@@ -460,6 +460,10 @@ int64_t djlplan_weights_touches(struct djlplan_weights *weights, int32_t *out, i
 
 void djlplan_weights_close(struct djlplan_weights *weights) {
     pthread_mutex_lock(&weights->lock);
+    bool loading = weights->loading;
+    pthread_mutex_unlock(&weights->lock);
+    if (loading) (void)djlplan_weights_loaded(weights);
+    pthread_mutex_lock(&weights->lock);
     stop(weights);
     djlplan_weights_release(weights);
 }
