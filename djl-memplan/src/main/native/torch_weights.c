@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "arena.h"
+#include "files.h"
 #include "torch_weights.h"
 
 #include <errno.h>
@@ -192,7 +193,7 @@ static void *take_block(struct djlplan_weights *weights, size_t bytes) {
     if (bytes > (size_t)(weights->capacity - weights->used) || !ensure_room(weights)) return NULL;
     int64_t offset = weights->used;
     int64_t whole = round_up((int64_t)bytes, WEIGHTS_PAGE);
-    int problem = posix_fallocate(weights->file, offset, whole);
+    int problem = djlplan_files_allocate(weights->file, offset, whole);
     if (problem != 0) {
         weights->problem = problem;
         return NULL;

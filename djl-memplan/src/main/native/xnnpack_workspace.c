@@ -18,6 +18,7 @@
 #define _GNU_SOURCE
 #include "xnnpack_workspace.h"
 
+#include "files.h"
 #include "pages.h"
 #include "tflite_session.h"
 
@@ -240,7 +241,7 @@ int djlplan_pages_resize(int pages, int64_t old_bytes, int64_t bytes) {
      * Allocates pages at once, because the process would die if a page were missing when it is
      * touched.
      */
-    int problem = bytes > old_bytes ? fallocate(pages, 0, old_bytes, bytes - old_bytes)
+    int problem = bytes > old_bytes ? djlplan_files_allocate(pages, old_bytes, bytes - old_bytes)
                                     : ftruncate(pages, bytes);
     return problem == 0 ? DJLPLAN_OK : DJLPLAN_ENGINE_ERROR;
 }

@@ -5,8 +5,11 @@
 #include "check_torch.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <unistd.h>
 
 enum { PIECE = DJLPLAN_WEIGHT_PIECE_BYTES, BLOCKS = 3, STEPS = 4 };
@@ -193,6 +196,32 @@ static void check_closed_while_loading(void) {
     djlplan_weights_close(next);
 }
 
+/* How many more allocations on disk fail as if a signal were pending. */
+static int interruptions;
+
+/* Replaces the function of the C library. */
+int posix_fallocate(int file, off_t offset, off_t bytes) {
+    int (*allocate_blocks)(int, off_t, off_t);
+    *(void **)&allocate_blocks = dlsym(RTLD_NEXT, "posix_fallocate");
+    sigset_t blocked;
+    CHECK(pthread_sigmask(SIG_BLOCK, NULL, &blocked) == 0 && sigismember(&blocked, SIGPROF));
+    return interruptions-- > 0 ? EINTR : allocate_blocks(file, offset, bytes);
+}
+
+/* Checks that signals do not keep weights out of the file. */
+static void check_interrupted(void) {
+    struct djlplan_weights *weights = create(PIECE);
+    CHECK(djlplan_weights_load(weights) == 0);
+    interruptions = 3;
+    int live = live_blocks();
+    torch_data_ptr block = allocate(PIECE);
+    CHECK(live_blocks() == live && interruptions < 0);
+    CHECK(djlplan_weights_loaded(weights) == 0);
+    CHECK(djlplan_weights_bytes(weights) == PIECE);
+    release(&block);
+    djlplan_weights_close(weights);
+}
+
 static void check_refused(void) {
     int32_t problem = 0;
     CHECK(djlplan_weights_create("/nowhere", PIECE, &problem) == NULL && problem == ENOENT);
@@ -209,4 +238,5 @@ void check_weights(void) {
     check_runs(DJLPLAN_STREAM_DIRECT);
     check_abandoned();
     check_closed_while_loading();
+    check_interrupted();
 }
