@@ -37,7 +37,7 @@ public final class ArenaPool {
 
     private static final ArenaPool SHARED = new ArenaPool();
 
-    /** The need if it is unknown. */
+    /** The need if it is unknown. A known need is larger. */
     private static final long ANY = 1;
 
     /**
@@ -132,11 +132,11 @@ public final class ArenaPool {
      * @param grows whether the user may use more than that, and leave arrays in the arena
      */
     public Need announce(long bytes, boolean grows) {
-        return announce(bytes, grows, Keeping.LONG);
+        checkArgument(bytes > 0, "an arena of %s bytes", bytes);
+        return announce(Math.max(bytes, ANY + 1), grows, Keeping.LONG);
     }
 
     private Need announce(long bytes, boolean grows, Keeping keeping) {
-        checkArgument(bytes > 0, "an arena of %s bytes", bytes);
         lock.lock();
         try {
             needs.merge(bytes, 1, Integer::sum);

@@ -208,6 +208,21 @@ class ArenaPoolTest {
         assertEquals(0, memory.liveCount());
     }
 
+    @Test
+    void lease_smallestSize_isNotShared() {
+        long shared = 2 * ArenaPool.WORTH_SHARING_BYTES;
+        try (Need any = pool.announceAny();
+                Need tiny = pool.announce(1, true)) {
+            reach(any, shared);
+            try (Lease online = any.tryLease(3, Duration.ZERO).orElseThrow();
+                    Lease planned = tiny.tryLease(3, Duration.ZERO).orElseThrow()) {
+                assertTrue(online.arena().joinable());
+                assertFalse(planned.arena().joinable(), "nobody else may use it");
+                assertFalse(online.arena().equals(planned.arena()));
+            }
+        }
+    }
+
     /** Kernels may read past the end of any arena; using one does not make it larger. */
     @Test
     void lease_fitsOnlyWithoutTheSparePage_isReplaced() {
