@@ -38,6 +38,8 @@ public final class ResidencyPlanner {
     private final List<WeightUse> uses;
     private final List<WeightTrace.Lookup> lookups;
     private final ImmutableLongArray computeNanos;
+    private final int hungriestStep;
+    private final long leastBytes;
 
     /** Pieces or rows in the window, and the first and the last step that read them. */
     private record Resident(WeightTrace.Range pieces, int first, int last, long bytes, Kind kind) {
@@ -76,31 +78,36 @@ public final class ResidencyPlanner {
         this.lookups = ImmutableList.copyOf(lookups);
         this.computeNanos = computeNanos;
         steps = computeNanos.length();
-    }
-
-    /** Returns the smallest window: the largest number of bytes that a step uses. */
-    public long leastBytes() {
-        return Arrays.stream(usedBytes()).max().orElse(0);
-    }
-
-    /** Returns the step that uses the most bytes; on a tie, the first. */
-    public int hungriestStep() {
         long[] used = usedBytes();
         int hungriest = 0;
         for (int step = 1; step < steps; step++) {
             hungriest = used[step] > used[hungriest] ? step : hungriest;
         }
-        return hungriest;
+        hungriestStep = hungriest;
+        leastBytes = used[hungriest];
     }
 
+    /** Returns the smallest window: the largest number of bytes that a step uses. */
+    public long leastBytes() {
+        return leastBytes;
+    }
+
+    /** Returns the step that uses the most bytes; on a tie, the first. */
+    public int hungriestStep() {
+        return hungriestStep;
+    }
+
+    /** Returns the bytes of each step; the last element is of no step. */
     private long[] usedBytes() {
-        long[] bytes = new long[steps];
+        long[] changes = new long[steps + 1];
         for (Resident resident : residents(uses)) {
-            for (int step = resident.first(); step <= resident.last(); step++) {
-                bytes[step] += resident.bytes();
-            }
+            changes[resident.first()] += resident.bytes();
+            changes[resident.last() + 1] -= resident.bytes();
         }
-        return bytes;
+        for (int step = 1; step < steps; step++) {
+            changes[step] += changes[step - 1];
+        }
+        return changes;
     }
 
     /** Returns uses and all lookups, by their first step. */

@@ -3,10 +3,13 @@ package org.djlplan.memplan.internal.budget;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -36,6 +39,27 @@ class ResidencyPlannerTest {
         ResidencyPlanner planner = planner(4, use(0, 0, 1, 2), use(1, 1, 2, 3), use(2, 3, 3, 4));
         assertEquals(5 * PAGE, planner.leastBytes());
         assertEquals(1, planner.hungriestStep());
+    }
+
+    /** Every prediction asks for both, even if the recording comes from a hostile file. */
+    @Test
+    void leastBytes_manyLongLookups_areAddedOnce() {
+        int many = 1 << 16;
+        WeightTrace.Lookup rows =
+                new WeightTrace.Lookup(new WeightTrace.Range(0, 0), 0, many - 1, PAGE);
+        ResidencyPlanner planner =
+                new ResidencyPlanner(
+                        List.of(),
+                        Collections.nCopies(many, rows),
+                        ImmutableLongArray.copyOf(new long[many]));
+        assertTimeoutPreemptively(
+                Duration.ofSeconds(20),
+                () -> {
+                    for (int i = 0; i < 1000; i++) {
+                        assertEquals(many * PAGE, planner.leastBytes());
+                        assertEquals(0, planner.hungriestStep());
+                    }
+                });
     }
 
     @Test
