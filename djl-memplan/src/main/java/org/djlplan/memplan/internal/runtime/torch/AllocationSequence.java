@@ -34,6 +34,7 @@ final class AllocationSequence implements AutoCloseable {
     private final Background background;
     private final Tally tally;
     private final Divergences divergences = new Divergences();
+    private final IncompleteRecordings incomplete = new IncompleteRecordings();
 
     private Optional<Installed> installed = Optional.empty();
 
@@ -223,11 +224,19 @@ final class AllocationSequence implements AutoCloseable {
 
     /** Returns whether to record the next prediction; if so, recording has begun. */
     private synchronized boolean beginRecording() {
-        if (closed || unplannable || recording || installed.isPresent()) {
+        if (closed
+                || unplannable
+                || recording
+                || installed.isPresent()
+                || !incomplete.mayRecord()) {
             return false;
         }
         recording = true;
         return true;
+    }
+
+    private synchronized void noteRecording(boolean complete) {
+        incomplete.note(complete);
     }
 
     private synchronized int generation() {
@@ -267,7 +276,10 @@ final class AllocationSequence implements AutoCloseable {
         public AllocationWatch.Outcome end(AllocationWatch.Run run, boolean failed) {
             noted = generation();
             try {
-                trace = failed ? Optional.empty() : run.recorded();
+                if (!failed) {
+                    trace = run.recorded();
+                    noteRecording(trace.isPresent());
+                }
                 tally.recordings.incrementAndGet();
             } catch (RuntimeException | VirtualMachineError e) {
                 giveUp(e);

@@ -166,6 +166,7 @@ final class ShapePlans implements AutoCloseable {
                 new LinkedHashMap<>(16, .75f, true);
 
         private final PlanningCost cost = new PlanningCost(clock);
+        private final IncompleteRecordings incomplete = new IncompleteRecordings();
         private boolean recording;
 
         /** Whether a prediction deviated from the formulas. */
@@ -369,7 +370,7 @@ final class ShapePlans implements AutoCloseable {
         }
 
         private synchronized boolean beginRecording(ImmutableLongArray shape) {
-            if (recording || !(isWrong || tells(shape))) {
+            if (recording || !(isWrong || tells(shape)) || !incomplete.mayRecord()) {
                 return false;
             }
             recording = true;
@@ -411,6 +412,9 @@ final class ShapePlans implements AutoCloseable {
                     AllocationWatch.Outcome unused = run.finish();
                     throw e;
                 }
+                if (!failed && trace.isEmpty()) {
+                    note(false);
+                }
                 tally.recordings.incrementAndGet();
                 return tally.finish(run);
             }
@@ -424,10 +428,20 @@ final class ShapePlans implements AutoCloseable {
 
             /** Adds the recording to the formulas, in the background. */
             private void learn(AllocationTrace noted) {
-                shapes.learn(shape, noted);
+                boolean learnt = false;
+                try {
+                    shapes.learn(shape, noted);
+                    learnt = true;
+                } finally {
+                    note(learnt);
+                    stopRecording();
+                }
+            }
+
+            private void note(boolean learnt) {
                 synchronized (OfTypes.this) {
-                    isWrong = false;
-                    recording = false;
+                    incomplete.note(learnt);
+                    isWrong &= !learnt;
                 }
             }
         }

@@ -219,6 +219,20 @@ class AllocationSequenceTest {
         assertTally(3, 3);
     }
 
+    /** For example because there are more allocations than can be recorded. */
+    @Test
+    void begin_recordingsAreIncomplete_isRecordedLessAndLessOften() {
+        AllocationSequence sequence = sequence();
+        watch.recorded = Optional::empty;
+        for (int i = 0; i < 127; i++) {
+            predict(sequence);
+        }
+        assertEquals(7, watch.recordings.get());
+        watch.recorded = () -> Optional.of(TRACE);
+        predict(sequence);
+        assertTrue(sequence.figures().isPresent());
+    }
+
     @Test
     void finish_divergesInARow_isRecordedAgainAfterTwiceAsManyEachTime() {
         AllocationSequence sequence = recordedSequence();

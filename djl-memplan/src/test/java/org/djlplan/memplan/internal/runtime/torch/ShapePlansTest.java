@@ -220,4 +220,27 @@ class ShapePlansTest {
         assertEquals(0, pool.metric().leased());
         learn();
     }
+
+    @Test
+    void beginOnline_recordingsAreIncomplete_isRecordedLessAndLessOften() {
+        watch.recorded = Optional::empty;
+        for (int rows = 2; rows < 129; rows++) {
+            end(plans.beginOnline(inputs(rows), 1, Duration.ZERO).orElseThrow());
+        }
+        assertEquals(7, watch.recordings.get());
+        learn();
+    }
+
+    @Test
+    void beginOnline_recordingCannotBeLearnt_isRecordedAgain() {
+        record(2);
+        store.beforeSave =
+                () -> {
+                    throw new OutOfMemoryError();
+                };
+        assertThrows(AssertionError.class, () -> record(3));
+        store.beforeSave = () -> {};
+        record(5);
+        assertEquals(3, watch.recordings.get());
+    }
 }
