@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import org.djlplan.memplan.PlannedModels;
+import org.djlplan.memplan.internal.machine.SystemFile;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.report.PoolReport;
 
@@ -129,7 +130,7 @@ final class PoolWatch implements AutoCloseable {
             return 0;
         }
         String name = file.toRealPath().toString();
-        List<String> lines = Files.readAllLines(smaps);
+        List<String> lines = SystemFile.lines(smaps);
         long bytes = 0;
         boolean mapped = false;
         for (String line : lines) {

@@ -3,6 +3,7 @@ package org.djlplan.memplan.internal.machine;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -307,8 +308,13 @@ public final class Machine {
     /** A container often sees its own group at the mount point, whatever its path is. */
     private static Path inside(Path top, String mountedRoot, String path) {
         String below = path.startsWith(mountedRoot) ? path.substring(mountedRoot.length()) : path;
-        Path group = top.resolve(below.replaceFirst("^/+", "")).normalize();
-        return group.startsWith(top) && Files.isDirectory(group) ? group : top;
+        try {
+            Path group = top.resolve(below.replaceFirst("^/+", "")).normalize();
+            return group.startsWith(top) && Files.isDirectory(group) ? group : top;
+        } catch (InvalidPathException e) {
+            // The locale cannot express the name.
+            return top;
+        }
     }
 
     private static void add(Path group, boolean unified, List<Group> groups) {
@@ -366,7 +372,7 @@ public final class Machine {
 
     private static List<String> lines(Path file) {
         try {
-            return Files.readAllLines(file);
+            return SystemFile.lines(file);
         } catch (IOException e) {
             return List.of();
         }

@@ -1,7 +1,7 @@
 package org.djlplan.memplan.internal.machine;
 
 import java.io.IOException;
-import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.List;
 import org.djlplan.thirdparty.guava.base.Splitter;
@@ -31,10 +31,10 @@ public final class Mounts {
             Path real = folder.toRealPath();
             String options = "";
             int depth = -1;
-            for (String line : Files.readAllLines(mounts)) {
+            for (String line : SystemFile.lines(mounts)) {
                 List<String> fields = FIELDS.splitToList(line);
                 if (fields.size() > OPTIONS) {
-                    Path point = Path.of(fields.get(MOUNT_POINT).replace("\\040", " "));
+                    Path point = path(fields.get(MOUNT_POINT).replace("\\040", " "));
                     // A later mount at the same place hides an earlier one.
                     if (real.startsWith(point) && point.getNameCount() >= depth) {
                         depth = point.getNameCount();
@@ -45,6 +45,15 @@ public final class Mounts {
             return !List.of(options.split(",", -1)).contains("noexec");
         } catch (IOException | RuntimeException e) {
             return true;
+        }
+    }
+
+    /** Returns a path that is in no folder if the locale cannot express the name. */
+    private static Path path(String name) {
+        try {
+            return Path.of(name);
+        } catch (InvalidPathException e) {
+            return Path.of("");
         }
     }
 }

@@ -137,6 +137,7 @@ public final class ProcessorTimes {
     }
 
     private BufferedReader lines(String file) throws IOException {
-        return Files.newBufferedReader(root.resolve(file), StandardCharsets.US_ASCII);
+        // Names of threads may be in any encoding, and are not read.
+        return Files.newBufferedReader(root.resolve(file), StandardCharsets.ISO_8859_1);
     }
 }

@@ -8,6 +8,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.djlplan.memplan.internal.machine.SystemFile;
 
 /**
  * Reads memory figures of a process from Linux's {@code /proc}. All are empty on other systems, or
@@ -78,7 +79,7 @@ public final class ProcessMemory {
         boolean ofLibrary = false;
         boolean executable = false;
         try {
-            for (String line : Files.readAllLines(folder.resolve("smaps"))) {
+            for (String line : SystemFile.lines(folder.resolve("smaps"))) {
                 Matcher header = MAPPING.matcher(line);
                 if (header.matches()) {
                     ofFile = !header.group(2).equals("0");
@@ -159,7 +160,7 @@ public final class ProcessMemory {
     /** Returns the number of page faults, of all threads, that needed no reading from disk. */
     public OptionalLong minorFaults() {
         try {
-            String stat = Files.readString(folder.resolve("stat"));
+            String stat = SystemFile.text(folder.resolve("stat"));
             // The name is in parentheses and may itself hold parentheses and spaces.
             String afterName = stat.substring(stat.lastIndexOf(')') + 1).strip();
             List<String> fields = SPACES.splitAsStream(afterName).toList();
@@ -171,7 +172,7 @@ public final class ProcessMemory {
 
     private OptionalLong status(String key) {
         try {
-            for (String line : Files.readAllLines(folder.resolve("status"))) {
+            for (String line : SystemFile.lines(folder.resolve("status"))) {
                 if (line.startsWith(key)) {
                     return OptionalLong.of(kibibytes(line.substring(key.length())));
                 }

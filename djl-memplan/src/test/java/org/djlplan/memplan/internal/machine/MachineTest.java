@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.OptionalDouble;
@@ -60,6 +61,27 @@ class MachineTest {
         assertEquals(OptionalLong.of(3 * MIB), machine.memoryBytes());
         assertEquals(OptionalLong.of(3 * MIB), machine.containerLimitBytes());
         assertEquals(OptionalLong.of(MIB + MIB / 2), machine.headroomBytes());
+    }
+
+    /** Linux writes the bytes of names as they are. */
+    @Test
+    void version2_mountPointIsNoText_limitCounts() throws IOException {
+        write("proc/self/cgroup", "0::/pod\n");
+        Files.writeString(
+                root.resolve("proc/self/mountinfo"),
+                "40 31 0:37 / /mnt/caf\u00e9 rw - ext4 /dev/sda rw\n"
+                        + "41 31 0:38 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
+                StandardCharsets.ISO_8859_1);
+        group2("sys/fs/cgroup", Long.toString(3 * MIB), 2 * MIB, MIB / 2);
+        assertEquals(OptionalLong.of(3 * MIB), new Machine(root).containerLimitBytes());
+    }
+
+    @Test
+    void version2_groupIsNoPath_groupAtTheMountPointCounts() throws IOException {
+        write("proc/self/cgroup", "0::/pod\0\n");
+        write("proc/self/mountinfo", "41 31 0:38 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+        group2("sys/fs/cgroup", Long.toString(3 * MIB), 2 * MIB, MIB / 2);
+        assertEquals(OptionalLong.of(3 * MIB), new Machine(root).containerLimitBytes());
     }
 
     @Test

@@ -1,9 +1,11 @@
 package org.djlplan.memplan.internal.machine;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
@@ -43,6 +45,21 @@ class MountsTest {
                         folder,
                         "22 1 0:1 / " + place + " rw,noexec - tmpfs tmpfs rw",
                         "23 22 0:2 / " + place + " rw - tmpfs tmpfs rw"));
+    }
+
+    @Test
+    void allowExecution_anotherMountPointIsNoText_isThatOfTheFolder() throws IOException {
+        Path list = folder.resolve("mountinfo");
+        String place = folder.toRealPath().toString();
+        Files.writeString(
+                list,
+                "22 1 0:1 / /mnt/caf\u00e9 rw - ext4 /dev/sda rw\n"
+                        + "23 1 0:2 / /mnt/\0 rw - ext4 /dev/sda rw\n"
+                        + "24 1 0:3 / "
+                        + place
+                        + " rw,noexec - tmpfs tmpfs rw\n",
+                StandardCharsets.ISO_8859_1);
+        assertFalse(Mounts.allowExecution(folder, list));
     }
 
     @Test

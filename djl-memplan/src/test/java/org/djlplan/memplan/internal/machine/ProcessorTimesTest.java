@@ -23,7 +23,7 @@ class ProcessorTimesTest {
                     + "intr 5 0 0\n";
 
     private static final String SELF =
-            "12 (a (b) c) S 1 1 1 0 -1 0 10 0 0 0 300 45 0 0 20 0 1 0 5 6 7\n";
+            "12 (a (\u00e9) c) S 1 1 1 0 -1 0 10 0 0 0 300 45 0 0 20 0 1 0 5 6 7\n";
 
     @TempDir private Path root;
 

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -23,6 +24,24 @@ class ProcessMemoryTest {
         ProcessMemory memory = new ProcessMemory(folder);
         assertEquals(OptionalLong.of(1 << 20), memory.residentBytes());
         assertEquals(OptionalLong.of(2 << 20), memory.peakBytes());
+    }
+
+    private void write(String file, String text) throws IOException {
+        Files.writeString(folder.resolve(file), text, StandardCharsets.ISO_8859_1);
+    }
+
+    /** Linux cuts names of threads after 15 bytes, and writes those of files as they are. */
+    @Test
+    void everything_nameIsNoText_isRead() throws IOException {
+        write("status", "Name:\tcaf\u00e9\nVmRSS:\t   1024 kB\n");
+        write("stat", "42 (caf\u00e9) S 4 5 6 7 8 9 1234 11\n");
+        write(
+                "smaps",
+                "7f0000000000-7f0000002000 r--s 00000000 fe:00 1 /caf\u00e9\nRss:       8 kB\n");
+        ProcessMemory memory = new ProcessMemory(folder);
+        assertEquals(OptionalLong.of(1 << 20), memory.residentBytes());
+        assertEquals(OptionalLong.of(1234), memory.minorFaults());
+        assertEquals(8 << 10, memory.mappings().orElseThrow().fileBytes());
     }
 
     @Test
