@@ -157,7 +157,7 @@ final class WeightBudget {
      */
     boolean replace(BudgetResolver replacing, long windowBytes, long arenaBytes, long heldBytes)
             throws BudgetTooSmallException {
-        long bytes = replacing.bytes(0);
+        long bytes = replacing.bytes(other.bytes() + arenaBytes + heldBytes);
         if (bytes < certainLeastBytes(windowBytes, arenaBytes) && !bestEffort) {
             long least = leastBytes(windowBytes, arenaBytes);
             throw new BudgetTooSmallException(

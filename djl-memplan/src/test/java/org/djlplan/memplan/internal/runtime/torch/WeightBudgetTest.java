@@ -11,6 +11,7 @@ import java.util.Map;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.internal.config.Budget;
 import org.djlplan.memplan.internal.config.BudgetResolver;
+import org.djlplan.memplan.internal.machine.MemoryRoom;
 import org.djlplan.memplan.testing.LogCapture;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.junit.jupiter.api.Test;
@@ -152,5 +153,17 @@ class WeightBudgetTest {
         assertEquals(least, problem.leastBytes());
         assertEquals(100 * MEGA, budget.bytes(0));
         assertDoesNotThrow(() -> budget(100 * MEGA, true).replace(bytes(1), PIECE, ARENA, 0));
+    }
+
+    /** The container's memory includes the model's own. */
+    @Test
+    void replace_auto_countsTheModelsMemoryAsItsOwn() throws Exception {
+        long limit = 100 * MEGA;
+        long window = 30 * MEGA;
+        MemoryRoom room = new MemoryRoom(limit, ENGINE + ARENA + window, 0);
+        BudgetResolver auto = new BudgetResolver(new Budget.Auto(), 1, () -> room, () -> 0);
+        WeightBudget budget = budget(limit, false);
+        budget.replace(auto, PIECE, ARENA, window);
+        assertEquals(limit - limit / 20, budget.bytes(ARENA + window));
     }
 }
