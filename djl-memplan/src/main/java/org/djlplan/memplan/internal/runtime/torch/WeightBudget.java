@@ -56,10 +56,20 @@ final class WeightBudget {
         if (budgetBytes < leastBytes && !bestEffort) {
             throw refusal(
                     new BudgetTooSmallException(
-                            "%s: a budget of %.1f MB is too small: the engine takes %.1f MB"
-                                    .formatted(model, budgetBytes / MEGA, other.bytes() / MEGA),
+                            "%s: a budget of %.1f MB is too small: the engine takes %.1f MB, and one piece of the weights up to %.1f MB; at least %.1f MB"
+                                    .formatted(
+                                            model,
+                                            budgetBytes / MEGA,
+                                            other.bytes() / MEGA,
+                                            weightBytes / MEGA,
+                                            roundedUp(leastBytes)),
                             leastBytes));
         }
+    }
+
+    /** Returns megabytes, rounded up to tenths, so that the budget in a message is enough. */
+    private static double roundedUp(long bytes) {
+        return Math.ceil(bytes / MEGA * 10) / 10;
     }
 
     /** Wraps the exception, because a forward pass declares no checked exceptions. */
@@ -141,7 +151,7 @@ final class WeightBudget {
                                 budgetBytes / MEGA,
                                 windowBytes / MEGA,
                                 names.largest(kind.trace().orElseThrow(), kind.hungriestStep()),
-                                Math.ceil(leastBytes / MEGA * 10) / 10,
+                                roundedUp(leastBytes),
                                 (leastBytes - windowBytes) / MEGA),
                 leastBytes);
     }

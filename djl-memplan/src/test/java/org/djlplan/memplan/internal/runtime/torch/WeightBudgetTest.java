@@ -60,7 +60,10 @@ class WeightBudgetTest {
                         IllegalStateException.class,
                         () -> budget(ENGINE + PIECE - 1, false).checkAtLoad(PIECE));
         assertEquals(ENGINE + PIECE, cause(problem).leastBytes());
-        assertTrue(problem.getMessage().contains("the engine takes 24.0 MB"), problem::getMessage);
+        assertEquals(
+                "model: a budget of 25.0 MB is too small: the engine takes 24.0 MB, and one piece of"
+                        + " the weights up to 1.0 MB; at least 25.1 MB",
+                problem.getMessage());
     }
 
     @Test
