@@ -526,11 +526,11 @@ DJLPLAN_API int64_t djlplan_torch_settings(void);
 DJLPLAN_API void djlplan_torch_set_settings(int64_t wanted);
 
 /*
- * Begins a run on this thread. `arena` must be an arena of this library that no other run uses
- * until this one is finished; blocks of earlier runs may lie in it. `plan` and `escapes` may be
- * NULL. With `logged` 1, allocations and frees are recorded. Returns NULL if this thread already
- * has a run, there is no memory, the arena is too small for the plan, or the arena has a run or is
- * not of this library.
+ * Begins a run on this thread. Runs without plans may share an arena; blocks of earlier runs may lie
+ * in it. `plan` and `escapes` may be NULL. With `logged` 1, allocations and frees are recorded.
+ * Returns NULL if this thread already has a run, if there is no memory, if the arena is not of this
+ * library, contains weights or is too small for the plan, or if the arena has another run and one of
+ * the two has a plan.
  */
 DJLPLAN_API struct djlplan_run *djlplan_torch_begin(struct djlplan_plan *plan, void *arena,
                                                     struct djlplan_escapes *escapes, int logged);
@@ -628,7 +628,7 @@ enum djlplan_action {
 enum { DJLPLAN_ACTION_VALUES = 3 }; /* piece, kind, steps that have finished */
 DJLPLAN_AS_IN_JAVA(DJLPLAN_DROP == 0 && DJLPLAN_LOAD == 1 && DJLPLAN_PIN == 2 &&
                        DJLPLAN_LOOK_UP == 3 && DJLPLAN_ACTION_VALUES == 3,
-                   "WeightSchedule.DROP … VALUES_PER_ACTION");
+                   "ResidencyPlan.Kind, WeightFile.VALUES_PER_ACTION");
 struct djlplan_schedule;
 DJLPLAN_API struct djlplan_schedule *djlplan_schedule_create(const int64_t *bytes,
                                                              const int32_t *needs, int steps,
