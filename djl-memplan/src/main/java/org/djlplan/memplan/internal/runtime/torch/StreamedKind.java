@@ -5,6 +5,8 @@ import org.djlplan.memplan.internal.budget.ResidencyPlan;
 import org.djlplan.memplan.internal.budget.ResidencyPlanner;
 import org.djlplan.memplan.internal.budget.ResidentWeights;
 import org.djlplan.memplan.internal.budget.WeightTrace;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The predictions of one kind of a model whose weights are streamed: which pieces of the weights
@@ -14,6 +16,11 @@ import org.djlplan.memplan.internal.budget.WeightTrace;
  */
 final class StreamedKind {
 
+    private static final Logger logger = LoggerFactory.getLogger(StreamedKind.class);
+
+    /** The first refused recording may come from a file; a second one comes from a prediction. */
+    private static final int MOST_REFUSALS = 2;
+
     private final PredictionKind kind;
     private final Divergences divergences = new Divergences();
     private Optional<WeightTrace> trace = Optional.empty();
@@ -22,6 +29,7 @@ final class StreamedKind {
     private Optional<WeightFile.Schedule> schedule = Optional.empty();
     private int predictions;
     private boolean unwatchable;
+    private int refusals;
 
     /** Whether the budget held it when its memory was known. */
     private boolean accepted;
@@ -62,7 +70,10 @@ final class StreamedKind {
         schedule = Optional.empty();
     }
 
-    /** Plans for a window, or for the smallest possible one if that is larger. */
+    /**
+     * Plans for a window, or for the smallest possible one if that is larger. Forgets the recording
+     * if its plan would wait for ever, because of lookups that overlap.
+     */
     void plan(long windowBytes) {
         if (planner.isEmpty()) {
             return;
@@ -71,8 +82,14 @@ final class StreamedKind {
         if (plan.filter(now -> now.windowBytes() == window).isEmpty()) {
             drop();
             ResidencyPlan made = planner.get().plan(window);
-            schedule = Optional.of(WeightFile.schedule(trace.orElseThrow(), made));
-            plan = Optional.of(made);
+            try {
+                schedule = Optional.of(WeightFile.schedule(trace.orElseThrow(), made));
+                plan = Optional.of(made);
+            } catch (IllegalArgumentException e) {
+                logger.debug("a recording of weights cannot be used", e);
+                refusals++;
+                forget();
+            }
         }
     }
 
@@ -83,7 +100,7 @@ final class StreamedKind {
 
     /** Returns whether to record the next prediction. */
     boolean isRecordedNext() {
-        return schedule.isEmpty() && !unwatchable;
+        return schedule.isEmpty() && !unwatchable && refusals < MOST_REFUSALS;
     }
 
     /** Sets whether the system reports which weights a prediction used. */
