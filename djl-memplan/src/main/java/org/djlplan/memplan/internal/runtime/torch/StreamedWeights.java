@@ -122,21 +122,22 @@ public final class StreamedWeights implements AutoCloseable {
     }
 
     /**
-     * Waits for this model's turn and begins a prediction on this thread.
+     * Waits for this model's turn and begins a prediction on this thread. Empty if this thread has
+     * the turn already.
      *
      * @param arenaBytes the bytes that it needs for activations, so far as known
      * @throws IllegalStateException caused by a {@link BudgetTooSmallException}, if the prediction
      *     is known to exceed the budget, and must not
      */
-    Turn begin(PredictionKind prediction, long arenaBytes) {
+    Optional<Turn> begin(PredictionKind prediction, long arenaBytes) {
         return take(() -> begun(prediction, arenaBytes));
     }
 
     /**
      * Waits for this model's turn and begins a pass on this thread that will not recur; weights
-     * leave memory at each allocation.
+     * leave memory at each allocation. Empty if this thread has the turn already.
      */
-    Turn beginOneOff() {
+    Optional<Turn> beginOneOff() {
         return take(
                 () ->
                         begun(
@@ -152,20 +153,20 @@ public final class StreamedWeights implements AutoCloseable {
      *
      * @param begins not called if the model is closed
      */
-    private Turn take(Supplier<Turn> begins) {
+    private Optional<Turn> take(Supplier<Optional<Turn>> begins) {
         if (turn.isHeldByCurrentThread()) {
-            return () -> {};
+            return Optional.empty();
         }
         turn.lock();
         try {
-            return closed ? turn::unlock : begins.get();
+            return closed ? Optional.of(turn::unlock) : begins.get();
         } catch (RuntimeException | Error e) {
             turn.unlock();
             throw e;
         }
     }
 
-    private Turn begun(PredictionKind prediction, long arenaBytes) {
+    private Optional<Turn> begun(PredictionKind prediction, long arenaBytes) {
         StreamedKind kind = kinds.of(prediction);
         budget.judge(kind, arenaBytes, heldBytes());
         kind.plan(budget.windowBytes(arenaBytes, heldBytes()));
@@ -174,18 +175,20 @@ public final class StreamedWeights implements AutoCloseable {
     }
 
     /** The turn exists before the pass begins, because there may be no memory for it afterwards. */
-    private Turn begun(Optional<WeightFile.Schedule> schedule, boolean recorded, Runnable end) {
-        Turn streamed =
-                () -> {
-                    try {
-                        end.run();
-                    } finally {
-                        turn.unlock();
-                    }
-                };
+    private Optional<Turn> begun(
+            Optional<WeightFile.Schedule> schedule, boolean recorded, Runnable end) {
+        Optional<Turn> streamed =
+                Optional.of(
+                        () -> {
+                            try {
+                                end.run();
+                            } finally {
+                                turn.unlock();
+                            }
+                        });
         return !VirtualThreads.isCurrent() && file.begin(schedule, recorded, direct())
                 ? streamed
-                : turn::unlock;
+                : Optional.of(turn::unlock);
     }
 
     private void end(StreamedKind kind, boolean recorded, long arenaBytes) {
@@ -296,7 +299,7 @@ public final class StreamedWeights implements AutoCloseable {
         checkState(!closed, "%s is closed", model);
         if (budget.replace(resolver, leastWindowBytes(), arenaBytes, heldBytes())) {
             // Drops the pieces in memory, because the model may be idle for long.
-            beginOneOff().end();
+            beginOneOff().ifPresent(Turn::end);
         }
     }
 

@@ -125,9 +125,8 @@ public final class TorchMemory implements AutoCloseable {
         if (weights.isEmpty()) {
             return allocate(inputs, mayWait).counted();
         }
-        StreamedWeights.Turn turn =
-                weights.get().begin(PredictionKind.of(inputs.get()), arenaBytes());
-        return inTurn(Optional.of(turn), () -> allocate(inputs, mayWait));
+        PredictionKind kind = PredictionKind.of(inputs.get());
+        return inTurn(() -> allocate(inputs, mayWait), weights.get().begin(kind, arenaBytes()));
     }
 
     /** Begins a prediction on this thread with inputs of these types. */
@@ -137,10 +136,10 @@ public final class TorchMemory implements AutoCloseable {
     }
 
     private static TorchPrediction inTurn(
-            Optional<StreamedWeights.Turn> turn, Supplier<TorchPrediction> begins) {
+            Supplier<TorchPrediction> begins, Optional<StreamedWeights.Turn> turn) {
         try {
             TorchPrediction prediction = begins.get().counted();
-            turn.ifPresent(prediction::atPause);
+            prediction.atPause(turn);
             return prediction;
         } catch (RuntimeException | Error e) {
             turn.ifPresent(StreamedWeights.Turn::end);
@@ -233,7 +232,7 @@ public final class TorchMemory implements AutoCloseable {
      * frees is returned to the system at once, because later predictions do not need it.
      */
     public TorchPrediction beginOneOff() {
-        return inTurn(weights.map(StreamedWeights::beginOneOff), this::allocateOneOff);
+        return inTurn(this::allocateOneOff, weights.flatMap(StreamedWeights::beginOneOff));
     }
 
     private TorchPrediction allocateOneOff() {

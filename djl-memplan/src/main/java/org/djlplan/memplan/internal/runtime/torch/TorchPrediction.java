@@ -106,8 +106,8 @@ public final class TorchPrediction {
     }
 
     /** Makes the model's turn end with the allocations. */
-    void atPause(StreamedWeights.Turn held) {
-        turn = Optional.of(held);
+    void atPause(Optional<StreamedWeights.Turn> held) {
+        turn = held;
     }
 
     /** Notes that the forward pass ended early, so that its allocations are incomplete. */

@@ -77,7 +77,7 @@ class StreamedWeightsTest {
         FutureTask<Integer> pass =
                 new FutureTask<>(
                         () -> {
-                            weights.beginOneOff().end();
+                            weights.beginOneOff().orElseThrow().end();
                             return 1;
                         });
         new Thread(pass).start();
@@ -93,8 +93,8 @@ class StreamedWeightsTest {
 
     @Test
     void beginOneOff_ended_leavesTheTurnToOthers() throws Exception {
-        StreamedWeights.Turn outer = weights.beginOneOff();
-        weights.beginOneOff().end();
+        StreamedWeights.Turn outer = weights.beginOneOff().orElseThrow();
+        assertEquals(Optional.empty(), weights.beginOneOff());
         outer.end();
         assertEquals(1, passOnOtherThread());
     }
