@@ -252,6 +252,9 @@ public final class ServedModel implements TfLiteModel {
             pool.switchTo(() -> candidates.choose(choice), first);
             first.ifPresent(built -> described = built.description());
             noteDelegation();
+            if (first.isPresent()) {
+                settling.settleNow();
+            }
         } catch (UnplannableException | RuntimeException e) {
             logger.warn(
                     "{} keeps its previous delegation: {}",
