@@ -18,23 +18,28 @@ final class PreparedRow implements TranslatorContext {
 
     private final long number;
     private final Model model;
+    private final NDManager predictorManager;
     private final NDManager manager;
     private final Map<String, Object> attachments = new HashMap<>();
     private NDList arrays = new NDList();
 
     /**
      * @param number of the row; the iterator's first row is 0
+     * @param predictorManager manager of arrays that outlive the row
      */
-    PreparedRow(long number, Model model) {
+    PreparedRow(long number, Model model, NDManager predictorManager) {
         this.number = number;
         this.model = model;
-        manager = model.getNDManager().newSubManager();
+        this.predictorManager = predictorManager;
+        manager = predictorManager.newSubManager();
     }
 
-    /** Pre-processes the row. */
+    /**
+     * Pre-processes the row. Arrays of other managers stay with them, because the translator may
+     * return such an array, for example a constant mask, for each row.
+     */
     <I> void process(Translator<I, ?> translator, I input) throws Exception {
         arrays = translator.processInput(this, input);
-        arrays.attach(manager);
     }
 
     long number() {
@@ -58,6 +63,7 @@ final class PreparedRow implements TranslatorContext {
      * Returns the inputs padded with zeros, as masks require, to the longest of a batch.
      *
      * @param longest longest first dimension of each input
+     * @param in manager of the padded arrays
      */
     NDList padded(long[] longest, NDManager in) {
         NDList list = new NDList(arrays.size());
@@ -70,7 +76,9 @@ final class PreparedRow implements TranslatorContext {
             long[] rest = array.getShape().getShape().clone();
             rest[0] = longest[i] - rest[0];
             NDArray zeros = in.zeros(new Shape(rest), array.getDataType());
-            list.add(array.concat(zeros, 0));
+            NDArray whole = array.concat(zeros, 0);
+            whole.attach(in);
+            list.add(whole);
         }
         return list;
     }
@@ -87,7 +95,7 @@ final class PreparedRow implements TranslatorContext {
 
     @Override
     public NDManager getPredictorManager() {
-        return model.getNDManager();
+        return predictorManager;
     }
 
     @Override

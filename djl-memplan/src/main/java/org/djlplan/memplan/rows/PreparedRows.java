@@ -15,7 +15,7 @@ import java.util.List;
 
 /**
  * Stacks rows that another translator has pre-processed, and post-processes the outputs with that
- * translator.
+ * translator, which must be prepared.
  */
 final class PreparedRows<O> implements NoBatchifyTranslator<List<PreparedRow>, List<O>> {
 
@@ -31,11 +31,6 @@ final class PreparedRows<O> implements NoBatchifyTranslator<List<PreparedRow>, L
     PreparedRows(Translator<?, O> translator, boolean cutting) {
         this.translator = translator;
         this.cutting = cutting;
-    }
-
-    @Override
-    public void prepare(TranslatorContext context) throws Exception {
-        translator.prepare(context);
     }
 
     @Override

@@ -4,6 +4,7 @@ import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 import static org.djlplan.thirdparty.guava.base.Preconditions.checkState;
 
 import ai.djl.inference.Predictor;
+import ai.djl.ndarray.NDManager;
 import ai.djl.repository.zoo.ZooModel;
 import ai.djl.translate.TranslateException;
 import ai.djl.translate.Translator;
@@ -20,6 +21,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -28,6 +30,7 @@ import org.djlplan.memplan.internal.djl.ScopedTranslator;
 import org.djlplan.memplan.internal.thread.DaemonThreads;
 import org.djlplan.thirdparty.guava.base.Throwables;
 import org.djlplan.thirdparty.guava.collect.Iterators;
+import org.djlplan.thirdparty.guava.util.concurrent.ExecutionError;
 import org.djlplan.thirdparty.guava.util.concurrent.Futures;
 import org.djlplan.thirdparty.guava.util.concurrent.UncheckedExecutionException;
 import org.djlplan.thirdparty.guava.util.concurrent.Uninterruptibles;
@@ -82,6 +85,11 @@ public final class RowPredictor<I, O> implements AutoCloseable {
         private final Queue<Predictor<List<PreparedRow>, List<O>>> ready =
                 new ConcurrentLinkedQueue<>();
 
+        /** Of arrays that the translator keeps for all rows. */
+        private final NDManager manager;
+
+        private boolean prepared;
+
         private Grouped(RowGrouping grouping) {
             groups = new RowGroups(model, grouping);
             translator = ScopedTranslator.unwrap(model.getTranslator());
@@ -93,18 +101,24 @@ public final class RowPredictor<I, O> implements AutoCloseable {
                     ScopedTranslator.wrapLike(
                             model.getTranslator(),
                             new PreparedRows<>(translator, grouping.isCutting()));
-            // Creating a predictor prepares the translator.
-            ready.add(model.newPredictor(stacking));
+            manager = model.getNDManager().newSubManager();
         }
 
         private PreparedRow prepare(I input, long number) {
-            PreparedRow row = new PreparedRow(number, model);
+            PreparedRow row = new PreparedRow(number, model, manager);
             try {
+                if (!prepared) {
+                    translator.prepare(row);
+                    prepared = true;
+                }
                 row.process(translator, input);
                 return row;
             } catch (Exception e) {
                 row.close();
                 throw new RowFailedException(number, 1, e);
+            } catch (Error e) {
+                row.close();
+                throw e;
             }
         }
 
@@ -129,6 +143,7 @@ public final class RowPredictor<I, O> implements AutoCloseable {
         private void close() {
             ready.forEach(Predictor::close);
             ready.clear();
+            manager.close();
         }
     }
 
@@ -310,11 +325,11 @@ public final class RowPredictor<I, O> implements AutoCloseable {
     private final class Group {
         private final List<PreparedRow> members;
         private final AtomicBoolean begun = new AtomicBoolean();
-        private final Future<List<O>> outputs;
+        private final FutureTask<List<O>> outputs;
 
         private Group(Grouped how, List<PreparedRow> members) {
             this.members = members;
-            outputs = pool.submit(() -> run(how));
+            outputs = new FutureTask<>(() -> run(how));
         }
 
         private List<O> run(Grouped how) throws TranslateException {
@@ -387,19 +402,23 @@ public final class RowPredictor<I, O> implements AutoCloseable {
                     rows.add(how.prepare(inputs.next(), read++));
                 }
                 split = Futures.getUnchecked(pool.submit(() -> how.groups.split(rows)));
-            } catch (UncheckedExecutionException e) {
+            } catch (UncheckedExecutionException | ExecutionError e) {
                 rows.forEach(PreparedRow::close);
                 Throwables.throwIfUnchecked(e.getCause());
                 throw e;
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 rows.forEach(PreparedRow::close);
                 throw e;
             }
+            List<Group> groups = new ArrayList<>();
             for (List<PreparedRow> members : split) {
                 Group group = new Group(how, members);
+                groups.add(group);
                 members.forEach(row -> groupOf.put(row, group));
             }
             window.addAll(rows);
+            // If a thread cannot be started, the iteration ends, and frees the rows of all groups.
+            groups.forEach(group -> pool.execute(group.outputs));
         }
     }
 

@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import ai.djl.inference.Predictor;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Block;
@@ -299,6 +300,109 @@ class GroupedRowsTest {
                     failed.getMessage().contains("1 outputs for a batch of 3 rows"),
                     failed.getMessage());
             assertEquals(1, all(grouped.predict(List.of(row).iterator())).size());
+        }
+    }
+
+    /** Returns a constant factor of features with each row, as it would a mask. */
+    private static final class Weighted implements Translator<float[], float[]> {
+        private final Steps steps = new Steps();
+        private volatile NDArray factors;
+
+        /** As DJL does, before the first row. */
+        @Override
+        public void prepare(TranslatorContext context) {
+            factors =
+                    context.getPredictorManager()
+                            .arange(0f, FEATURES, 1f)
+                            .reshape(new Shape(1, FEATURES));
+        }
+
+        @Override
+        public NDList processInput(TranslatorContext context, float[] values) {
+            NDList inputs = steps.processInput(context, values);
+            inputs.add(factors);
+            return inputs;
+        }
+
+        @Override
+        public float[] processOutput(TranslatorContext context, NDList outputs) {
+            return steps.processOutput(context, outputs);
+        }
+
+        @Override
+        public Batchifier getBatchifier() {
+            return Batchifier.STACK;
+        }
+    }
+
+    private static Block product() {
+        return new LambdaBlock(inputs -> new NDList(inputs.get(0).mul(inputs.get(1))));
+    }
+
+    private ZooModel<float[], float[]> loadProduct() throws Exception {
+        Path own = Files.createDirectory(folder.resolve("product"));
+        BlockModels.save(product(), own, new Shape(1, 1, FEATURES));
+        return criteria(new Weighted())
+                .optModelPath(own)
+                .optModelName(BlockModels.NAME)
+                .optBlock(product())
+                .build()
+                .loadModel();
+    }
+
+    @Test
+    void predict_translatorReturnsTheSameArrayForEachRow_answersAsUngrouped() throws Exception {
+        List<float[]> rows = rows(30);
+        try (ZooModel<float[], float[]> model = loadProduct()) {
+            List<float[]> expected;
+            try (RowPredictor<float[], float[]> ungrouped = new RowPredictor<>(model, 1, 2)) {
+                expected = all(ungrouped.predict(rows.iterator()));
+            }
+            try (RowPredictor<float[], float[]> grouped =
+                    new RowPredictor<>(model, tokens(100).withWindow(10), 2)) {
+                List<float[]> outputs = all(grouped.predict(rows.iterator()));
+
+                assertEquals(30, outputs.size());
+                for (int i = 0; i < outputs.size(); i++) {
+                    assertArrayEquals(expected.get(i), outputs.get(i), TOLERANCE, "row " + i);
+                }
+            }
+        }
+    }
+
+    @Test
+    void predict_translatorThrowsAnError_closesTheRowsOfItsWindow() throws Exception {
+        List<NDManager> managers = new ArrayList<>();
+        Translator<float[], float[]> translator =
+                new Translator<>() {
+                    @Override
+                    public NDList processInput(TranslatorContext context, float[] values) {
+                        managers.add(context.getNDManager());
+                        if (managers.size() == 3) {
+                            throw new StackOverflowError();
+                        }
+                        return new NDList(context.getNDManager().create(values));
+                    }
+
+                    @Override
+                    public float[] processOutput(TranslatorContext context, NDList outputs) {
+                        return outputs.head().toFloatArray();
+                    }
+
+                    @Override
+                    public Batchifier getBatchifier() {
+                        return Batchifier.STACK;
+                    }
+                };
+        try (ZooModel<float[], float[]> model = load(translator);
+                RowPredictor<float[], float[]> grouped =
+                        new RowPredictor<>(model, tokens(100), 1)) {
+            Iterator<float[]> outputs = grouped.predict(rows(5).iterator());
+
+            assertThrows(StackOverflowError.class, outputs::next);
+
+            assertEquals(3, managers.size());
+            assertTrue(managers.stream().noneMatch(NDManager::isOpen));
         }
     }
 
