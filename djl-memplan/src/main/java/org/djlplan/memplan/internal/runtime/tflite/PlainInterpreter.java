@@ -16,7 +16,11 @@ final class PlainInterpreter implements AutoCloseable {
 
     private final EngineSession session;
     private final Graph file;
-    private List<List<Integer>> shapes;
+
+    /** Separate from the shapes, because a model without inputs has none. */
+    private boolean allocated;
+
+    private List<List<Integer>> shapes = List.of();
     private ImmutableList<OutputTensor> inputs;
     private ImmutableList<OutputTensor> outputs;
 
@@ -37,7 +41,6 @@ final class PlainInterpreter implements AutoCloseable {
     PlainInterpreter(EngineSession session, Graph file) {
         this.session = session;
         this.file = file;
-        shapes = List.of();
     }
 
     /**
@@ -49,6 +52,7 @@ final class PlainInterpreter implements AutoCloseable {
         try {
             session.allocate();
             look();
+            allocated = true;
         } catch (RuntimeException | Error e) {
             session.close();
             if (e instanceof IllegalStateException) {
@@ -103,12 +107,13 @@ final class PlainInterpreter implements AutoCloseable {
      * @throws IllegalStateException if the engine fails
      */
     void resize(List<List<Integer>> wanted) {
-        if (!shapes.equals(wanted)) {
+        if (!allocated || !shapes.equals(wanted)) {
             for (int i = 0; i < wanted.size(); i++) {
                 session.resize(i, wanted.get(i));
             }
             session.allocate();
             look();
+            allocated = true;
             shapes = wanted;
         }
     }
