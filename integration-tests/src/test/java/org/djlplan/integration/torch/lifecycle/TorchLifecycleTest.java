@@ -6,9 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import ai.djl.inference.Predictor;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
+import ai.djl.nn.Block;
 import ai.djl.repository.zoo.ZooModel;
 import ai.djl.translate.NoBatchifyTranslator;
 import ai.djl.translate.TranslatorContext;
+import java.lang.ref.WeakReference;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -23,6 +25,7 @@ import org.djlplan.integration.torch.TorchScriptModels;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.internal.runtime.torch.TorchMemory;
+import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -158,6 +161,22 @@ class TorchLifecycleTest {
             predictor.close();
             Torch.assertNoArenas();
         }
+    }
+
+    private WeakReference<Block> loadedAndClosed() throws Exception {
+        try (ZooModel<NDList, NDList> model = Torch.load("cnn", folder)) {
+            return new WeakReference<>(model.getBlock());
+        }
+    }
+
+    @Test
+    void close_withoutAPrediction_blockIsCollected() throws Exception {
+        WeakReference<Block> block = loadedAndClosed();
+        Await.until(
+                () -> {
+                    System.gc();
+                    return block.refersTo(null);
+                });
     }
 
     @Test

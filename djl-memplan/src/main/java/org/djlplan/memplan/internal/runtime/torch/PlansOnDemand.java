@@ -1,5 +1,7 @@
 package org.djlplan.memplan.internal.runtime.torch;
 
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkState;
+
 import java.util.Optional;
 import java.util.function.Supplier;
 
@@ -8,10 +10,11 @@ import java.util.function.Supplier;
  * plans are found by the model's structure, and this is known only when the model is loaded.
  * Thread-safe.
  */
-final class PlansOnDemand implements Supplier<AllocationPlans> {
+final class PlansOnDemand implements Supplier<AllocationPlans>, AutoCloseable {
 
     /**
-     * Empty after its first use, because it references the block, and so the block's class loader.
+     * Empty after its first use, and when the model is closed, because it references the block, and
+     * so the block's class loader.
      */
     private Optional<Supplier<AllocationPlans>> source;
 
@@ -24,6 +27,11 @@ final class PlansOnDemand implements Supplier<AllocationPlans> {
         this.source = Optional.of(source);
     }
 
+    /**
+     * Returns the plans.
+     *
+     * @throws IllegalStateException if the model was closed before they were looked up
+     */
     @Override
     public AllocationPlans get() {
         Optional<AllocationPlans> known = made;
@@ -32,14 +40,19 @@ final class PlansOnDemand implements Supplier<AllocationPlans> {
 
     private synchronized AllocationPlans make() {
         if (made.isEmpty()) {
-            made = Optional.of(source.orElseThrow().get());
+            checkState(source.isPresent(), "the model is closed");
+            made = Optional.of(source.get().get());
             source = Optional.empty();
         }
         return made.get();
     }
 
     /** Waits until everything is written, but not for long; without plans it returns at once. */
-    void flush() {
+    @Override
+    public void close() {
+        synchronized (this) {
+            source = Optional.empty();
+        }
         made.ifPresent(AllocationPlans::flush);
     }
 }

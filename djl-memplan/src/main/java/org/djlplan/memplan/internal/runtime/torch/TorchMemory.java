@@ -379,7 +379,7 @@ public final class TorchMemory implements AutoCloseable {
         settling.close();
         sequences.close();
         shapes.close();
-        plans.flush();
+        plans.close();
         weights.ifPresent(StreamedWeights::close);
         arenas.close();
         passes.close();

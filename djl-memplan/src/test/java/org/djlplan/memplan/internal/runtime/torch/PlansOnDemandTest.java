@@ -4,11 +4,16 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import java.lang.ref.Reference;
+import java.lang.ref.WeakReference;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.Test;
@@ -102,12 +107,48 @@ class PlansOnDemandTest {
     }
 
     @Test
-    void flush_onlyIfAsked() {
+    void close_asked_flushesAndKeepsThePlans() {
         PlansOnDemand plans = new PlansOnDemand(this::make);
-        plans.flush();
-        assertEquals(0, asked.get());
         assertSame(made, plans.get());
-        plans.flush();
+        plans.close();
         assertEquals(1, made.times);
+        assertSame(made, plans.get());
+    }
+
+    @Test
+    void close_neverAsked_asksNothing() {
+        PlansOnDemand plans = new PlansOnDemand(this::make);
+        plans.close();
+        assertThrows(IllegalStateException.class, plans::get);
+        assertEquals(0, asked.get());
+    }
+
+    /** A supplier that references a model's block. */
+    private record OfBlock(Object block) implements Supplier<AllocationPlans> {
+
+        @Override
+        public AllocationPlans get() {
+            throw new AssertionError();
+        }
+    }
+
+    private static PlansOnDemand closed(Consumer<Object> blocks) {
+        Object block = new Object();
+        blocks.accept(block);
+        PlansOnDemand plans = new PlansOnDemand(new OfBlock(block));
+        plans.close();
+        return plans;
+    }
+
+    @Test
+    void close_neverAsked_releasesTheBlock() throws Exception {
+        List<WeakReference<Object>> blocks = new ArrayList<>();
+        PlansOnDemand plans = closed(block -> blocks.add(new WeakReference<>(block)));
+        Await.until(
+                () -> {
+                    System.gc();
+                    return blocks.get(0).refersTo(null);
+                });
+        Reference.reachabilityFence(plans);
     }
 }
