@@ -4,11 +4,13 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.djlplan.memplan.internal.thread.DaemonThreads;
 import org.djlplan.memplan.internal.thread.ExitHook;
+import org.djlplan.thirdparty.guava.annotations.VisibleForTesting;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,6 +31,7 @@ public final class BackgroundStore<T> implements Store<T> {
     private static final ThreadPoolExecutor THREAD = newThread();
 
     private final Store<T> inner;
+    private final Executor thread;
 
     /** In the order of writing; the first entry stays until it is written. */
     private final Map<StoreKey, Waiting<T>> waiting = new LinkedHashMap<>();
@@ -55,7 +58,13 @@ public final class BackgroundStore<T> implements Store<T> {
      * @param inner written to by one thread at a time
      */
     public BackgroundStore(Store<T> inner) {
+        this(inner, THREAD);
+    }
+
+    @VisibleForTesting
+    BackgroundStore(Store<T> inner, Executor thread) {
         this.inner = inner;
+        this.thread = thread;
     }
 
     /**
@@ -106,9 +115,20 @@ public final class BackgroundStore<T> implements Store<T> {
             boolean offered = value.offered && (before == null || before.offered);
             waiting.put(key, new Waiting<>(value.value, offered));
             if (waiting.size() == 1 && before == null) {
-                writeBeforeExit();
-                THREAD.execute(this::writeAll);
+                begin(key);
             }
+        }
+    }
+
+    /** Starts to write the first value; drops it if no thread can be started. */
+    private void begin(StoreKey key) {
+        try {
+            writeBeforeExit();
+            thread.execute(this::writeAll);
+        } catch (OutOfMemoryError e) {
+            waiting.remove(key);
+            exitFreely();
+            logger.debug("A value of {} is not stored: no thread can be started", key.model(), e);
         }
     }
 

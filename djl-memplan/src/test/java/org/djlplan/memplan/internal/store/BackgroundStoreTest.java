@@ -6,13 +6,16 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.djlplan.memplan.testing.LogCapture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -117,6 +120,31 @@ class BackgroundStoreTest {
             assertEquals(1, log.lines("WARN").size());
         }
         assertEquals(List.of("good"), written);
+    }
+
+    /** As at a limit of processes. */
+    @Test
+    void save_noThreadCanBeStarted_dropsTheValueAndWritesLaterOnes() {
+        Queue<Runnable> tasks = new ArrayDeque<>();
+        AtomicBoolean full = new AtomicBoolean(true);
+        BackgroundStore<String> limited =
+                new BackgroundStore<>(
+                        new Slow(),
+                        task -> {
+                            if (full.get()) {
+                                throw new OutOfMemoryError("unable to create native thread");
+                            }
+                            tasks.add(task);
+                        });
+        limited.save(key(1), "one");
+        limited.flush();
+        assertEquals(Optional.empty(), limited.load(key(1)));
+
+        full.set(false);
+        mayWrite.release();
+        limited.save(key(2), "two");
+        tasks.remove().run();
+        assertEquals(List.of("two"), written);
     }
 
     @Test
