@@ -23,6 +23,39 @@ enum { SWEEP_NANOS = 500 * 1000 };
 
 _Thread_local struct djlplan_weights *djlplan_weights_current;
 
+/* The same while this thread loads, for threads that end before they see that loading has ended. */
+static pthread_key_t loaded_by_thread;
+static pthread_once_t key_once = PTHREAD_ONCE_INIT;
+static bool has_key;
+
+static void thread_ends(void *argument) {
+    struct djlplan_weights *weights = argument;
+    djlplan_weights_current = NULL;
+    pthread_mutex_lock(&weights->lock);
+    djlplan_weights_release(weights);
+}
+
+static void make_key(void) { has_key = pthread_key_create(&loaded_by_thread, thread_ends) == 0; }
+
+/* Sets the weights that this thread loads; NULL if it loads none. */
+static void set_loaded(struct djlplan_weights *weights) {
+    djlplan_weights_current = weights;
+    if (has_key) pthread_setspecific(loaded_by_thread, weights);
+}
+
+/* Forgets weights that this thread loaded until another thread ended the load. */
+static void forget_ended_load(void) {
+    struct djlplan_weights *weights = djlplan_weights_current;
+    if (weights == NULL) return;
+    pthread_mutex_lock(&weights->lock);
+    if (weights->loading || weights->stream.mode != STREAM_IDLE) {
+        pthread_mutex_unlock(&weights->lock);
+        return;
+    }
+    set_loaded(NULL);
+    djlplan_weights_release(weights);
+}
+
 static int64_t round_up(int64_t bytes, int64_t to) { return (bytes + to - 1) / to * to; }
 
 /* Creates a file without a name, which only this process can access; −1 on failure. */
@@ -112,6 +145,8 @@ static void *sweep(void *argument) {
 }
 
 int djlplan_weights_load(struct djlplan_weights *weights) {
+    pthread_once(&key_once, make_key);
+    forget_ended_load();
     if (djlplan_weights_current != NULL) return EBUSY;
     pthread_mutex_lock(&weights->lock);
     int problem = weights->loading ? EBUSY : 0;
@@ -126,7 +161,7 @@ int djlplan_weights_load(struct djlplan_weights *weights) {
         weights->holders += problem == 0; /* for this thread, until it sees that loading has ended */
     }
     pthread_mutex_unlock(&weights->lock);
-    if (problem == 0) djlplan_weights_current = weights;
+    if (problem == 0) set_loaded(weights);
     return problem;
 }
 
@@ -150,7 +185,7 @@ static bool cut(struct djlplan_weights *weights) {
 int djlplan_weights_loaded(struct djlplan_weights *weights) {
     pthread_mutex_lock(&weights->lock);
     if (djlplan_weights_current == weights) {
-        djlplan_weights_current = NULL;
+        set_loaded(NULL);
         weights->holders--; /* never the last holder, because the caller is one */
     }
     bool ends = weights->loading;
@@ -211,7 +246,7 @@ void *djlplan_weights_allocate(struct djlplan_weights *weights, size_t bytes) {
     pthread_mutex_lock(&weights->lock);
     if (!weights->loading) {
         /* Another thread has ended the load. */
-        djlplan_weights_current = NULL;
+        set_loaded(NULL);
         djlplan_weights_release(weights);
         return NULL;
     } else if (bytes >= DJLPLAN_LEAST_WEIGHT_BYTES) {

@@ -14,6 +14,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.djlplan.memplan.internal.config.Budget;
 import org.djlplan.memplan.internal.config.BudgetOptions;
@@ -33,6 +34,7 @@ import org.djlplan.memplan.internal.store.Fingerprint;
 import org.djlplan.memplan.internal.store.Fingerprints;
 import org.djlplan.memplan.internal.store.KeptCopies;
 import org.djlplan.memplan.internal.store.StoreKey;
+import org.djlplan.thirdparty.guava.annotations.VisibleForTesting;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -70,7 +72,7 @@ final class BudgetedWeights {
 
     private static final ThreadLocal<Expected> EXPECTED = new ThreadLocal<>();
 
-    /** How many threads expect a load; may count some that have ended. */
+    /** How many threads expect a load; counts threads that have ended until the limit. */
     private static final AtomicInteger EXPECTING = new AtomicInteger();
 
     private BudgetedWeights() {}
@@ -83,14 +85,40 @@ final class BudgetedWeights {
      */
     record Loaded(Block block, Optional<StreamedWeights> weights, long sliceBytes) {}
 
-    /**
-     * A load that has been announced.
-     *
-     * @param file the file for the model's weights
-     * @param limit abandons the load into the file if it takes too long; empty if no thread could
-     *     be started for this
-     */
-    private record Expected(WeightFile file, Optional<Future<?>> limit) {}
+    /** A load that has been announced. */
+    private static final class Expected {
+
+        private final WeightFile file;
+        private final AtomicBoolean ended = new AtomicBoolean();
+
+        /** Empty if no thread could be started. */
+        private final Optional<Future<?>> limit;
+
+        /** Begins to load this thread's weights into a file. */
+        Expected(WeightFile file, Duration longest) throws IOException {
+            this.file = file;
+            file.beginLoad();
+            EXPECTING.incrementAndGet();
+            limit = Later.schedule(longest, this::abandon);
+        }
+
+        /** Ends it; returns false if it had ended. */
+        boolean end() {
+            boolean first = !ended.getAndSet(true);
+            if (first) {
+                EXPECTING.decrementAndGet();
+            }
+            return first;
+        }
+
+        /** Frees the file, because the thread may have ended, and may never call again. */
+        private void abandon() {
+            if (end()) {
+                file.abandonLoad();
+                file.close();
+            }
+        }
+    }
 
     /** A block that DJL loaded, with its weights in a file. */
     record Early(Block block, WeightFile file) {
@@ -123,6 +151,16 @@ final class BudgetedWeights {
      * @param given options set by the application's code
      */
     static void expect(Map<String, ?> given) {
+        expect(given, LONGEST_LOAD);
+    }
+
+    /**
+     * The same with another limit, for tests.
+     *
+     * @param longest after this time the load is assumed to have failed
+     */
+    @VisibleForTesting
+    static void expect(Map<String, ?> given, Duration longest) {
         expectNone();
         if (!hasBudget(given)) {
             return;
@@ -134,9 +172,12 @@ final class BudgetedWeights {
                 return;
             }
             WeightFile file = WeightFile.create(folder(), ANY_BYTES);
-            file.beginLoad();
-            EXPECTED.set(new Expected(file, Later.schedule(LONGEST_LOAD, file::abandonLoad)));
-            EXPECTING.incrementAndGet();
+            try {
+                EXPECTED.set(new Expected(file, longest));
+            } catch (IOException e) {
+                file.close();
+                throw e;
+            }
         } catch (IOException | EngineException e) {
             logger.debug("weights are loaded twice", e);
         }
@@ -164,16 +205,21 @@ final class BudgetedWeights {
         return budget.isPresent() && budget.get().limited();
     }
 
-    /** Returns the weights that this thread has loaded since the announcement. */
+    /**
+     * Returns the weights that this thread has loaded since the announcement; empty if that took
+     * too long.
+     */
     static Optional<WeightFile> arrived() {
         Expected expected = EXPECTED.get();
         if (expected == null) {
             return Optional.empty();
         }
         EXPECTED.remove();
-        EXPECTING.decrementAndGet();
-        expected.limit().ifPresent(limit -> limit.cancel(false));
-        WeightFile file = expected.file();
+        if (!expected.end()) {
+            return Optional.empty();
+        }
+        expected.limit.ifPresent(limit -> limit.cancel(false));
+        WeightFile file = expected.file;
         try {
             file.endLoad();
         } catch (IOException e) {
