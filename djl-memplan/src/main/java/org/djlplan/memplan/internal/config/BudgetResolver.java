@@ -30,9 +30,9 @@ public final class BudgetResolver {
     private final LongSupplier nanoTime;
 
     /** The current budget of {@code auto}; 0 before the first. */
-    private long inForceBytes;
+    private volatile long inForceBytes;
 
-    private long lookedNanos;
+    private long lookedNanos; // guarded by this
 
     /**
      * @param budget as written by the user
@@ -59,13 +59,23 @@ public final class BudgetResolver {
     }
 
     /**
+     * Returns the current budget as {@link #bytes(LongSupplier)} does.
+     *
+     * @param takenBytes memory of the container that the model itself uses now
+     */
+    public long bytes(long takenBytes) {
+        return bytes(() -> takenBytes);
+    }
+
+    /**
      * Returns the current budget; {@link Long#MAX_VALUE} for no limit. Cheap enough for each
      * prediction, because the machine is read at most once a second.
      *
      * @param takenBytes memory of the container that the model itself uses now, including its
-     *     mapped weights; it does not count as used by others
+     *     mapped weights; it does not count as used by others. Called only when the machine is
+     *     read, without a lock.
      */
-    public long bytes(long takenBytes) {
+    public long bytes(LongSupplier takenBytes) {
         if (budget instanceof Budget.Bytes given) {
             return given.bytes();
         }
@@ -75,16 +85,25 @@ public final class BudgetResolver {
         return budget instanceof Budget.Auto ? followed(takenBytes) : Long.MAX_VALUE;
     }
 
-    private synchronized long followed(long takenBytes) {
-        long now = nanoTime.getAsLong();
-        if (inForceBytes == 0 || now - lookedNanos >= LOOK_EVERY_NANOS) {
-            lookedNanos = now;
-            long bytes = left(machine.get(), takenBytes);
-            if (Math.abs(bytes - inForceBytes) > HYSTERESIS * inForceBytes) {
-                inForceBytes = bytes;
+    private long followed(LongSupplier takenBytes) {
+        if (beginLook()) {
+            long taken = takenBytes.getAsLong();
+            long bytes = left(machine.get(), taken);
+            synchronized (this) {
+                if (Math.abs(bytes - inForceBytes) > HYSTERESIS * inForceBytes) {
+                    inForceBytes = bytes;
+                }
             }
         }
         return inForceBytes;
+    }
+
+    /** Returns whether the caller is the one to read the machine. */
+    private synchronized boolean beginLook() {
+        long now = nanoTime.getAsLong();
+        boolean due = inForceBytes == 0 || now - lookedNanos >= LOOK_EVERY_NANOS;
+        lookedNanos = due ? now : lookedNanos;
+        return due;
     }
 
     private static long left(MemoryRoom room, long takenBytes) {

@@ -193,7 +193,7 @@ public final class BudgetedModel implements TfLiteModel {
         requireOpen();
         try {
             BudgetResolver wanted = resolver(budget);
-            change(wanted.bytes(takenBytes()));
+            change(wanted.bytes(this::takenBytes));
             resolver = wanted;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -244,11 +244,11 @@ public final class BudgetedModel implements TfLiteModel {
 
     /** Adapts to the container's limit, because a budget that follows it may have changed. */
     private void follow() {
-        if (resolver.bytes(takenBytes()) == budgetBytes) {
+        if (resolver.bytes(this::takenBytes) == budgetBytes) {
             return;
         }
         synchronized (this) {
-            long wanted = resolver.bytes(takenBytes());
+            long wanted = resolver.bytes(this::takenBytes);
             requireOpen();
             try {
                 change(wanted);

@@ -1,8 +1,11 @@
 package org.djlplan.memplan.internal.config;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.djlplan.memplan.internal.machine.MemoryRoom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -94,6 +97,21 @@ class BudgetResolverTest {
             assertEquals(100 * MB, resolver.bytes(0));
             used((i % 2 == 0 ? 95 : 85) * MB);
         }
+    }
+
+    /** The model may have to wait for a prediction before it knows its memory. */
+    @Test
+    void bytes_ownMemory_isAskedForOnlyWhenTheMachineIsRead() {
+        AtomicInteger asked = new AtomicInteger();
+        for (Budget fixed : List.of(new Budget.Bytes(48 * MB), new Budget.ShareOfStock(.25))) {
+            assertTrue(resolver(fixed).bytes(asked::incrementAndGet) > 1);
+        }
+        assertEquals(0, asked.get());
+        BudgetResolver auto = resolver(new Budget.Auto());
+        for (int i = 0; i < 10; i++) {
+            assertTrue(auto.bytes(asked::incrementAndGet) > 1);
+        }
+        assertEquals(1, asked.get());
     }
 
     @Test
