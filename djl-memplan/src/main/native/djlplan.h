@@ -250,6 +250,7 @@ DJLPLAN_API void djlplan_tflite_session_preview(struct djlplan_tflite_session *s
                                                 void *delegate);
 /* Records the time of each node in each inference. */
 DJLPLAN_API void djlplan_tflite_session_time(struct djlplan_tflite_session *session);
+/* DJLPLAN_MISMATCH if the delegate's packed weights are not those of the model. */
 DJLPLAN_API int djlplan_tflite_session_build(struct djlplan_tflite_session *session,
                                              const void *model, int threads);
 DJLPLAN_API void djlplan_tflite_session_delete(struct djlplan_tflite_session *session);

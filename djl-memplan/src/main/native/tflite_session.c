@@ -48,13 +48,13 @@ static bool layouts_hold(const struct djlplan_tflite_session *session) {
 }
 
 static const char *build(struct djlplan_tflite_session *session, const void *model, int threads) {
+    djlplan_packed_expect();
     void *options = djlplan_tflite.InterpreterOptionsCreate();
     if (options == NULL) return "out of memory";
     djlplan_tflite.InterpreterOptionsSetNumThreads(options, threads);
     djlplan_tflite.InterpreterOptionsSetErrorReporter(options, report, session);
     djlplan_tflite.InterpreterOptionsAddDelegate(options, &session->wrapper);
     djlplan_tflite_current = session;
-    djlplan_packed_expect();
     session->interpreter = djlplan_tflite.InterpreterCreate(model, options);
     djlplan_tflite_current = NULL;
     session->shapes_of = NULL;
@@ -160,7 +160,7 @@ int djlplan_tflite_session_build(struct djlplan_tflite_session *session, const v
     const char *problem = build(session, model, threads);
     if (problem == NULL) return DJLPLAN_OK;
     if (problem != session->error) snprintf(session->error, sizeof session->error, "%s", problem);
-    return failure(session);
+    return djlplan_packed_missed() && !session->unsound ? DJLPLAN_MISMATCH : failure(session);
 }
 
 void djlplan_tflite_session_delete(struct djlplan_tflite_session *session) {

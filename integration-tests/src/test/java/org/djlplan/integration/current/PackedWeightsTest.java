@@ -1,6 +1,7 @@
 package org.djlplan.integration.current;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.RandomAccessFile;
@@ -16,20 +17,28 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.djlplan.integration.support.Bits;
 import org.djlplan.integration.support.Delegated;
 import org.djlplan.integration.support.NeedsModels;
 import org.djlplan.integration.support.RealModels;
+import org.djlplan.integration.support.Served;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.TestModels;
 import org.djlplan.memplan.PlannedModels;
 import org.djlplan.memplan.graph.Tensor;
+import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.internal.runtime.ProcessMemory;
 import org.djlplan.memplan.internal.runtime.WorkspacePool;
 import org.djlplan.memplan.internal.runtime.tflite.Delegates;
+import org.djlplan.memplan.internal.runtime.tflite.EngineSession;
+import org.djlplan.memplan.internal.runtime.tflite.InterpreterFactory;
+import org.djlplan.memplan.internal.runtime.tflite.ModelInterpreter;
+import org.djlplan.memplan.internal.runtime.tflite.OpenModel;
 import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
+import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.internal.serving.ServedModel;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -172,6 +181,41 @@ class PackedWeightsTest {
             // One interpreter has packed the weights as they were, the other as they are.
             assertEquals(2, outputs.size());
             assertTrue(outputs.contains(before));
+        }
+    }
+
+    /** Such a failure has nothing to do with packed weights, so nothing is tried without them. */
+    @Test
+    void build_engineRefusesASession_triesItOnce() throws Exception {
+        Path file = TestModels.built("blaze_face");
+        Delegated delegated = Delegated.all(file, Delegates.XNNPACK, 1);
+        AtomicInteger opened = new AtomicInteger();
+        try (OpenModel model = OpenModel.of(file)) {
+            EngineSession.Source engine = model.sessions();
+            InterpreterFactory factory =
+                    new InterpreterFactory(
+                            spec -> {
+                                if (opened.getAndIncrement() > 0) {
+                                    throw new UnplannableException("a test");
+                                }
+                                return engine.open(spec);
+                            },
+                            model.graph(),
+                            Served.planner(),
+                            Delegates.named(Delegates.XNNPACK),
+                            ArenaPool.shared(),
+                            true);
+            List<List<Integer>> shapes = factory.shapesInFile();
+            long before = Delegates.packedWeightsBytes();
+            ModelInterpreter first = factory.build(shapes, delegated.candidate(), false);
+            assertTrue(Delegates.packedWeightsBytes() > before);
+
+            assertThrows(
+                    UnplannableException.class,
+                    () -> factory.build(shapes, delegated.candidate(), false));
+
+            assertEquals(2, opened.get());
+            first.close();
         }
     }
 

@@ -117,7 +117,7 @@ public final class InterpreterFactory {
                         : Optional.empty();
         try {
             return delegating(shapes, candidate, timed, packed);
-        } catch (UnplannableException e) {
+        } catch (PackedWeightsMissedException e) {
             if (packed.filter(PackedWeights.Share::found).isEmpty()) {
                 throw e;
             }

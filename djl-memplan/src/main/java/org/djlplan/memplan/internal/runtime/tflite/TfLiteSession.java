@@ -120,6 +120,9 @@ final class TfLiteSession implements StreamedSession {
         try {
             configuration.accept(session);
             int status = TfLiteNative.djlplan_tflite_session_build(session.handle, model, threads);
+            if (status == TfLiteNative.MISMATCH) {
+                throw new PackedWeightsMissedException(session.error());
+            }
             if (status != TfLiteNative.OK) {
                 throw new UnplannableException(session.error());
             }
