@@ -49,13 +49,15 @@ public final class StreamedInterpreter implements AutoCloseable {
             StreamedSession session,
             Optional<NativeDelegate> delegate,
             Graph graph,
+            SessionTensors io,
+            ImmutableList<Derived> derived,
             WeightStream stream) {
         this.session = session;
         this.delegate = delegate;
         this.graph = graph;
+        this.io = io;
+        this.derived = derived;
         this.stream = stream;
-        io = new SessionTensors(graph, session.tensors(), StreamedInterpreter::noPlace);
-        derived = ImmutableList.copyOf(session.derived());
     }
 
     /**
@@ -126,8 +128,12 @@ public final class StreamedInterpreter implements AutoCloseable {
                 EngineView.requireChosen(session.nodes(), Set.of());
             }
             Graph graph = EngineView.live(model.graph(), session).graph();
-            WeightStream stream = WeightStream.open(model.file(), way);
-            return new StreamedInterpreter(session, delegate, graph, stream);
+            SessionTensors io =
+                    new SessionTensors(graph, session.tensors(), StreamedInterpreter::noPlace);
+            ImmutableList<Derived> derived = ImmutableList.copyOf(session.derived());
+            // The stream comes last: nothing fails between it and the object that closes it.
+            return new StreamedInterpreter(
+                    session, delegate, graph, io, derived, WeightStream.open(model.file(), way));
         } catch (UnsupportedPlatformException | IllegalStateException e) {
             session.close();
             throw new UnplannableException(e.getMessage());
