@@ -38,7 +38,8 @@ public final class PlannedModels {
      * Returns the model of a key. The first caller loads it according to the criteria, and other
      * callers wait meanwhile. Closing the model releases it. It is closed one minute after all
      * callers have released it. A caller that has become garbage, with its predictors and its class
-     * loader, counts as having released it.
+     * loader, counts as having released it. But a model with a block of the caller's own class
+     * retains the class loader until it is closed.
      *
      * <p>Later criteria for the same key must have the same types and the same djl-plan options;
      * DJL cannot compare the rest. A job with other options gets a model that is loaded with them,

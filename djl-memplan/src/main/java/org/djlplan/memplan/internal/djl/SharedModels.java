@@ -20,6 +20,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.djlplan.memplan.internal.runtime.Later;
+import org.djlplan.thirdparty.guava.annotations.VisibleForTesting;
 import org.djlplan.thirdparty.guava.collect.MapMaker;
 import org.djlplan.thirdparty.guava.collect.Sets;
 import org.slf4j.Logger;
@@ -31,7 +32,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Only the views of a model reference its translator and its types. So an application's class
  * loader can be garbage-collected together with the application's views, even if a static field of
- * one of its classes holds a view.
+ * one of its classes holds a view. There is one exception: a model with a block of the
+ * application's own class retains the class loader until it is closed, so its views must be closed.
  */
 public final class SharedModels {
 
@@ -84,11 +86,23 @@ public final class SharedModels {
             String key, Criteria<I, O> criteria, Map<String, ?> terms, Loader<I, O> loader)
             throws IOException, ModelException {
         ClassLoader context = Thread.currentThread().getContextClassLoader();
-        return models.computeIfAbsent(
+        Map<String, Shared> ofLoader =
+                models.computeIfAbsent(
                         context == null ? SharedModels.class.getClassLoader() : context,
-                        of -> new ConcurrentHashMap<>())
-                .computeIfAbsent(key, Shared::new)
-                .view(criteria, terms, loader);
+                        of -> new ConcurrentHashMap<>());
+        Optional<ZooModel<I, O>> view = Optional.empty();
+        while (view.isEmpty()) {
+            view =
+                    ofLoader.computeIfAbsent(key, absent -> new Shared(absent, ofLoader))
+                            .view(criteria, terms, loader);
+        }
+        return view.get();
+    }
+
+    /** Returns how many keys have a model. */
+    @VisibleForTesting
+    int keys() {
+        return models.values().stream().mapToInt(Map::size).sum();
     }
 
     /** Closes the models of a class loader that have no views, without waiting. */
@@ -117,15 +131,45 @@ public final class SharedModels {
     private final class Shared {
 
         private final String key;
+        private final Map<String, Shared> byKey;
 
         /** The users of the loaded model, or null. */
         private Users users;
 
-        Shared(String key) {
+        /** Whether another object has taken the key, or may take it. */
+        private boolean ended;
+
+        /**
+         * @param byKey the map that has this object until it ends
+         */
+        Shared(String key, Map<String, Shared> byKey) {
             this.key = key;
+            this.byKey = byKey;
         }
 
-        synchronized <I, O> ZooModel<I, O> view(
+        /** Returns a view of the model; empty if this object has ended. */
+        synchronized <I, O> Optional<ZooModel<I, O>> view(
+                Criteria<I, O> criteria, Map<String, ?> terms, Loader<I, O> loader)
+                throws IOException, ModelException {
+            if (ended) {
+                return Optional.empty();
+            }
+            try {
+                return Optional.of(add(criteria, terms, loader));
+            } finally {
+                endIfUnused();
+            }
+        }
+
+        /** Removes the key if there is no model. */
+        void endIfUnused() {
+            if (users == null) {
+                ended = true;
+                byKey.remove(key, this);
+            }
+        }
+
+        private <I, O> ZooModel<I, O> add(
                 Criteria<I, O> criteria, Map<String, ?> terms, Loader<I, O> loader)
                 throws IOException, ModelException {
             if (users != null && users.count == 0 && !users.terms.equals(terms)) {
@@ -160,6 +204,7 @@ public final class SharedModels {
             boolean closes = users != null && users.count == 0 && some.test(users.inner);
             if (closes) {
                 users.close();
+                endIfUnused();
             }
             return closes;
         }
@@ -231,6 +276,7 @@ public final class SharedModels {
                 ZooModel<?, ?> unused = model.get();
                 if (count == 0 && (unused == null || !closeLater(unused))) {
                     close();
+                    of.endIfUnused();
                 }
             }
         }
@@ -252,6 +298,7 @@ public final class SharedModels {
                 if (count == 0 && of.users == this && !usedSince) {
                     logger.debug("nobody uses {}", inner.getName());
                     close();
+                    of.endIfUnused();
                 }
             }
         }
