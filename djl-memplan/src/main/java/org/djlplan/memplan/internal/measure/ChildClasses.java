@@ -110,7 +110,7 @@ final class ChildClasses {
             if (source != null && source.getLocation() != null) {
                 return source.getLocation();
             }
-            throw new NoClassesException("nobody tells where " + className + " was loaded from");
+            throw new NoClassesException("the jar or folder of " + className + " is unknown");
         } catch (ReflectiveOperationException | LinkageError e) {
             throw new NoClassesException(className + " cannot be loaded", e);
         }
