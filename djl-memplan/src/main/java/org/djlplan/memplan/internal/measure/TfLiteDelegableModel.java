@@ -50,6 +50,16 @@ public record TfLiteDelegableModel(
     /** The same for models that keep state, whose noise was once measured from another state. */
     private static final String METHOD_WITH_STATE = "3";
 
+    /** Operators that write state, or call graphs that may have some. */
+    private static final Set<String> STATEFUL =
+            Set.of(
+                    "ASSIGN_VARIABLE",
+                    "CALL",
+                    "IF",
+                    "STABLEHLO_COMPOSITE",
+                    "STABLEHLO_WHILE",
+                    "WHILE");
+
     /** Why no process can be started; it does not change while this JVM runs. */
     private static volatile Optional<String> noProcess = Optional.empty();
 
@@ -120,13 +130,15 @@ public record TfLiteDelegableModel(
                         .put("engine", "TFLite")
                         .put("native", library.version())
                         .put("delegate", identity(delegate()))
-                        .put("measuring", keepsState() ? METHOD_WITH_STATE : METHOD);
+                        .put("measuring", mayKeepState() ? METHOD_WITH_STATE : METHOD);
         mix.ifPresent(m -> facts.put(SHAPES, m.toString()));
         return facts.buildOrThrow();
     }
 
-    private boolean keepsState() {
-        return graph.tensors().stream().anyMatch(tensor -> tensor.storage() == Storage.VARIABLE);
+    /** Needs only the first graph, because a model that is measured again loses little. */
+    private boolean mayKeepState() {
+        return graph.tensors().stream().anyMatch(tensor -> tensor.storage() == Storage.VARIABLE)
+                || graph.operators().stream().anyMatch(each -> STATEFUL.contains(each.type()));
     }
 
     @Override

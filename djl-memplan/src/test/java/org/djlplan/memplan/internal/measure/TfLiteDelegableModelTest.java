@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.graph.Tensor;
 import org.djlplan.memplan.internal.config.GivenOptions;
@@ -26,6 +27,8 @@ import org.djlplan.memplan.spi.ShapeMix;
 import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class TfLiteDelegableModelTest {
 
@@ -64,9 +67,13 @@ class TfLiteDelegableModelTest {
     }
 
     private TfLiteDelegableModel model(List<Tensor> tensors) {
+        return model(tensors, List.of());
+    }
+
+    private TfLiteDelegableModel model(List<Tensor> tensors, List<Operator> operators) {
         return new TfLiteDelegableModel(
                 folder.resolve("model.tflite"),
-                new Graph("model", List.of(), tensors, List.of(), List.of()),
+                new Graph("model", operators, tensors, List.of(), List.of()),
                 folder,
                 PlanOptions.parse(GivenOptions.of(Map.of(), Map.of(), Map.of(), List.of())),
                 new EngineLibrary(folder.resolve("engine.so"), "2.21.0"));
@@ -85,6 +92,15 @@ class TfLiteDelegableModelTest {
                         Storage.VARIABLE,
                         Optional.empty());
         assertNotEquals(model(List.of()).facts(), model(List.of(state)).facts());
+    }
+
+    /** The state may be in a graph that the operator calls. */
+    @ParameterizedTest
+    @ValueSource(strings = {"IF", "WHILE", "ASSIGN_VARIABLE"})
+    void facts_modelThatMayKeepState_areOthers(String operator) {
+        List<Operator> operators =
+                List.of(new Operator(0, operator, List.of(), List.of(), List.of()));
+        assertNotEquals(model(List.of()).facts(), model(List.of(), operators).facts());
     }
 
     @Test
