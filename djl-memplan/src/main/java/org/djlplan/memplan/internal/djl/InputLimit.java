@@ -52,7 +52,8 @@ public final class InputLimit {
                             "dimensions of at most " + longestDimension);
                 }
             }
-            bytes += bytes(input);
+            // Strings are encoded to count their bytes.
+            bytes += mostBytes == Long.MAX_VALUE ? 0 : bytes(input);
         }
         if (bytes > mostBytes) {
             refuse("inputs of " + bytes + " bytes", "at most " + mostBytes + " bytes");
