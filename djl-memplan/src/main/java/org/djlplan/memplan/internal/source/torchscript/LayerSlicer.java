@@ -31,6 +31,17 @@ final class LayerSlicer {
                             + NUMBERS
                             + "(, [^\\n]*?, False, \\[[-\\d, ]*\\], 1, [^\\n]*)\\))$");
 
+    private static final String METHOD = "\n  def ";
+
+    /**
+     * The bias of a call, as far as the code shows it. Calls with an unknown one are not sliced.
+     */
+    private enum Bias {
+        NONE,
+        TENSOR,
+        UNKNOWN
+    }
+
     private LayerSlicer() {}
 
     /**
@@ -49,17 +60,56 @@ final class LayerSlicer {
         int next = code.indexOf("\nclass ", begin);
         int end = next < 0 ? code.length() : next + 1;
         String body = code.substring(begin, end);
-        boolean hasBias = body.contains("\n  bias : Tensor\n");
         Matcher call = CALL.matcher(body);
         StringBuilder rewritten = new StringBuilder();
         int number = 0;
         while (call.find()) {
-            call.appendReplacement(
-                    rewritten, Matcher.quoteReplacement(sliced(call, hasBias, slices, number)));
-            number++;
+            String bias = call.group(call.group(3) != null ? 5 : 8);
+            Bias kind = bias(bias, method(body, call.start()), body);
+            if (kind != Bias.UNKNOWN) {
+                String replacement = sliced(call, kind == Bias.TENSOR, slices, number);
+                call.appendReplacement(rewritten, Matcher.quoteReplacement(replacement));
+                number++;
+            }
         }
         call.appendTail(rewritten);
         return code.substring(0, begin) + rewritten + code.substring(end);
+    }
+
+    /** Returns the method around a position in a class. */
+    private static String method(String body, int position) {
+        int begin = Math.max(0, body.lastIndexOf(METHOD, position));
+        int next = body.indexOf(METHOD, position);
+        return body.substring(begin, next < 0 ? body.length() : next);
+    }
+
+    /**
+     * Determines a bias by the declared type of the attribute that a variable was read from.
+     *
+     * @param argument a literal or a variable
+     * @param method that has the variable
+     * @param body of the class that has the attribute
+     */
+    private static Bias bias(String argument, String method, String body) {
+        if (argument.equals("None")) {
+            return Bias.NONE;
+        }
+        String name = Pattern.quote(argument);
+        Matcher assigned =
+                Pattern.compile("(?m)^([^=\\n]*\\b" + name + "\\b[^=\\n]*) = (.+)$")
+                        .matcher(method);
+        if (!assigned.find() || !assigned.group(1).strip().equals(argument)) {
+            return Bias.UNKNOWN;
+        }
+        String value = assigned.group(2);
+        if (assigned.find() || !value.matches("self\\.\\w+")) {
+            return Bias.UNKNOWN;
+        }
+        String attribute = value.substring(value.indexOf('.') + 1);
+        if (body.contains("\n  " + attribute + " : Tensor\n")) {
+            return Bias.TENSOR;
+        }
+        return body.contains("\n  " + attribute + " : NoneType\n") ? Bias.NONE : Bias.UNKNOWN;
     }
 
     private static String sliced(Matcher call, boolean hasBias, int slices, int number) {

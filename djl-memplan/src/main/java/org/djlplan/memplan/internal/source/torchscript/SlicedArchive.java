@@ -27,7 +27,7 @@ import org.djlplan.thirdparty.guava.io.ByteStreams;
 public record SlicedArchive(Path archive, Map<String, String> code, int layers) {
 
     /** Changes when the same decisions result in a different file than before. */
-    public static final String VERSION = "1";
+    public static final String VERSION = "2";
 
     private static final String DATA = "/data/";
     private static final String PICKLE = "/data.pkl";

@@ -51,6 +51,42 @@ class LayerSlicerTest {
     }
 
     @Test
+    void slice_biasOfAnotherName_isSliced() {
+        String code =
+                layer("Attention", "NoneType", "")
+                        .replace("  weight : Tensor\n", "  in_bias : Tensor\n  weight : Tensor\n")
+                        .concat("    in_bias0 = self.in_bias\n")
+                        .concat("    y = torch.linear(x, weight, in_bias0)\n");
+        String sliced = LayerSlicer.slice(code, "Attention", 2);
+        assertTrue(sliced.contains(", torch.slice(in_bias0, 0, "), sliced);
+    }
+
+    @Test
+    void slice_literalNone_isPassedOn() {
+        String code = layer("Linear", "Tensor", "    y = torch.linear(x, weight, None)\n");
+        String sliced = LayerSlicer.slice(code, "Linear", 2);
+        assertTrue(sliced.contains("djlplan_0_rows), None)\n"), sliced);
+    }
+
+    @Test
+    void slice_biasOfUnknownType_isLeftAlone() {
+        String call = "    y = torch.linear(x, weight, b)\n";
+        for (String code :
+                new String[] {
+                    layer("Linear", "Optional[Tensor]", call.replace("b)", "bias)")),
+                    layer("Linear", "Tensor", call),
+                    layer("Linear", "Tensor", call.replace("b)", "CONSTANTS.c1)")),
+                    layer("Linear", "Tensor", "    b = torch.neg(bias)\n" + call),
+                    layer("Linear", "Tensor", "    a, b, = torch.unbind(bias)\n" + call),
+                    layer("Linear", "Tensor", "    b = self.bias\n    b = bias\n" + call),
+                    layer("Linear", "Tensor", "  def f(self: T) -> Tensor:\n" + call)
+                            .replace("    bias = ", "    b = ")
+                }) {
+            assertEquals(code, LayerSlicer.slice(code, "Linear", 2));
+        }
+    }
+
+    @Test
     void slice_convolution_joinsChannels() {
         String code =
                 layer(
