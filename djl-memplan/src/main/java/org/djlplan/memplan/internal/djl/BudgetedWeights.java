@@ -16,6 +16,7 @@ import java.util.Set;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.internal.config.Budget;
 import org.djlplan.memplan.internal.config.BudgetOptions;
 import org.djlplan.memplan.internal.config.BudgetResolver;
@@ -256,7 +257,10 @@ final class BudgetedWeights {
                         resolver,
                         options,
                         sliced.get());
-            } catch (IOException e) {
+            } catch (IOException | RuntimeException e) {
+                if (e.getCause() instanceof BudgetTooSmallException) {
+                    throw e;
+                }
                 logger.warn("{} is not sliced: {}", model.getName(), e.toString());
             }
         } else if (early.isPresent()) {
@@ -342,7 +346,7 @@ final class BudgetedWeights {
             SlicedArchive sliced =
                     SlicedArchive.of(archive, budget / LAYERS_IN_BUDGET, sliceBytes(budget));
             return sliced.layers() == 0 ? Optional.empty() : Optional.of(sliced);
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException e) {
             logger.debug("{} is not sliced", archive, e);
             return Optional.empty();
         }

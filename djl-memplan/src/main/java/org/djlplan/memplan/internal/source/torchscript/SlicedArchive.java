@@ -84,6 +84,9 @@ public record SlicedArchive(Path archive, Map<String, String> code, int layers) 
             ZipFile zip, String root, String qualified, int slices, Map<String, String> code)
             throws IOException {
         int dot = qualified.lastIndexOf('.');
+        if (dot < 0) {
+            return false;
+        }
         String file = root + CODE + qualified.substring(0, dot).replace('.', '/') + ".py";
         if (zip.getEntry(file) == null) {
             return false;
