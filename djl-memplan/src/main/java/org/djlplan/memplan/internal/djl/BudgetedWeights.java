@@ -55,7 +55,7 @@ final class BudgetedWeights {
     /** Weights may be slightly larger than their archive, which may store some in fewer bits. */
     private static final long SLACK_BYTES = 64 << 20;
 
-    /** Addresses for weights of unknown size. */
+    /** Addresses for weights of unknown size. A model with more weights is loaded again. */
     private static final long ANY_BYTES = 16L << 30;
 
     /** A load that takes longer is assumed to have failed without notice. */
@@ -264,7 +264,11 @@ final class BudgetedWeights {
                 logger.warn("{} is not sliced: {}", model.getName(), e.toString());
             }
         } else if (early.isPresent()) {
-            return loaded(model, early.get().block(), early.get().file(), resolver, options);
+            if (early.get().file().mostBytes() >= capacity(archive)) {
+                return loaded(model, early.get().block(), early.get().file(), resolver, options);
+            }
+            logger.debug("weights of {} are loaded twice, because they are many", model.getName());
+            early.get().close();
         }
         return loaded(
                 model,

@@ -3,7 +3,9 @@ package org.djlplan.memplan.internal.djl;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import ai.djl.Model;
 import ai.djl.ndarray.NDList;
+import ai.djl.nn.Block;
 import ai.djl.repository.zoo.ZooModel;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -12,6 +14,7 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 import org.djlplan.integration.torch.ModelInputs;
@@ -19,11 +22,15 @@ import org.djlplan.integration.torch.Output;
 import org.djlplan.integration.torch.Torch;
 import org.djlplan.integration.torch.TorchScriptModel;
 import org.djlplan.integration.torch.TorchScriptModels;
+import org.djlplan.memplan.internal.config.BudgetOptions;
+import org.djlplan.memplan.internal.runtime.torch.WeightFile;
 import org.djlplan.memplan.internal.source.torchscript.SlicedArchive;
 import org.djlplan.memplan.testing.LogCapture;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Tests loads of TorchScript files with a budget. */
 class BudgetedWeightsTest {
@@ -76,5 +83,27 @@ class BudgetedWeightsTest {
                     log.lines().toString());
         }
         Torch.assertNoArenas();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1, false", "1000, true"})
+    void load_earlyWeights_areUsedIfTheFileHasRoomForAll(long megabytes, boolean used)
+            throws Exception {
+        try (Model model = Model.newInstance("attention", "PyTorch")) {
+            Path file = MODEL.file();
+            WeightFile early = WeightFile.create(folder, megabytes << 20);
+            early.beginLoad();
+            Block block = StockBlock.load(model, file.getParent(), "attention");
+            early.endLoad();
+            BudgetedWeights.Loaded loaded =
+                    BudgetedWeights.load(
+                            model,
+                            file,
+                            Optional.of(new BudgetedWeights.Early(block, early)),
+                            BudgetOptions.of("1GB").orElseThrow());
+            assertEquals(used, loaded.block() == block);
+            loaded.weights().orElseThrow().close();
+            BudgetedWeights.free(loaded.block());
+        }
     }
 }

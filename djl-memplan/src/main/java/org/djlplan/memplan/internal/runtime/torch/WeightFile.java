@@ -41,6 +41,7 @@ public final class WeightFile implements AutoCloseable {
     private static final long PIECE_BYTES = 2 << 20;
 
     private final Pointer weights;
+    private final long mostBytes;
     private final NativeLoader.Use use;
 
     /** Of the last prediction. Made in advance, because there may be no memory at its end. */
@@ -68,8 +69,9 @@ public final class WeightFile implements AutoCloseable {
      */
     record Block(long offsetBytes, long bytes) {}
 
-    private WeightFile(Pointer weights, NativeLoader.Use use) {
+    private WeightFile(Pointer weights, long mostBytes, NativeLoader.Use use) {
         this.weights = weights;
+        this.mostBytes = mostBytes;
         this.use = use;
     }
 
@@ -94,7 +96,12 @@ public final class WeightFile implements AutoCloseable {
                     "%s: no file of %d bytes can be made for the weights: %s"
                             .formatted(folder, mostBytes, SystemError.text(errno[0])));
         }
-        return new WeightFile(weights, use);
+        return new WeightFile(weights, mostBytes, use);
+    }
+
+    /** Returns the size beyond which weights stay in the engine's own memory, in bytes. */
+    public long mostBytes() {
+        return mostBytes;
     }
 
     /** Places this thread's large allocations in the file until {@link #endLoad}. */
