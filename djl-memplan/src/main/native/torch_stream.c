@@ -24,6 +24,9 @@
 
 enum { PAGEMAP_ENTRIES = 4096, LOOKED_UP_BYTES = 512 << 10 };
 
+/* The usual limit of a process's mappings; the parts of a file may be one in so many of it. */
+enum { USUAL_MAPPINGS = 65530, MAPPINGS_PER_PART = 8 };
+
 static int64_t now(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
@@ -340,15 +343,39 @@ bool djlplan_stream_notice(struct djlplan_weights *weights, size_t bytes) {
     return streams;
 }
 
+/* Returns the most mappings that a process may have. */
+static int64_t most_mappings(void) {
+    char text[32];
+    int file = open("/proc/sys/vm/max_map_count", O_RDONLY | O_CLOEXEC);
+    ssize_t count = file < 0 ? 0 : read(file, text, sizeof text - 1);
+    if (file >= 0) close(file);
+    text[count < 0 ? 0 : count] = 0;
+    int64_t most = strtoll(text, NULL, 10);
+    return most > 0 ? most : USUAL_MAPPINGS;
+}
+
+/*
+ * Returns the size of the parts into which a mapping is cut, such that the parts of the whole file
+ * are a small share of the process's mappings.
+ */
+static int64_t part_bytes(const struct djlplan_weights *weights) {
+    int64_t most = most_mappings() / MAPPINGS_PER_PART, size = LOOKED_UP_BYTES;
+    while (weights->used / size > most) size *= 2;
+    return size;
+}
+
 /*
  * Makes a touch read few pages: it splits the mapping into parts with alternating attributes, which
  * cannot use the large pages that a file may have in the page cache.
  */
-static void cut_mapping(struct djlplan_weights *weights, int64_t offset, int64_t bytes) {
-    for (int64_t part = 0; part < bytes; part += 2 * LOOKED_UP_BYTES) {
-        int64_t left = bytes - part;
-        madvise(weights->base + offset + part,
-                (size_t)(left < LOOKED_UP_BYTES ? left : LOOKED_UP_BYTES), MADV_RANDOM);
+static void cut_mapping(struct djlplan_weights *weights, int64_t offset, int64_t bytes,
+                        int64_t part) {
+    for (int64_t from = offset, to = 0; from < offset + bytes; from = to) {
+        to = (from / part + 1) * part;
+        if (to > offset + bytes) to = offset + bytes;
+        if (from / part % 2 == 0) {
+            madvise(weights->base + from, (size_t)(to - from), MADV_RANDOM);
+        }
     }
 }
 
@@ -367,12 +394,13 @@ static void take_schedule(struct djlplan_weights *weights, struct djlplan_schedu
     stream->step = stream->next = 0;
     if (schedule == NULL) return;
     djlplan_schedule_hold(schedule);
+    int64_t part = part_bytes(weights);
     for (int i = 0; i < schedule->actions; i++) {
         const struct action *action = &schedule->action[i];
         if (action->kind == DJLPLAN_PIN) weights->pieces[action->piece].pinned = true;
         if (action->kind == DJLPLAN_LOOK_UP) {
             const struct piece *piece = &weights->pieces[action->piece];
-            cut_mapping(weights, piece->offset, piece->bytes);
+            cut_mapping(weights, piece->offset, piece->bytes, part);
         }
     }
 }
@@ -395,7 +423,7 @@ static void begin(struct djlplan_weights *weights, struct djlplan_schedule *sche
     if (stream->mode == STREAM_WATCHED) {
         stream->step_count = stream->touch_count = 0;
         stream->incomplete = false;
-        cut_mapping(weights, 0, weights->used);
+        cut_mapping(weights, 0, weights->used, part_bytes(weights));
         watched_step(weights, 0);
     }
 }

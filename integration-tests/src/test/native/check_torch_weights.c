@@ -3,13 +3,16 @@
  */
 #define _GNU_SOURCE
 #include "check_torch.h"
+#include "torch_weights.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <unistd.h>
 
 enum { PIECE = DJLPLAN_WEIGHT_PIECE_BYTES, BLOCKS = 3, STEPS = 4 };
@@ -222,6 +225,44 @@ static void check_interrupted(void) {
     djlplan_weights_close(weights);
 }
 
+/* Returns how many mappings the process has in a range of addresses. */
+static int mappings(const char *from, int64_t bytes) {
+    FILE *maps = fopen("/proc/self/maps", "r");
+    CHECK(maps != NULL);
+    int count = 0;
+    uintptr_t begin;
+    for (char line[4096]; fgets(line, sizeof line, maps) != NULL;) {
+        CHECK(sscanf(line, "%" SCNxPTR, &begin) == 1);
+        count += begin >= (uintptr_t)from && begin - (uintptr_t)from < (uintptr_t)bytes;
+    }
+    fclose(maps);
+    return count;
+}
+
+/* Checks that a large file leaves most mappings of the process to others. */
+static void check_large(void) {
+    const int64_t bytes = INT64_C(16) << 30;
+    long most = 0;
+    FILE *limit = fopen("/proc/sys/vm/max_map_count", "r");
+    CHECK(limit != NULL && fscanf(limit, "%ld", &most) == 1);
+    fclose(limit);
+    struct djlplan_weights *weights = create(bytes);
+    CHECK(djlplan_weights_load(weights) == 0);
+    /* Such blocks would take room on the disk. */
+    pthread_mutex_lock(&weights->lock);
+    weights->used = bytes;
+    pthread_mutex_unlock(&weights->lock);
+    CHECK(djlplan_weights_loaded(weights) == 0);
+    CHECK(mappings(weights->base, bytes) == 1);
+    CHECK(djlplan_weights_begin(weights, NULL, DJLPLAN_STREAM_WATCHED) == DJLPLAN_OK);
+    int parts = mappings(weights->base, bytes);
+    CHECK(parts > 1000 && parts <= most / 8 + 1);
+    int64_t figures[DJLPLAN_STREAM_FIGURES];
+    djlplan_weights_end(weights, figures);
+    CHECK(mappings(weights->base, bytes) == 1);
+    djlplan_weights_close(weights);
+}
+
 static void check_refused(void) {
     int32_t problem = 0;
     CHECK(djlplan_weights_create("/nowhere", PIECE, &problem) == NULL && problem == ENOENT);
@@ -239,4 +280,5 @@ void check_weights(void) {
     check_abandoned();
     check_closed_while_loading();
     check_interrupted();
+    check_large();
 }
