@@ -15,6 +15,12 @@ public final class QuickPlanner {
     /** Number of orders that are tried. */
     private static final int TRIES = 6;
 
+    /**
+     * Planning takes quadratic time: half a second for so many allocations, so for more of them it
+     * hardly ever pays.
+     */
+    static final int MOST_ALLOCATIONS = 1 << 13;
+
     private final Guess guess;
     private final int count;
     private final int[] ends;
@@ -40,9 +46,12 @@ public final class QuickPlanner {
         }
     }
 
-    /** Returns a valid plan; empty if the sizes do not fit into a long. */
+    /**
+     * Returns a valid plan; empty if the sizes do not fit into a long, or there are too many
+     * allocations.
+     */
     public static Optional<QuickPlan> plan(Guess guess) {
-        if (guess.sumBytes() > Long.MAX_VALUE / 4) {
+        if (guess.sumBytes() > Long.MAX_VALUE / 4 || guess.size() > MOST_ALLOCATIONS) {
             return Optional.empty();
         }
         return Optional.of(new QuickPlanner(guess).plan()).filter(QuickPlan::isValid);

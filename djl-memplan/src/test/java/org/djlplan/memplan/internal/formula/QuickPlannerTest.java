@@ -88,6 +88,18 @@ class QuickPlannerTest {
     }
 
     @Test
+    void plan_manyAllocations_isEmptyBecauseItWouldTakeLong() {
+        List<Allocation> allocations = new ArrayList<>();
+        for (int i = 0; i < QuickPlanner.MOST_ALLOCATIONS; i++) {
+            allocations.add(new Allocation(64, 2 * i, OptionalInt.of(2 * i + 1)));
+        }
+        assertTrue(QuickPlanner.plan(guess(new AllocationTrace(allocations))).isPresent());
+        int last = 2 * allocations.size();
+        allocations.add(new Allocation(64, last, OptionalInt.of(last + 1)));
+        assertTrue(QuickPlanner.plan(guess(new AllocationTrace(allocations))).isEmpty());
+    }
+
+    @Test
     void isValid_overlappingAllocations_isFalse() {
         AllocationTrace trace =
                 new AllocationTrace(

@@ -54,7 +54,10 @@ public interface AllocationPlans {
         /** Returns whether a recording of this shape would improve the formulas. */
         boolean wants(ImmutableLongArray shape);
 
-        /** Returns a plan made in little time; empty if the machine has no memory for it. */
+        /**
+         * Returns a plan made in little time; empty if the machine has no memory for it, or it
+         * would take long.
+         */
         Optional<QuickPlan> plan(Guess guess);
 
         /** Adds the recorded allocations of a shape, and stores them. */

@@ -14,7 +14,10 @@ final class PlanningCost {
     /** Planning may take one part in so many of a prediction's time. */
     static final int MOST_COST = 50;
 
-    /** Planning is timed at least 15 and at most 63 times, because the first times are slow. */
+    /**
+     * Planning is timed at least 15 and at most 63 times, because the first times are slow; less
+     * often if it takes so long that these times do not matter.
+     */
     private static final int LEAST_TIMED = 15;
 
     private static final int MOST_TIMED = 63;
@@ -23,6 +26,10 @@ final class PlanningCost {
     static final int TIMED_AGAIN = 1024;
 
     private static final long LONGEST_TIMING_NANOS = 50_000_000;
+
+    /** No more timing begins after this, because other models wait for the planning thread. */
+    private static final long LONGEST_SLOW_TIMING_NANOS = 500_000_000;
+
     private static final long UNKNOWN = Long.MAX_VALUE;
 
     private final LongSupplier clock;
@@ -65,7 +72,8 @@ final class PlanningCost {
     }
 
     /**
-     * Times planning repeatedly, and keeps the median. Takes tens of milliseconds.
+     * Times planning repeatedly, and keeps the median. Takes tens of milliseconds, or at most half
+     * a second more than planning once.
      *
      * @param planning makes a plan and drops it
      */
@@ -85,7 +93,7 @@ final class PlanningCost {
         int count = 0;
         long begin = clock.getAsLong();
         long now = begin;
-        while (count < LEAST_TIMED || (count < MOST_TIMED && now - begin < LONGEST_TIMING_NANOS)) {
+        while (count < MOST_TIMED && now - begin < longestNanos(count)) {
             planning.run();
             long end = clock.getAsLong();
             nanos[count++] = end - now;
@@ -93,6 +101,10 @@ final class PlanningCost {
         }
         Arrays.sort(nanos, 0, count);
         return nanos[count / 2];
+    }
+
+    private static long longestNanos(int count) {
+        return count < LEAST_TIMED ? LONGEST_SLOW_TIMING_NANOS : LONGEST_TIMING_NANOS;
     }
 
     /**

@@ -56,6 +56,15 @@ class PlanningCostTest {
     }
 
     @Test
+    void time_verySlowPlanning_isTimedOnce() {
+        assertEquals(1, time(60_000_000_000L));
+        cost.predicted(60_000_000_000L * PlanningCost.MOST_COST, 1);
+        assertTrue(cost.pays(1, 1));
+        cost.predicted(60_000_000_000L, 1);
+        assertFalse(cost.pays(1, 1));
+    }
+
+    @Test
     void time_firstTimesAreSlow_theMedianCounts() {
         int[] times = new int[1];
         cost.time(() -> nanos += times[0]++ < 10 ? 100_000 : 10);
