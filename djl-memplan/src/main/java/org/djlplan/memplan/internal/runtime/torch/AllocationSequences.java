@@ -8,6 +8,8 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
+import org.djlplan.memplan.internal.runtime.RecentMap;
+import org.djlplan.memplan.internal.source.block.LivenessTrace;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,6 +38,9 @@ final class AllocationSequences implements AutoCloseable {
     private final Map<PredictionKind, AllocationSequence> byKind =
             new LinkedHashMap<>(16, 0.75f, true);
 
+    /** Data of kinds that have no sequence. Guarded by making. */
+    private final Map<PredictionKind, AllocationPlans.OfInputs> others = RecentMap.ofMost(MOST);
+
     /** Held while a sequence is made. A stored plan may be read meanwhile. */
     private final Object making = new Object();
 
@@ -43,7 +48,7 @@ final class AllocationSequences implements AutoCloseable {
 
     /**
      * @param model its name, for messages
-     * @param plans asked when a sequence is made
+     * @param plans asked when a kind is first seen
      */
     AllocationSequences(
             String model,
@@ -102,10 +107,45 @@ final class AllocationSequences implements AutoCloseable {
         }
     }
 
+    /** Returns when an imperative block's arrays are closed, if it is known. */
+    Optional<LivenessTrace> liveness(PredictionKind kind) {
+        synchronized (making) {
+            AllocationSequence sequence = known(kind);
+            return sequence == null ? other(kind).liveness() : sequence.liveness();
+        }
+    }
+
+    /** Sets when an imperative block's arrays are closed. Makes no sequence. */
+    void keepLiveness(PredictionKind kind, LivenessTrace trace) {
+        AllocationSequence sequence;
+        synchronized (making) {
+            sequence = known(kind);
+            if (sequence == null) {
+                AllocationPlans.OfInputs other = other(kind);
+                if (other.learn(trace)) {
+                    other.save();
+                }
+            }
+        }
+        if (sequence != null) {
+            sequence.keepLiveness(trace);
+        }
+    }
+
+    /** Returns the data of a kind that has no sequence. The caller holds making. */
+    private AllocationPlans.OfInputs other(PredictionKind kind) {
+        return others.computeIfAbsent(kind, this::read);
+    }
+
+    private AllocationPlans.OfInputs read(PredictionKind kind) {
+        return plans.get().of(kind.inputs(), kind.threads());
+    }
+
     private AllocationSequence make(PredictionKind kind) {
+        AllocationPlans.OfInputs other = others.remove(kind);
         return new AllocationSequence(
                 model + ", inputs " + kind.inputs(),
-                plans.get().of(kind.inputs(), kind.threads()),
+                other == null ? read(kind) : other,
                 arenas,
                 background(),
                 tally);

@@ -312,7 +312,7 @@ public final class TorchMemory implements AutoCloseable {
             return Optional.empty();
         }
         try {
-            return sequences.of(PredictionKind.of(inputs)).liveness();
+            return sequences.liveness(PredictionKind.of(inputs));
         } catch (RuntimeException | Error e) {
             stop(e);
             return Optional.empty();
@@ -325,7 +325,7 @@ public final class TorchMemory implements AutoCloseable {
             return;
         }
         try {
-            sequences.of(PredictionKind.of(inputs)).keepLiveness(trace);
+            sequences.keepLiveness(PredictionKind.of(inputs), trace);
         } catch (RuntimeException | Error e) {
             stop(e);
         }

@@ -17,6 +17,7 @@ import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.internal.planning.AllocationPlanning;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.internal.runtime.FakeArenas;
+import org.djlplan.memplan.internal.source.block.LivenessTrace;
 import org.djlplan.memplan.internal.source.trace.Allocation;
 import org.djlplan.memplan.internal.source.trace.AllocationTrace;
 import org.djlplan.memplan.internal.store.MemoryStore;
@@ -120,6 +121,35 @@ class AllocationSequencesTest {
         record(3);
         record(2);
         assertEquals(192, sequences.largest().orElseThrow().naiveBytes());
+    }
+
+    /** Blocks whose arrays are closed early ask for each new shape. */
+    @Test
+    void liveness_manyKinds_makesNoSequence() {
+        LivenessTrace trace = new LivenessTrace(List.of());
+        int sequencesMade = 0;
+        for (int rows = 0; rows < 200; rows++) {
+            assertEquals(Optional.empty(), sequences.liveness(kind(rows)));
+            sequences.keepLiveness(kind(rows), trace);
+            assertEquals(Optional.of(trace), sequences.liveness(kind(rows)));
+            if (sequences.ofPrediction(kind(rows)) != null) {
+                sequencesMade++;
+            }
+        }
+        assertEquals(Recurrence.FIRST, sequencesMade);
+    }
+
+    @Test
+    void liveness_ofAnEarlierKind_isKnownToItsSequence() {
+        LivenessTrace trace = new LivenessTrace(List.of());
+        sequences.keepLiveness(kind(1), trace);
+        AllocationSequence sequence = sequences.of(kind(1));
+        assertEquals(Optional.of(trace), sequence.liveness());
+        record(1);
+        assertTrue(sequence.figures().isPresent());
+        sequences.keepLiveness(kind(1), trace);
+        assertTrue(sequence.figures().isPresent(), "it is the same");
+        assertEquals(Optional.of(trace), planning.of(kind(1).inputs(), 1).liveness());
     }
 
     /** A prediction may begin while its model is closed. */
