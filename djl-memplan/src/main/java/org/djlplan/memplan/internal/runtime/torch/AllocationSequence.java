@@ -156,7 +156,7 @@ final class AllocationSequence implements AutoCloseable {
         this.background = background;
         this.tally = tally;
         try {
-            plans.kept().ifPresent(this::install);
+            Optional<Installed> unused = plans.kept().flatMap(this::install);
         } catch (RuntimeException | VirtualMachineError e) {
             logger.warn("a stored plan of {} is made again: {}", name, e.toString());
         }
@@ -170,11 +170,13 @@ final class AllocationSequence implements AutoCloseable {
     /** Sets when an imperative block's arrays are closed; allocations are recorded again. */
     void keepLiveness(LivenessTrace trace) {
         if (plans.learn(trace)) {
+            Optional<Installed> before;
             synchronized (this) {
                 unplannable = false;
                 generation++;
-                uninstall();
+                before = uninstall();
             }
+            before.ifPresent(Installed::close);
             plans.save();
         }
     }
@@ -304,13 +306,14 @@ final class AllocationSequence implements AutoCloseable {
         try {
             // Outside the lock: predictions need not wait for a plan.
             AllocationPlans.Placement planned = plans.plan(trace);
+            Optional<Installed> before = Optional.empty();
             synchronized (this) {
                 if (!closed && noted == generation) {
-                    uninstall();
-                    install(planned);
+                    before = install(planned);
                     changed = true;
                 }
             }
+            before.ifPresent(Installed::close);
             arenas.trimIdle();
         } catch (RuntimeException | VirtualMachineError e) {
             giveUp(e);
@@ -323,9 +326,13 @@ final class AllocationSequence implements AutoCloseable {
     }
 
     /** Makes no plan for these predictions any more. */
-    private synchronized void giveUp(Throwable cause) {
-        unplannable = true;
-        uninstall();
+    private void giveUp(Throwable cause) {
+        Optional<Installed> before;
+        synchronized (this) {
+            unplannable = true;
+            before = uninstall();
+        }
+        before.ifPresent(Installed::close);
         logger.warn("{}: allocations are not planned: {}", name, cause.toString());
     }
 
@@ -342,12 +349,13 @@ final class AllocationSequence implements AutoCloseable {
     private void endReplay(AllocationWatch.Outcome outcome, boolean failed, Installed plan) {
         boolean changed;
         boolean excludes;
+        Optional<Installed> before = Optional.empty();
         synchronized (this) {
             if (closed || !installed.equals(Optional.of(plan))) {
                 return;
             }
             if (!failed && divergences.areTooMany(outcome.asRecorded())) {
-                uninstall();
+                before = uninstall();
             }
             excludes =
                     !outcome.alive().isEmpty()
@@ -357,6 +365,7 @@ final class AllocationSequence implements AutoCloseable {
             // A plan that is used again is worth the place of another one.
             changed = plans.markRecurring();
         }
+        before.ifPresent(Installed::close);
         if (changed) {
             plans.save();
         }
@@ -379,10 +388,12 @@ final class AllocationSequence implements AutoCloseable {
                     plans.plan(plan.placement.trace().withEscaped(alive));
             synchronized (this) {
                 if (!closed && installed.equals(Optional.of(plan))) {
-                    uninstall();
-                    install(planned);
+                    Optional<Installed> unused = install(planned);
                     changed = true;
                 }
+            }
+            if (changed) {
+                plan.close();
             }
         } catch (RuntimeException | VirtualMachineError e) {
             giveUp(e);
@@ -392,10 +403,17 @@ final class AllocationSequence implements AutoCloseable {
         }
     }
 
-    private void install(AllocationPlans.Placement planned) {
+    /**
+     * Installs a plan. The caller closes the result, the former plan, without the lock, because
+     * that may return much memory. The need of the new plan is announced by then, so memory that it
+     * needs is not returned.
+     */
+    private Optional<Installed> install(AllocationPlans.Placement planned) {
+        Optional<Installed> before = installed;
         installed = Optional.of(new Installed(planned, arenas));
         plans.use(planned);
         tell(planned.plan());
+        return before;
     }
 
     /**
@@ -421,9 +439,11 @@ final class AllocationSequence implements AutoCloseable {
         }
     }
 
-    private void uninstall() {
-        installed.ifPresent(Installed::close);
+    /** Returns the former plan, which the caller closes without the lock. */
+    private Optional<Installed> uninstall() {
+        Optional<Installed> before = installed;
         installed = Optional.empty();
+        return before;
     }
 
     /** Returns the figures of the plan in use. */
@@ -432,9 +452,13 @@ final class AllocationSequence implements AutoCloseable {
     }
 
     @Override
-    public synchronized void close() {
-        closed = true;
-        background.close();
-        uninstall();
+    public void close() {
+        Optional<Installed> before;
+        synchronized (this) {
+            closed = true;
+            background.close();
+            before = uninstall();
+        }
+        before.ifPresent(Installed::close);
     }
 }

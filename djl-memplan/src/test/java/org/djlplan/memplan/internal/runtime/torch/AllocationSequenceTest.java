@@ -12,8 +12,10 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.internal.planning.AllocationPlanning;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
@@ -298,6 +300,39 @@ class AllocationSequenceTest {
         predict(sequence);
         Analysis.await(Duration.ofMinutes(1));
         assertEquals(2, sequence.figures().orElseThrow().plan().problem().records().size());
+    }
+
+    /** Closing a plan may return much memory. */
+    @Test
+    void figures_whileAFormerPlanIsClosed_areThoseOfTheNewPlan() {
+        AllocationSequence sequence = recordedSequence();
+        List<Integer> placed = new ArrayList<>();
+        watch.whenClosed =
+                () -> {
+                    FutureTask<Integer> other =
+                            new FutureTask<>(
+                                    () ->
+                                            sequence.figures()
+                                                    .map(each -> each.plan().problem())
+                                                    .map(problem -> problem.records().size())
+                                                    .orElse(0));
+                    new Thread(other).start();
+                    placed.add(get(other));
+                };
+        watch.outcome = FakeWatch.outcome(3, 0, 0, 0, Set.of(2));
+        predict(sequence);
+        assertEquals(List.of(2), placed);
+        watch.outcome = FakeWatch.AS_PLANNED;
+        sequence.keepLiveness(new LivenessTrace(List.of()));
+        assertEquals(List.of(2, 0), placed);
+    }
+
+    private static <T> T get(FutureTask<T> task) {
+        try {
+            return task.get(20, TimeUnit.SECONDS);
+        } catch (InterruptedException | ExecutionException | TimeoutException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     @Test

@@ -50,6 +50,9 @@ final class FakeWatch implements AllocationWatch {
     /** Whether plans are refused. */
     volatile boolean refuses;
 
+    /** Runs when a plan is closed. */
+    volatile Runnable whenClosed = () -> {};
+
     static Outcome outcome(
             long placed, long refused, long diverged, long missing, Set<Integer> alive) {
         return new Outcome(placed, refused, diverged, missing, 0, alive, alive.size(), 0, 0);
@@ -109,6 +112,7 @@ final class FakeWatch implements AllocationWatch {
             public void close() {
                 assertFalse(closed, "closed twice");
                 closed = true;
+                whenClosed.run();
                 livePlans.decrementAndGet();
             }
         };
