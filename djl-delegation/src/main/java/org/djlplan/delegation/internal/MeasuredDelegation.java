@@ -235,29 +235,6 @@ public final class MeasuredDelegation implements DelegationProvider {
     @Override
     public Optional<Choosing> chooseAtShapes(
             DelegableModel model, Map<String, String> options, Consumer<DelegationChoice> better) {
-        Optional<Choosing> stored = storedAtShapes(model, options, better);
-        DelegationOptions parsed = DelegationOptions.parse(options);
-        if (stored.isPresent()
-                || !parsed.enabled()
-                || parsed.pinned()
-                || parsed.profile() == ProfileMode.OFF) {
-            return stored;
-        }
-        Request request = parsed.request(model);
-        try {
-            Measurement measurement = measurement(model, parsed, request, Optional.empty());
-            measurement.requireMeasurable();
-            return Optional.of(Background.measuring(request, measurement, patience, better));
-        } catch (UnmeasurableException | IOException | RuntimeException e) {
-            logger.info("{} is not measured at other shapes: {}", model.file(), e.getMessage());
-            return Optional.empty();
-        }
-    }
-
-    /** Returns nothing for a pinned job, as {@link #chooseAtShapes} does. */
-    @Override
-    public Optional<Choosing> storedAtShapes(
-            DelegableModel model, Map<String, String> options, Consumer<DelegationChoice> better) {
         DelegationOptions parsed = DelegationOptions.parse(options);
         if (!parsed.enabled() || parsed.pinned()) {
             return Optional.empty();
@@ -265,11 +242,17 @@ public final class MeasuredDelegation implements DelegationProvider {
         Request request = parsed.request(model);
         try {
             Measurement measurement = measurement(model, parsed, request, Optional.empty());
-            return measurement
-                    .kept()
-                    .map(kept -> confirming(kept, parsed, request, measurement, better));
-        } catch (IOException | RuntimeException e) {
-            logger.info("The stored results of {} are not used: {}", model.file(), e.getMessage());
+            Optional<ProfileTable> kept = measurement.kept();
+            if (kept.isPresent()) {
+                return Optional.of(confirming(kept.get(), parsed, request, measurement, better));
+            }
+            if (parsed.profile() == ProfileMode.OFF) {
+                return Optional.empty();
+            }
+            measurement.requireMeasurable();
+            return Optional.of(Background.measuring(request, measurement, patience, better));
+        } catch (UnmeasurableException | IOException | RuntimeException e) {
+            logger.info("{} is not measured at other shapes: {}", model.file(), e.getMessage());
             return Optional.empty();
         }
     }

@@ -428,7 +428,6 @@ class MeasuredDelegationTest extends ProviderFixture {
         assertEquals(chosen(Origin.MEASURED), first(measures, "blocking"));
         assertEquals(List.of(), delegation.storedMixes(model));
         model.facts = Map.of(DelegableModel.SHAPES, mix.toString());
-        assertTrue(delegation.storedAtShapes(model, AT_SHAPES, better::add).isEmpty());
         try (Choosing choosing =
                 delegation.chooseAtShapes(model, AT_SHAPES, better::add).orElseThrow()) {
             assertCpu(choosing.first());
@@ -436,7 +435,7 @@ class MeasuredDelegationTest extends ProviderFixture {
         }
         try (Choosing choosing =
                 delegation
-                        .storedAtShapes(
+                        .chooseAtShapes(
                                 model,
                                 Map.of(
                                         "delegation.enabled",

@@ -46,7 +46,7 @@ public interface DelegationProvider {
      * @param model as it is measured at these shapes
      * @param options usable ones
      * @param better gets choices, on another thread; nothing after the result is closed
-     * @return empty if nothing is measured at other shapes
+     * @return empty if nothing is stored at these shapes, and nothing is measured at other shapes
      */
     default Optional<Choosing> chooseAtShapes(
             DelegableModel model, Map<String, String> options, Consumer<DelegationChoice> better) {
@@ -58,20 +58,6 @@ public interface DelegationProvider {
      */
     default List<ShapeMix> storedMixes(DelegableModel model) {
         return List.of();
-    }
-
-    /**
-     * Chooses by a stored result for shapes of inputs other than those in a model's file. Measures
-     * only if the result proves wrong.
-     *
-     * @param model as it was measured at these shapes
-     * @param options usable ones
-     * @param better gets choices, on another thread; nothing after the result is closed
-     * @return empty if nothing is stored for this model with these options
-     */
-    default Optional<Choosing> storedAtShapes(
-            DelegableModel model, Map<String, String> options, Consumer<DelegationChoice> better) {
-        return Optional.empty();
     }
 
     /**

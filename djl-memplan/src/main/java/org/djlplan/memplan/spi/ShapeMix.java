@@ -43,6 +43,10 @@ public record ShapeMix(List<List<List<Integer>>> shapes, double changes) {
                 shapes.stream().allMatch(each -> isLike(each, first)),
                 "shapes of different ranks: %s",
                 shapes);
+        checkArgument(
+                shapes.stream().flatMap(List::stream).flatMap(List::stream).allMatch(d -> d > 0),
+                "dimensions below 1: %s",
+                shapes);
         checkArgument(changes > 0 && changes <= 1, "changes: %s", changes);
     }
 

@@ -32,6 +32,7 @@ class ShapeMixTest {
                 "[[[1, 2]]]",
                 "ShapeMix[shapes=[], changes=1.0]",
                 "ShapeMix[shapes=[[[1]]], changes=0.0]",
+                "ShapeMix[shapes=[[[1, 0]]], changes=1.0]",
                 "ShapeMix[shapes=[[[1]]], changes=1]",
                 "ShapeMix[shapes=[[[99999999999]]], changes=1.0]",
                 "ShapeMix[shapes=[[[1,2]]], changes=1.0]",

@@ -469,7 +469,7 @@ class PlaceholderTest {
 
     @Test
     @Timeout(200)
-    void tune_inputShape_isUsedByALoadBeforeItsFirstPrediction() throws Exception {
+    void tune_inputShape_isUsedAfterOnePrediction() throws Exception {
         Path file = placeholders();
         Result result =
                 DjlPlanProcess.runHere(
@@ -490,11 +490,12 @@ class PlaceholderTest {
                         "delegation.enabled",
                         "every-shape");
         try (ZooModel<NDList, NDList> model = Planned.loadDirectly(file, options)) {
-            Await.until(() -> otherShapes(model).contains("measured at [[[1, 32, 24, 3]]]"));
             List<List<Integer>> shapes = List.of(List.of(1, 32, 24, 3));
+            FloatBuffer expected = floats(expected(file, shapes));
             assertNear(
-                    floats(expected(file, shapes)),
-                    floats(Planned.predict(model, values(shapes), shapes)));
+                    expected.duplicate(), floats(Planned.predict(model, values(shapes), shapes)));
+            Await.until(() -> otherShapes(model).contains("measured at [[[1, 32, 24, 3]]]"));
+            assertNear(expected, floats(Planned.predict(model, values(shapes), shapes)));
         }
     }
 

@@ -71,17 +71,14 @@ final class KeyFacts {
         if (threads != null && !threads.equals(usualThreads)) {
             options.put(OptionKey.THREADS.key(), threads);
         }
-        boolean atShapes = facts.containsKey(DelegableModel.SHAPES);
-        if (atShapes) {
+        if (facts.containsKey(DelegableModel.SHAPES)) {
             options.put(DelegationKey.ENABLED.key(), "every-shape");
         }
         for (DelegationKey key : DelegationKey.values()) {
             String value = facts.get(factOf(key));
-            // At shapes that change often, loads with XNNPACK use its transient buffers.
             boolean isUsual =
-                    (atShapes && key == DelegationKey.DELEGATE)
-                            ? Delegates.isPartOfEngine(String.valueOf(value))
-                            : Objects.equals(value, usual.get(key));
+                    Objects.equals(value, usual.get(key))
+                            || (key == DelegationKey.DELEGATE && changesOften(facts, value));
             if (value != null && !isUsual) {
                 // Removes the size and modification time that follow the path of a delegate's
                 // library.
@@ -89,6 +86,23 @@ final class KeyFacts {
             }
         }
         return options.buildOrThrow();
+    }
+
+    /**
+     * Returns whether a delegate is XNNPACK with transient buffers because shapes change often:
+     * loads with XNNPACK then use it.
+     */
+    private static boolean changesOften(Map<String, String> facts, String delegate) {
+        return Delegates.XNNPACK_TRANSIENT.equals(delegate)
+                && mix(facts).map(ShapeMix::changesOften).orElse(false);
+    }
+
+    private static Optional<ShapeMix> mix(Map<String, String> facts) {
+        try {
+            return Optional.ofNullable(facts.get(DelegableModel.SHAPES)).map(ShapeMix::parse);
+        } catch (IllegalArgumentException e) {
+            return Optional.empty();
+        }
     }
 
     /** A fact that is an option has the option's name. */
@@ -119,19 +133,15 @@ final class KeyFacts {
                         String.join(", ", KEYS));
     }
 
-    private static String shapes(String mix) {
-        try {
-            return String.valueOf(ShapeMix.parse(mix).shapes());
-        } catch (IllegalArgumentException e) {
-            return mix;
-        }
-    }
-
     static String text(Map.Entry<String, String> fact) {
         String value = fact.getValue();
         return switch (fact.getKey()) {
             case "maxMemoryBytes" -> "at most " + Figures.mebibytes(Long.parseLong(value));
-            case DelegableModel.SHAPES -> "at " + shapes(value);
+            case DelegableModel.SHAPES ->
+                    "at "
+                            + mix(Map.ofEntries(fact))
+                                    .map(mix -> mix.shapes().toString())
+                                    .orElse(value);
             case "native" -> "library " + value;
             case "threads" -> "threads: " + (value.equals("-1") ? Figures.threads(-1) : value);
             default -> fact.getKey() + " " + value;

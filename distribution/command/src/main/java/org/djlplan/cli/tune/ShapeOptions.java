@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Optional;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.ShapeMix;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 import org.djlplan.thirdparty.guava.collect.Lists;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
@@ -37,6 +38,10 @@ final class ShapeOptions {
     /** For picocli. */
     ShapeOptions() {}
 
+    boolean given() {
+        return !shapes.isEmpty();
+    }
+
     /**
      * Returns the shapes to measure at; empty for those in the file.
      *
@@ -64,6 +69,9 @@ final class ShapeOptions {
                                     .formatted(i, inFile.get(i), each.get(i)));
                 }
             }
+        }
+        if (ImmutableSet.copyOf(all).size() < all.size()) {
+            throw wrong("the same shapes twice");
         }
         if (all.equals(List.of(inFile))) {
             return Optional.empty();

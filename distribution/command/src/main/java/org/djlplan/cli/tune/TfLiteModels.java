@@ -4,11 +4,13 @@ import ai.djl.engine.Engine;
 import ai.djl.engine.EngineException;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.djl.ModelDelegation;
 import org.djlplan.memplan.internal.measure.TfLiteDelegableModel;
+import org.djlplan.memplan.internal.runtime.tflite.InputShapes;
 import org.djlplan.memplan.internal.runtime.tflite.OpenModel;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.internal.source.tflite.TfLiteGraphs;
@@ -63,14 +65,43 @@ final class TfLiteModels {
             }
             if (!model.isMeasurableAtOtherShapes()) {
                 throw new IllegalStateException(
-                        "TensorFlow Lite %s with %s delegates no other shapes than those in the file: that"
+                        "TensorFlow Lite %s with %s delegates no other shapes than those in the file:"
                                         .formatted(model.library().version(), model.delegate())
-                                + " takes XNNPACK in 2.20 or later");
+                                + " other shapes need XNNPACK and TensorFlow Lite 2.20 or later");
             }
+            requireFitting(file, mix.get());
             return model.at(mix.get());
         } catch (EngineException | UnplannableException e) {
             throw new IllegalStateException(
                     "the TFLite engine cannot be used: " + e.getMessage(), e);
+        }
+    }
+
+    /** Refuses shapes that predictions cannot have, or that they have as those in the file. */
+    private static void requireFitting(Path file, ShapeMix mix)
+            throws IOException, UnplannableException {
+        try (OpenModel model = OpenModel.of(file)) {
+            if (model.keepsState()) {
+                throw new IllegalStateException(
+                        "the model keeps state: such a model is not delegated at other shapes");
+            }
+            Graph graph = model.graph();
+            List<List<Integer>> inFile =
+                    graph.inputs().stream().map(id -> graph.tensors().get(id).shape()).toList();
+            for (List<List<Integer>> shapes : mix.shapes()) {
+                List<List<Integer>> effective =
+                        InputShapes.effective(
+                                model.inputsBeforeShapes(),
+                                inFile,
+                                model.inputSignatures(),
+                                shapes);
+                if (!effective.equals(shapes)) {
+                    throw new IllegalStateException(
+                            "inputs of %s are run as %s".formatted(shapes, effective));
+                }
+            }
+        } catch (IllegalArgumentException e) {
+            throw new IllegalStateException(e.getMessage(), e);
         }
     }
 

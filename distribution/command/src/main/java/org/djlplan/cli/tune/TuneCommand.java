@@ -205,9 +205,10 @@ public final class TuneCommand implements CliCommand {
     }
 
     private int show(Path file) throws IOException {
-        if (exhaustive) {
+        if (exhaustive || shapes.given()) {
             throw new ParameterException(
-                    spec.commandLine(), "--show measures nothing: not with --exhaustive");
+                    spec.commandLine(),
+                    "--show measures nothing: not with --exhaustive or --input-shape");
         }
         List<Kept<ProfileTable>> all = ProfileStore.list(file, TfLiteModels.cacheFolder());
         if (all.isEmpty()) {

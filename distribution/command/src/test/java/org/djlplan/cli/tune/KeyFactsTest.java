@@ -54,9 +54,17 @@ class KeyFactsTest {
     @Test
     void loads_otherShapes_needEveryShape() {
         String mix = "ShapeMix[shapes=[[[1, 8]]], changes=1.0]";
+        String transientBuffers = "xnnpack-transient";
         Map<String, String> expected = Map.of("delegation.enabled", "every-shape");
         assertEquals(expected, loads("shapes", mix));
-        assertEquals(expected, loads("shapes", mix, "delegate", "xnnpack-transient"));
+        assertEquals(expected, loads("shapes", mix, "delegate", transientBuffers));
+        assertEquals(
+                Map.of(
+                        "delegation.enabled",
+                        "every-shape",
+                        "delegation.delegate",
+                        transientBuffers),
+                loads("shapes", mix.replace("1.0", "0.0625"), "delegate", transientBuffers));
         assertEquals("at [[[1, 8]]]", KeyFacts.text(Map.entry("shapes", mix)));
         assertEquals("other", KeyFacts.text(Map.entry("shapes", "other")).substring(3));
     }

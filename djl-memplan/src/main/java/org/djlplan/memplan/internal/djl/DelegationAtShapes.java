@@ -1,19 +1,14 @@
 package org.djlplan.memplan.internal.djl;
 
 import java.io.IOException;
-import java.util.Comparator;
-import java.util.Iterator;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Consumer;
 import org.djlplan.memplan.internal.measure.TfLiteDelegableModel;
 import org.djlplan.memplan.internal.serving.ServedModel;
 import org.djlplan.memplan.internal.serving.ShapeChooser;
 import org.djlplan.memplan.internal.store.FileIdentity;
 import org.djlplan.memplan.internal.thread.DaemonThreads;
 import org.djlplan.memplan.report.DelegationReport.Origin;
-import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationProvider;
 import org.djlplan.memplan.spi.ShapeMix;
@@ -93,95 +88,28 @@ final class DelegationAtShapes implements ShapeChooser, AutoCloseable {
             before = latest;
             latest = Optional.of(request);
         }
-        boolean started =
-                start(
-                        () -> {
-                            before.ifPresent(this::cancel);
-                            boolean unused = choose(request, provider::chooseAtShapes);
-                        });
-        if (!started) {
+        try {
+            // It may take long, because an interpreter is built if there is a result already.
+            DaemonThreads.make(() -> choose(request, before), "djl-plan-other-shapes").start();
+        } catch (OutOfMemoryError e) {
+            logger.debug("no thread can be started", e);
             before.ifPresent(this::cancel);
             end(request);
         }
     }
 
-    /**
-     * Uses a stored result until predictions request a choice: of the results that were measured
-     * with the same options, one for the most shapes, and of these the one for the largest shapes.
-     * Must be called before the first request.
-     */
-    void useStored(List<ShapeMix> mixes) {
-        List<Request> requests =
-                mixes.stream()
-                        .sorted(
-                                Comparator.comparingInt((ShapeMix mix) -> mix.shapes().size())
-                                        .thenComparingDouble(ShapeMix::mostElements)
-                                        .reversed())
-                        .map(Request::new)
-                        .toList();
-        if (requests.isEmpty()) {
-            return;
-        }
-        synchronized (this) {
-            latest = Optional.of(requests.get(0));
-        }
-        if (!start(() -> useStored(requests.iterator()))) {
-            end(requests.get(0));
-        }
-    }
-
-    private void useStored(Iterator<Request> requests) {
-        Request request = requests.next();
-        while (!choose(request, provider::storedAtShapes) && requests.hasNext()) {
-            Request next = requests.next();
-            synchronized (this) {
-                if (!isLatest(request)) {
-                    return;
-                }
-                latest = Optional.of(next);
-            }
-            request = next;
-        }
-    }
-
-    /**
-     * Starts a thread, because building an interpreter for a stored choice may take long.
-     *
-     * @return whether a thread could be started
-     */
-    private static boolean start(Runnable work) {
-        try {
-            DaemonThreads.make(work, "djl-plan-other-shapes").start();
-            return true;
-        } catch (OutOfMemoryError e) {
-            logger.debug("no thread can be started", e);
-            return false;
-        }
-    }
-
-    /** Chooses for a model that is measured at other shapes. */
-    @FunctionalInterface
-    private interface Source {
-        Optional<DelegationProvider.Choosing> choose(
-                DelegableModel model,
-                Map<String, String> options,
-                Consumer<DelegationChoice> better);
-    }
-
-    /**
-     * Returns whether the source has begun to choose for the request, which is still the latest.
-     */
-    private boolean choose(Request request, Source source) {
+    private void choose(Request request, Optional<Request> before) {
         Optional<DelegationProvider.Choosing> started = Optional.empty();
         boolean begun = false;
         try {
+            before.ifPresent(this::cancel);
             TfLiteDelegableModel atShapes = model.at(request.mix);
             started =
-                    source.choose(
+                    provider.chooseAtShapes(
                             atShapes, options, choice -> improve(request, atShapes.served(choice)));
             if (started.isEmpty()) {
                 end(request);
-                return false;
+                return;
             }
             useFirst(request, atShapes.served(started.get().first()));
             begun = begin(request, started.get());
@@ -193,7 +121,6 @@ final class DelegationAtShapes implements ShapeChooser, AutoCloseable {
                 started.ifPresent(DelegationProvider.Choosing::close);
             }
         }
-        return begun;
     }
 
     private void cancel(Request request) {

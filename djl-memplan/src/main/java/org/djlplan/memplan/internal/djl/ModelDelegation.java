@@ -196,9 +196,8 @@ public final class ModelDelegation implements ServedDelegation {
                 synchronized (this) {
                     atShapes = Optional.of(chooser);
                 }
-                if (model.chooseOtherShapesWith(chooser)) {
-                    chooser.useStored(stored.orElseGet(() -> provider.storedMixes(measured)));
-                }
+                model.chooseOtherShapesWith(
+                        chooser, stored.orElseGet(() -> provider.storedMixes(measured)));
             }
         } catch (UnplannableException e) {
             logger.debug("{} is not measured at other shapes", file, e);

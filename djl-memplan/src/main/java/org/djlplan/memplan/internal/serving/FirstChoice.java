@@ -30,7 +30,7 @@ record FirstChoice(
     private static final Logger logger = LoggerFactory.getLogger(FirstChoice.class);
 
     private static final String WAITS =
-            "the shapes in its file are placeholders, so it cannot be measured";
+            "the shapes in its file are placeholders, so nothing is delegated at them";
 
     /**
      * Determines the choice that serves a model.

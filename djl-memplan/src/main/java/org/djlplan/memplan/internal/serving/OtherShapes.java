@@ -12,6 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.ShapeMix;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -30,6 +31,9 @@ final class OtherShapes {
 
     /** Limit of requests while a model is loaded. */
     private static final int MOST_REQUESTS = 4;
+
+    /** Limit of the elements of a stored mix's largest shapes, as a multiple of a prediction's. */
+    private static final double MOST_LARGER = 16;
 
     private static final int MOST_SEEN = 256;
     private static final int MOST_REFUSED = 256;
@@ -52,6 +56,9 @@ final class OtherShapes {
 
     private Optional<ShapeChooser> chooser = Optional.empty();
 
+    /** The mixes for which a result may be stored, those with the smallest shapes first. */
+    private ImmutableList<ShapeMix> stored = ImmutableList.of();
+
     /** The latest mix for which a choice was requested. */
     private Optional<ShapeMix> asked = Optional.empty();
 
@@ -70,9 +77,17 @@ final class OtherShapes {
         this.model = model;
     }
 
-    /** Requests choices from now on; they are passed to {@link #use}. */
-    synchronized void chooseWith(ShapeChooser requested) {
+    /**
+     * Requests choices from now on; they are passed to {@link #use}.
+     *
+     * @param known the mixes for which the chooser probably has a stored result
+     */
+    synchronized void chooseWith(ShapeChooser requested, List<ShapeMix> known) {
         chooser = Optional.of(requested);
+        stored =
+                known.stream()
+                        .sorted(Comparator.comparingDouble(ShapeMix::mostElements))
+                        .collect(ImmutableList.toImmutableList());
     }
 
     /**
@@ -101,13 +116,9 @@ final class OtherShapes {
         return verified.map(v -> v.choice().candidates().size()).orElse(0);
     }
 
-    /**
-     * Uses a choice for all shapes that a mix encloses, unless another mix was requested since. A
-     * choice that was not requested is used as if it was.
-     */
+    /** Uses a choice for all shapes that a mix encloses, unless another mix was requested since. */
     synchronized void use(ShapeMix mix, DelegationChoice choice) {
         if (asked.isEmpty() || asked.get().equals(mix)) {
-            asked = Optional.of(mix);
             verified = Optional.of(new Verified(mix, choice));
         }
     }
@@ -132,13 +143,13 @@ final class OtherShapes {
         Optional<ShapeChooser> idle = count(shapes);
         // Without the lock: a provider may hold its own while it passes a choice to this object.
         if (idle.isPresent() && idle.get().isSettled()) {
-            ask(idle.get());
+            ask(idle.get(), shapes);
         }
     }
 
     /**
-     * Counts a prediction; returns the chooser if the latest predictions differ from those of the
-     * last request.
+     * Counts a prediction; returns the chooser if a result may be stored for the first ones, or if
+     * the latest predictions differ from those of the last request.
      */
     private synchronized Optional<ShapeChooser> count(List<List<Integer>> shapes) {
         if (chooser.isEmpty() || requests == MOST_REQUESTS) {
@@ -148,6 +159,9 @@ final class OtherShapes {
             seen.merge(shapes, 1, Integer::sum);
         }
         predictions++;
+        if (asked.isEmpty() && storedFor(shapes).isPresent()) {
+            return chooser;
+        }
         enclosed += asked.isPresent() && asked.get().encloses(shapes) ? 1 : 0;
         if (predictions < WINDOW << requests) {
             return Optional.empty();
@@ -172,7 +186,24 @@ final class OtherShapes {
         return 1;
     }
 
-    private synchronized void ask(ShapeChooser idle) {
+    /**
+     * Returns the mix with the smallest shapes that encloses these, and for which a result may be
+     * stored; none with much larger shapes, because XNNPACK keeps memory for the largest of them.
+     */
+    private Optional<ShapeMix> storedFor(List<List<Integer>> shapes) {
+        return stored.stream()
+                .filter(mix -> mix.encloses(shapes))
+                .filter(mix -> mix.mostElements() <= MOST_LARGER * ShapeMix.elements(shapes))
+                .findFirst();
+    }
+
+    private synchronized void ask(ShapeChooser idle, List<List<Integer>> shapes) {
+        Optional<ShapeMix> known = asked.isEmpty() ? storedFor(shapes) : Optional.empty();
+        if (known.isPresent()) {
+            asked = known;
+            idle.request(known.get());
+            return;
+        }
         if (requests == MOST_REQUESTS || seen.isEmpty()) {
             return;
         }

@@ -125,7 +125,9 @@ final class PlannedRuns {
             }
         } catch (NoArenaException e) {
             requireReplaceable(interpreter, e.getMessage());
-            factory.leaveToEngine(e.getMessage());
+            if (counts) {
+                factory.leaveToEngine(e.getMessage());
+            }
             return Optional.empty();
         } catch (InterruptedException e) {
             throw interrupted(e);

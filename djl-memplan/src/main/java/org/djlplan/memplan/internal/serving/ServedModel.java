@@ -270,14 +270,12 @@ public final class ServedModel implements TfLiteModel {
      * and the model has no state.
      *
      * @param chooser answers with {@link #useAt}
-     * @return whether choices will be requested
+     * @param stored the mixes for which the chooser probably has a stored result
      */
-    public boolean chooseOtherShapesWith(ShapeChooser chooser) {
-        if (model.keepsState()) {
-            return false;
+    public void chooseOtherShapesWith(ShapeChooser chooser, List<ShapeMix> stored) {
+        if (!model.keepsState()) {
+            otherShapes.chooseWith(chooser, stored);
         }
-        otherShapes.chooseWith(chooser);
-        return true;
     }
 
     /**

@@ -72,20 +72,36 @@ class OtherShapesTest {
         settled = true;
     }
 
+    private static ShapeMix upTo(int size) {
+        return new ShapeMix(List.of(shape(20, 20), shape(40, 40), shape(size, size)), 1);
+    }
+
     @Test
-    void use_choiceThatNobodyRequested_servesUntilOtherShapesFollow() {
-        shapes.chooseWith(chooser);
-        answer(new ShapeMix(List.of(shape(20, 20), shape(40, 40), shape(60, 60)), 1));
+    void note_resultsAreStored_asksForTheSmallestThatEnclosesAtOnce() {
+        shapes.chooseWith(chooser, List.of(upTo(300), upTo(100), upTo(50)));
+        note(1, 200);
+        ShapeMix mix = next();
+        assertEquals(upTo(300), mix);
+        answer(mix);
         assertEquals(DELEGATED, shapes.at(shape(30, 30), USUAL));
-        note(64, 20, 50, 40, 30);
+        note(64, 20, 250, 40, 30);
         assertTrue(asked.isEmpty());
-        note(64, 100, 120, 140);
-        assertEquals(shape(140, 140), next().shapes().get(2));
+        note(64, 400, 420, 440);
+        assertEquals(shape(440, 440), next().shapes().get(2));
+    }
+
+    @Test
+    void note_storedResultIsForMuchLargerShapes_waitsForAPredictionNearThem() {
+        shapes.chooseWith(chooser, List.of(upTo(300)));
+        note(8, 30, 70);
+        assertTrue(asked.isEmpty());
+        note(1, 80);
+        assertEquals(upTo(300), next());
     }
 
     @Test
     void note_manyShapes_asksForThoseThatEncloseMost() {
-        shapes.chooseWith(chooser);
+        shapes.chooseWith(chooser, List.of());
         note(32, 20, 60, 40, 30);
         ShapeMix mix = next();
         assertEquals(3, mix.shapes().size());
@@ -96,7 +112,7 @@ class OtherShapesTest {
 
     @Test
     void note_answeredAndAlike_asksNoMore() {
-        shapes.chooseWith(chooser);
+        shapes.chooseWith(chooser, List.of());
         note(32, 20, 60, 40, 30);
         answer(next());
         note(1000, 20, 60, 40, 30);
@@ -105,7 +121,7 @@ class OtherShapesTest {
 
     @Test
     void note_choiceIsAwaited_asksForNoOther() {
-        shapes.chooseWith(chooser);
+        shapes.chooseWith(chooser, List.of());
         note(32, 20, 60, 40, 30);
         next();
         note(1000, 200, 600, 400, 300);
@@ -114,7 +130,7 @@ class OtherShapesTest {
 
     @Test
     void note_requestEndedWithoutChoice_asksForOtherShapes() {
-        shapes.chooseWith(chooser);
+        shapes.chooseWith(chooser, List.of());
         note(32, 20, 60, 40, 30);
         next();
         fail();
@@ -125,7 +141,7 @@ class OtherShapesTest {
     /** A model may have an input of an unknown number of dimensions. */
     @Test
     void note_shapesOfSeveralRanks_asksForTheMostFrequent() {
-        shapes.chooseWith(chooser);
+        shapes.chooseWith(chooser, List.of());
         for (int i = 0; i < 32; i++) {
             shapes.noteChange();
             shapes.note(i % 4 == 0 ? List.of(List.of(i + 1)) : List.of(List.of(i + 1, 4)));
@@ -137,7 +153,7 @@ class OtherShapesTest {
 
     @Test
     void use_anotherMixWasRequestedSince_isIgnored() {
-        shapes.chooseWith(chooser);
+        shapes.chooseWith(chooser, List.of());
         note(32, 20, 60, 40, 30);
         ShapeMix first = next();
         answer(first);
@@ -151,7 +167,7 @@ class OtherShapesTest {
 
     @Test
     void note_shapesOutside_asksAgainButNotForEver() {
-        shapes.chooseWith(chooser);
+        shapes.chooseWith(chooser, List.of());
         for (int round = 1; round <= 4; round++) {
             int size = 100 * round;
             note(32 << round, size, size + 10, size + 20, size + 30);
@@ -165,7 +181,7 @@ class OtherShapesTest {
 
     @Test
     void note_repeatedShapes_reportsRareChanges() {
-        shapes.chooseWith(chooser);
+        shapes.chooseWith(chooser, List.of());
         shapes.noteChange();
         for (int i = 0; i < 32; i++) {
             shapes.note(shape(20, 20));

@@ -39,8 +39,6 @@ public final class InputShapes {
             List<List<Integer>> shapes) {
         requireCount(values.size(), inputs);
         requireCount(shapes.size(), inputs);
-        boolean asInFile = true;
-        List<List<Integer>> effective = new ArrayList<>(shapes.size());
         for (int i = 0; i < values.size(); i++) {
             TensorInfo input = inputs.get(i);
             List<Integer> given = shapes.get(i);
@@ -54,7 +52,24 @@ public final class InputShapes {
                                 + given
                                 + " were given");
             }
-            boolean resized = isResized(input, inFile.get(i), signatures.get(i), given);
+        }
+        return effective(inputs, inFile, signatures, shapes);
+    }
+
+    /**
+     * Returns the shapes that a model is run with, whatever the values, as {@link #effective(List,
+     * List, List, List, List)} does.
+     */
+    public static List<List<Integer>> effective(
+            List<TensorInfo> inputs,
+            List<List<Integer>> inFile,
+            List<List<Integer>> signatures,
+            List<List<Integer>> shapes) {
+        boolean asInFile = true;
+        List<List<Integer>> effective = new ArrayList<>(shapes.size());
+        for (int i = 0; i < shapes.size(); i++) {
+            List<Integer> given = shapes.get(i);
+            boolean resized = isResized(inputs.get(i), inFile.get(i), signatures.get(i), given);
             effective.add(resized ? given : inFile.get(i));
             asInFile &= !resized;
         }
