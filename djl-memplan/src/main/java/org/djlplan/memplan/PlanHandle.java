@@ -169,7 +169,8 @@ public final class PlanHandle {
      * @throws IllegalArgumentException if {@code bytes} is not positive
      * @throws IllegalStateException if the model was loaded without a budget, runs as stock (the
      *     message says why), or is closed
-     * @throws java.io.UncheckedIOException if files for the budget cannot be made
+     * @throws java.io.UncheckedIOException if files for the budget cannot be made, or the model's
+     *     file was replaced since it was loaded
      */
     public void setBudget(long bytes) throws BudgetTooSmallException {
         set(new Budget.Bytes(bytes));

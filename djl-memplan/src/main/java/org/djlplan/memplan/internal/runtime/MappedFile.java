@@ -72,6 +72,22 @@ public final class MappedFile implements AutoCloseable {
         }
     }
 
+    /**
+     * Returns another user of this mapping, even if the file was replaced or deleted since.
+     *
+     * @throws IOException if this is closed, or the file was changed in place
+     */
+    public synchronized MappedFile again() throws IOException, UnsupportedPlatformException {
+        if (!intact()) {
+            throw new IOException(shared.path + " is closed, or was changed in place");
+        }
+        NativeLoader.Use another = NativeMemory.use();
+        synchronized (OPEN) {
+            shared.users++;
+        }
+        return new MappedFile(shared, another);
+    }
+
     private static Shared share(Path path) throws IOException {
         synchronized (OPEN) {
             Shared shared = OPEN.get(path);

@@ -1,7 +1,6 @@
 package org.djlplan.memplan.internal.serving;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
@@ -36,7 +35,6 @@ final class BudgetedInterpreters implements AutoCloseable {
 
     private static final double MEGA = 1e6;
 
-    private final Path original;
     private final String name;
     private final int threads;
     private final BudgetOptions options;
@@ -53,14 +51,13 @@ final class BudgetedInterpreters implements AutoCloseable {
 
     /**
      * @param original the model's file
-     * @param cacheFolder for files that cannot be stored beside the model
+     * @param copies of the model
      */
-    BudgetedInterpreters(Path original, PlanOptions options, Path cacheFolder) {
-        this.original = original;
+    BudgetedInterpreters(Path original, PlanOptions options, StreamedCopies copies) {
+        this.copies = copies;
         name = original.getFileName().toString();
         threads = options.threads();
         this.options = options.budget();
-        copies = new StreamedCopies(original, threads, this.options, cacheFolder);
     }
 
     /** Returns the part of a budget that is available for the arena and a delegate. */
@@ -150,7 +147,7 @@ final class BudgetedInterpreters implements AutoCloseable {
             case MMAP -> WeightStream.Io.MMAP;
             case DIRECT -> WeightStream.Io.DIRECT;
             case AUTO ->
-                    new Machine().memoryRoom().freeBytes() > 2 * Files.size(original)
+                    new Machine().memoryRoom().freeBytes() > 2 * copies.originalBytes()
                             ? WeightStream.Io.CACHED
                             : WeightStream.Io.DIRECT;
         };

@@ -12,6 +12,7 @@ import org.djlplan.memplan.internal.config.Budget;
 import org.djlplan.memplan.internal.config.BudgetResolver;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
+import org.djlplan.memplan.internal.planning.budget.StreamedCopies;
 import org.djlplan.memplan.internal.report.BudgetReportRecord;
 import org.djlplan.memplan.internal.report.PlanReportRecord;
 import org.djlplan.memplan.internal.runtime.tflite.Delegates;
@@ -38,7 +39,7 @@ public final class BudgetedModel implements TfLiteModel {
 
     private final Path original;
     private final PlanOptions options;
-    private final Path cacheFolder;
+    private final StreamedCopies copies;
     private final Delegations delegations;
     private final Optional<BudgetedKernels> kernels;
     private final Resolvers resolvers;
@@ -88,17 +89,17 @@ public final class BudgetedModel implements TfLiteModel {
     private BudgetedModel(
             Path original,
             PlanOptions options,
-            Path cacheFolder,
+            StreamedCopies copies,
             Delegations delegations,
             Resolvers resolvers)
             throws IOException, UnplannableException {
         this.original = original;
         this.options = options;
-        this.cacheFolder = cacheFolder;
         this.delegations = delegations;
+        this.copies = copies;
         kernels = delegations.streamed();
         this.resolvers = resolvers;
-        needs = new MemoryNeeds(original, options, cacheFolder);
+        needs = new MemoryNeeds(original, options, copies);
         resolver = resolver(options.budget().budget());
     }
 
@@ -129,12 +130,23 @@ public final class BudgetedModel implements TfLiteModel {
             Delegations delegations,
             Resolvers resolvers)
             throws IOException, UnplannableException, BudgetTooSmallException {
-        BudgetedModel model =
-                new BudgetedModel(original, options, cacheFolder, delegations, resolvers);
-        model.budgetBytes = model.resolver.bytes(0);
-        model.openedBytes = model.budgetBytes;
-        model.serving = model.opened(model.budgetBytes);
-        return model;
+        StreamedCopies copies =
+                new StreamedCopies(original, options.threads(), options.budget(), cacheFolder);
+        try {
+            BudgetedModel model =
+                    new BudgetedModel(original, options, copies, delegations, resolvers);
+            model.budgetBytes = model.resolver.bytes(0);
+            model.openedBytes = model.budgetBytes;
+            model.serving = model.opened(model.budgetBytes);
+            return model;
+        } catch (IOException
+                | UnplannableException
+                | BudgetTooSmallException
+                | RuntimeException
+                | Error e) {
+            copies.close();
+            throw e;
+        }
     }
 
     private BudgetResolver resolver(Budget budget) throws IOException, UnplannableException {
@@ -155,13 +167,26 @@ public final class BudgetedModel implements TfLiteModel {
     private TfLiteModel opened(long bytes)
             throws IOException, UnplannableException, BudgetTooSmallException {
         if (hasRoomForAll(bytes)) {
-            return ServedModel.open(
-                    original, options, MemoryPlanner::plan, delegations.whole(bytes));
+            return openedWhole(bytes);
         }
         if (needs.keepsState()) {
             throw tooSmallForState(bytes);
         }
-        return StreamingModel.open(original, options, cacheFolder, kernels, bytes);
+        return StreamingModel.open(original, options, copies, kernels, bytes);
+    }
+
+    /** Opens the model's file, which must not have been replaced, neither before nor meanwhile. */
+    private ServedModel openedWhole(long bytes) throws IOException, UnplannableException {
+        copies.requireOriginal();
+        ServedModel whole =
+                ServedModel.open(original, options, MemoryPlanner::plan, delegations.whole(bytes));
+        try {
+            copies.requireOriginal();
+            return whole;
+        } catch (IOException | RuntimeException | Error e) {
+            whole.close();
+            throw e;
+        }
     }
 
     /**
@@ -317,5 +342,6 @@ public final class BudgetedModel implements TfLiteModel {
     public synchronized void close() {
         closed = true;
         serving.close();
+        copies.close();
     }
 }

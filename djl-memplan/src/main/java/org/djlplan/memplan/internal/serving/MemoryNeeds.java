@@ -1,7 +1,6 @@
 package org.djlplan.memplan.internal.serving;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -29,7 +28,7 @@ final class MemoryNeeds {
 
     private final Path model;
     private final PlanOptions options;
-    private final Path cacheFolder;
+    private final StreamedCopies copies;
     private final long fileBytes;
 
     /** Changes with the monitor held. */
@@ -42,14 +41,13 @@ final class MemoryNeeds {
     private Optional<Boolean> keepsState = Optional.empty();
 
     /**
-     * @param cacheFolder for files that cannot be stored beside the model
-     * @throws IOException if the model's file cannot be read
+     * @param copies of the model
      */
-    MemoryNeeds(Path model, PlanOptions options, Path cacheFolder) throws IOException {
+    MemoryNeeds(Path model, PlanOptions options, StreamedCopies copies) {
         this.model = model;
         this.options = options;
-        this.cacheFolder = cacheFolder;
-        fileBytes = Files.size(model);
+        this.copies = copies;
+        fileBytes = copies.originalBytes();
     }
 
     /** Returns the size of the model's file. */
@@ -66,17 +64,19 @@ final class MemoryNeeds {
      * Returns the stock engine's memory for the model: weights, the engine's arena, and data that
      * its kernels keep. The engine opens the model for this.
      *
-     * @throws IOException if the model cannot be read
+     * @throws IOException if the model cannot be read, or was replaced since it was loaded
      * @throws UnplannableException if the engine cannot run it
      */
     synchronized long stockBytes() throws IOException, UnplannableException {
         if (stockBytes.isEmpty()) {
+            copies.requireOriginal();
             EngineView stock = EngineView.of(model, options.threads());
             long kept =
                     stock.graph().tensors().stream()
                             .filter(tensor -> tensor.storage() == Storage.ENGINE)
                             .mapToLong(Tensor::bytes)
                             .sum();
+            copies.requireOriginal();
             stockBytes = OptionalLong.of(fileBytes + stock.arenaBytes() + kept);
         }
         return stockBytes.getAsLong();
@@ -104,7 +104,7 @@ final class MemoryNeeds {
      */
     synchronized boolean keepsState() throws IOException, UnplannableException {
         if (keepsState.isEmpty()) {
-            try (MappedFile mapping = MappedFile.open(model)) {
+            try (MappedFile mapping = copies.mapOriginal()) {
                 TfLiteFile file = TfLiteReader.read(mapping.bytes(), model.toString());
                 keepsState = Optional.of(file.keepsState());
             } catch (UnsupportedPlatformException e) {
@@ -119,8 +119,6 @@ final class MemoryNeeds {
         if (leastBytes.isEmpty()) {
             long bytes;
             try {
-                StreamedCopies copies =
-                        new StreamedCopies(model, options.threads(), options.budget(), cacheFolder);
                 bytes =
                         bytesBesideArena()
                                 + (keepsState() ? stockBytes() : copies.leastArenaBytes());

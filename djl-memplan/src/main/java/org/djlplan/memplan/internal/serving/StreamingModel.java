@@ -10,6 +10,7 @@ import java.util.OptionalLong;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.internal.budget.ResidentWeights;
 import org.djlplan.memplan.internal.config.PlanOptions;
+import org.djlplan.memplan.internal.planning.budget.StreamedCopies;
 import org.djlplan.memplan.internal.runtime.tflite.InputShapes;
 import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.internal.runtime.tflite.TensorInfo;
@@ -62,7 +63,7 @@ final class StreamingModel implements TfLiteModel {
      * Opens a model, and measures it in one inference on zeros. If there is no copy of it to load
      * weights from, makes one. The engine must be loaded.
      *
-     * @param cacheFolder for files that cannot be stored beside the model
+     * @param copies of the model
      * @param kernels selects the operators that a delegate runs; empty for none
      * @throws BudgetTooSmallException if it exceeds its budget, and must not
      * @throws IOException if the model cannot be read, or the copy cannot be written
@@ -71,12 +72,12 @@ final class StreamingModel implements TfLiteModel {
     static StreamingModel open(
             Path original,
             PlanOptions options,
-            Path cacheFolder,
+            StreamedCopies copies,
             Optional<BudgetedKernels> kernels,
             long budgetBytes)
             throws IOException, UnplannableException, BudgetTooSmallException {
         InterpreterInService service =
-                new InterpreterInService(new BudgetedInterpreters(original, options, cacheFolder));
+                new InterpreterInService(new BudgetedInterpreters(original, options, copies));
         try {
             service.open(budgetBytes);
             StreamingModel model = new StreamingModel(original, options, kernels, service);

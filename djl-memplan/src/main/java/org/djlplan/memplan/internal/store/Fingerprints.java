@@ -3,6 +3,7 @@ package org.djlplan.memplan.internal.store;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.RandomAccessFile;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -96,6 +97,26 @@ public final class Fingerprints {
             remember(real, computed);
         }
         return computed;
+    }
+
+    /**
+     * Returns the fingerprint of a file that is in memory, such as one that was replaced.
+     *
+     * @param identity of the file
+     * @param pass called from time to time, when the bytes so far are not needed again
+     */
+    public static Fingerprint of(FileIdentity identity, ByteBuffer bytes, Runnable pass) {
+        CRC32 crc = new CRC32();
+        CRC32C other = new CRC32C();
+        ByteBuffer rest = bytes.duplicate();
+        while (rest.hasRemaining()) {
+            int length = Math.min(PASS_BYTES, rest.remaining());
+            crc.update(rest.slice(rest.position(), length));
+            other.update(rest.slice(rest.position(), length));
+            rest.position(rest.position() + length);
+            pass.run();
+        }
+        return Fingerprint.of(identity, crc.getValue(), other.getValue());
     }
 
     /**

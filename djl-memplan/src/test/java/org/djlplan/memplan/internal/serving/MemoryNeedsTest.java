@@ -11,7 +11,9 @@ import java.util.List;
 import java.util.Map;
 import org.djlplan.memplan.internal.config.GivenOptions;
 import org.djlplan.memplan.internal.config.PlanOptions;
+import org.djlplan.memplan.internal.planning.budget.StreamedCopies;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -26,13 +28,24 @@ class MemoryNeedsTest {
     @TempDir Path folder;
     private Path model;
     private long besideBytes;
+    private StreamedCopies copies;
     private MemoryNeeds needs;
 
     @BeforeEach
     void writeModel() throws IOException {
         model = Files.write(folder.resolve("no_model.tflite"), new byte[FILE_BYTES]);
         besideBytes = BudgetedInterpreter.bytesBesideArena(OPTIONS.threads());
-        needs = new MemoryNeeds(model, OPTIONS, folder);
+        copies = copies();
+        needs = new MemoryNeeds(model, OPTIONS, copies);
+    }
+
+    @AfterEach
+    void close() {
+        copies.close();
+    }
+
+    private StreamedCopies copies() throws IOException {
+        return new StreamedCopies(model, OPTIONS.threads(), OPTIONS.budget(), folder);
     }
 
     /** The engine is not used, and not loaded here. */
@@ -58,6 +71,6 @@ class MemoryNeedsTest {
     @Test
     void new_fileIsMissing_throws() throws IOException {
         Files.delete(model);
-        assertThrows(IOException.class, () -> new MemoryNeeds(model, OPTIONS, folder));
+        assertThrows(IOException.class, this::copies);
     }
 }

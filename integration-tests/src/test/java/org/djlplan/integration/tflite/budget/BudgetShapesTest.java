@@ -10,14 +10,10 @@ import ai.djl.translate.TranslateException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
-import org.djlplan.cli.demo.Activation;
-import org.djlplan.cli.demo.LayerOutput;
-import org.djlplan.cli.demo.NetworkBuilder;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.memplan.PlanHandle;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
-import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
 import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.thirdparty.guava.base.Throwables;
@@ -40,20 +36,10 @@ class BudgetShapesTest {
 
     private Path file;
 
-    /** Writes a model with 12 MB of weights, in layers of 1 to 5 MB. */
     @BeforeEach
     void write() throws Exception {
-        NetworkBuilder network = new NetworkBuilder("fully convolutional", 1);
-        LayerOutput x = network.input("input", 1, 32, 32, 8);
-        x = network.conv2d(x, 64, 3, 2, Activation.RELU);
-        x = network.conv2d(x, 512, 3, 2, Activation.RELU);
-        x = network.conv2d(x, 256, 3, 1, Activation.RELU);
-        LayerOutput y = network.conv2d(x, 256, 3, 1, Activation.NONE);
-        x = network.add(x, y, Activation.RELU);
-        x = network.conv2d(x, 384, 3, 2, Activation.RELU);
         file = folder.resolve("model.tflite");
-        TfLiteWriter.write(
-                network.output(network.conv2d(x, 4, 1, 1, Activation.NONE)).build(), file);
+        Budgeted.writeConvolutional(file);
     }
 
     @ParameterizedTest

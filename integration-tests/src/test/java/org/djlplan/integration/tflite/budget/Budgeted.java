@@ -12,10 +12,14 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.djlplan.cli.demo.Activation;
+import org.djlplan.cli.demo.LayerOutput;
+import org.djlplan.cli.demo.NetworkBuilder;
 import org.djlplan.integration.support.BudgetModels;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
+import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
 import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.thirdparty.guava.base.Throwables;
@@ -29,6 +33,20 @@ final class Budgeted {
     static Path copy(BudgetModels model, Path folder) throws IOException {
         Path own = Files.createTempDirectory(folder, "model");
         return Files.copy(model.file(), own.resolve("model.tflite"));
+    }
+
+    /** Writes a model for all sizes of images, with 12 MB of weights, in layers of 1 to 5 MB. */
+    static void writeConvolutional(Path file) throws IOException {
+        NetworkBuilder network = new NetworkBuilder("fully convolutional", 1);
+        LayerOutput x = network.input("input", 1, 32, 32, 8);
+        x = network.conv2d(x, 64, 3, 2, Activation.RELU);
+        x = network.conv2d(x, 512, 3, 2, Activation.RELU);
+        x = network.conv2d(x, 256, 3, 1, Activation.RELU);
+        LayerOutput y = network.conv2d(x, 256, 3, 1, Activation.NONE);
+        x = network.add(x, y, Activation.RELU);
+        x = network.conv2d(x, 384, 3, 2, Activation.RELU);
+        TfLiteWriter.write(
+                network.output(network.conv2d(x, 4, 1, 1, Activation.NONE)).build(), file);
     }
 
     /** Loads a model with a budget as users write it, and with a way to read weights. */

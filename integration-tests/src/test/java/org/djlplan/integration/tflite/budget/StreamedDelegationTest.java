@@ -84,9 +84,11 @@ class StreamedDelegationTest {
             BudgetModels network, int threads, Part part) throws Exception {
         Path file = Budgeted.copy(network, folder);
         Answers expected = Answers.of(file, threads, INPUTS);
-        StreamedModel copy =
-                new StreamedCopies(file, threads, BudgetOptions.UNLIMITED, folder)
-                        .of(1L << 30, List.of(), Runnable::run);
+        StreamedModel copy;
+        try (StreamedCopies copies =
+                new StreamedCopies(file, threads, BudgetOptions.UNLIMITED, folder)) {
+            copy = copies.of(1L << 30, List.of(), Runnable::run);
+        }
         // If kernels have derived data from filters, the copy no longer contains these.
         assertEquals(threads > 1, copy.derivedBeginBytes().isPresent());
         try (OpenModel model = OpenModel.of(copy.file());

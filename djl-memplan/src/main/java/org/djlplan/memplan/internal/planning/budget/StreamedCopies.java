@@ -1,7 +1,6 @@
 package org.djlplan.memplan.internal.planning.budget;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -20,6 +19,7 @@ import org.djlplan.memplan.internal.runtime.ProcessMemory;
 import org.djlplan.memplan.internal.runtime.UnsupportedPlatformException;
 import org.djlplan.memplan.internal.runtime.tflite.EngineLibrary;
 import org.djlplan.memplan.internal.runtime.tflite.EngineView;
+import org.djlplan.memplan.internal.runtime.tflite.OpenModel;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.internal.slicing.Dequantize;
 import org.djlplan.memplan.internal.slicing.SliceDecision;
@@ -44,7 +44,7 @@ import org.slf4j.LoggerFactory;
  * that kernels derive from weights is captured in one inference on zeros when a copy is made, and
  * is appended to the model in the same file.
  */
-public final class StreamedCopies {
+public final class StreamedCopies implements AutoCloseable {
 
     private static final Logger logger = LoggerFactory.getLogger(StreamedCopies.class);
 
@@ -61,22 +61,49 @@ public final class StreamedCopies {
     private static final int QUOTA_IN_MODELS = 2;
 
     private final Path original;
+    private final LoadedFile loaded;
     private final int threads;
     private final BudgetOptions options;
-    private final Fingerprints fingerprints;
     private final KeptCopies kept;
 
     /**
-     * @param original the model's file
+     * @param original the model's file, which is loaded now
      * @param threads of the engine, −1 for its default
      * @param cacheFolder for copies that cannot be stored beside the model
+     * @throws IOException if there is no such file
      */
-    public StreamedCopies(Path original, int threads, BudgetOptions options, Path cacheFolder) {
+    public StreamedCopies(Path original, int threads, BudgetOptions options, Path cacheFolder)
+            throws IOException {
         this.original = original;
         this.threads = threads;
         this.options = options;
-        fingerprints = new Fingerprints(cacheFolder, MappedFile::dropCached);
+        Fingerprints fingerprints = new Fingerprints(cacheFolder, MappedFile::dropCached);
+        loaded = new LoadedFile(original, fingerprints);
         kept = new KeptCopies(original, cacheFolder, fingerprints, ENDING);
+    }
+
+    /** Returns the size of the model's file. */
+    public long originalBytes() {
+        return loaded.bytes();
+    }
+
+    /**
+     * Returns a mapping of the model's file as it was when the model was loaded.
+     *
+     * @throws IOException if it cannot be read
+     */
+    public MappedFile mapOriginal() throws IOException, UnsupportedPlatformException {
+        return loaded.map();
+    }
+
+    /**
+     * Checks that the model's file has the content that it had when the model was loaded. Only for
+     * work that opens the file by its name.
+     *
+     * @throws IOException if it was changed or replaced
+     */
+    public void requireOriginal() throws IOException {
+        loaded.requireSame();
     }
 
     /**
@@ -95,9 +122,9 @@ public final class StreamedCopies {
      */
     public StreamedModel of(long arenaBytes, List<List<Integer>> shapes, Executor thread)
             throws IOException, UnplannableException, BudgetTooSmallException {
-        // Computed before the file is opened, so that the copy is certain to be of this content.
-        Fingerprint fingerprint = fingerprints.of(original);
-        try (MappedFile mapping = MappedFile.open(original);
+        // Computed before the file is read, so that the copy is certain to be of this content.
+        Fingerprint fingerprint = loaded.fingerprint();
+        try (MappedFile mapping = loaded.map();
                 CopyProgress progress = new CopyProgress(original.getFileName().toString())) {
             TfLiteFile inFile =
                     Dequantize.constants(TfLiteReader.read(mapping.bytes(), original.toString()));
@@ -121,7 +148,7 @@ public final class StreamedCopies {
                             file -> {
                                 OptionalLong derived =
                                         make(file, sliced, mapping, progress, thread);
-                                fingerprint.requireUnchanged(original);
+                                loaded.requireUnwritten(fingerprint, mapping);
                                 return derived;
                             });
             progress.finish();
@@ -140,8 +167,11 @@ public final class StreamedCopies {
 
     /** Uses the shapes that the engine computes for activations. */
     private TfLiteFile shaped(TfLiteFile inFile, List<List<Integer>> shapes)
-            throws IOException, UnplannableException {
-        Graph live = EngineView.of(original, threads, shapes).graph();
+            throws IOException, UnplannableException, UnsupportedPlatformException {
+        Graph live;
+        try (OpenModel model = OpenModel.of(loaded.map(), original)) {
+            live = EngineView.of(model, threads, shapes).graph();
+        }
         Map<Integer, List<Integer>> resized = new HashMap<>();
         Set<Integer> activations = new HashSet<>(inFile.main().inputs());
         inFile.main().operators().forEach(each -> activations.addAll(each.presentOutputs()));
@@ -156,7 +186,7 @@ public final class StreamedCopies {
      * @throws UnplannableException if files cannot be mapped here
      */
     public long leastArenaBytes() throws IOException, UnplannableException {
-        try (MappedFile mapping = MappedFile.open(original)) {
+        try (MappedFile mapping = loaded.map()) {
             TfLiteFile model =
                     Dequantize.constants(TfLiteReader.read(mapping.bytes(), original.toString()));
             mapping.releasePages();
@@ -223,8 +253,8 @@ public final class StreamedCopies {
         }
     }
 
-    private long quotaBytes() throws IOException {
-        return QUOTA_IN_MODELS * Files.size(original);
+    private long quotaBytes() {
+        return QUOTA_IN_MODELS * originalBytes();
     }
 
     private OptionalLong make(
@@ -245,5 +275,11 @@ public final class StreamedCopies {
                 new CopyWriter(original, threads).write(file, sliced, mapping, progress, thread);
         ProcessMemory.trim();
         return derivedBegin;
+    }
+
+    /** Ends the use of the model's file; copies that were found remain usable. */
+    @Override
+    public void close() {
+        loaded.close();
     }
 }

@@ -63,8 +63,19 @@ public record EngineView(Graph graph, long arenaBytes, Map<Integer, Long> arenaO
      */
     public static EngineView of(Path file, int threads, List<List<Integer>> shapes)
             throws IOException, UnplannableException {
-        try (OpenModel model = OpenModel.of(file);
-                EngineSession session = model.sessions().open(EngineSession.Spec.stock(threads))) {
+        try (OpenModel model = OpenModel.of(file)) {
+            return of(model, threads, shapes);
+        }
+    }
+
+    /**
+     * As {@link #of(Path, int)}.
+     *
+     * @param shapes of the inputs; empty for those in the file
+     */
+    public static EngineView of(OpenModel model, int threads, List<List<Integer>> shapes)
+            throws UnplannableException {
+        try (EngineSession session = model.sessions().open(EngineSession.Spec.stock(threads))) {
             for (int i = 0; i < shapes.size(); i++) {
                 session.resize(i, shapes.get(i));
             }

@@ -95,9 +95,37 @@ public final class OpenModel implements AutoCloseable {
         }
     }
 
+    /**
+     * Opens a model that is mapped, even if its file was replaced since.
+     *
+     * @param mapping of the file, closed with the model, or if it cannot be opened
+     * @throws IOException if the file is damaged
+     * @throws UnplannableException if there is no engine that takes it
+     */
+    public static OpenModel of(MappedFile mapping, Path file)
+            throws IOException, UnplannableException {
+        NativeLoader.Use use;
+        try {
+            use = TfLiteNative.use();
+        } catch (UnplannableException | RuntimeException | Error e) {
+            mapping.close();
+            throw e;
+        }
+        try {
+            return of(mapping, file, file.getFileName().toString(), use);
+        } catch (IOException | UnplannableException | RuntimeException | Error e) {
+            use.close();
+            throw e;
+        }
+    }
+
     private static OpenModel of(Path file, String name, NativeLoader.Use use)
             throws IOException, UnplannableException {
-        MappedFile mapping = map(file);
+        return of(map(file), file, name, use);
+    }
+
+    private static OpenModel of(MappedFile mapping, Path file, String name, NativeLoader.Use use)
+            throws IOException, UnplannableException {
         try {
             TfLiteFile content = TfLiteReader.read(mapping.bytes(), file.toString());
             TfLiteSubgraph main = content.main();
