@@ -3,6 +3,7 @@ package org.djlplan.memplan.internal.serving;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
@@ -79,17 +80,24 @@ final class BudgetedInterpreters implements AutoCloseable {
     BudgetedInterpreter planned(long wantedBytes, List<List<Integer>> shapes)
             throws IOException, UnplannableException, BudgetTooSmallException {
         long arenaBytes = arenaBytes(wantedBytes);
-        long leastBytes = Long.MAX_VALUE;
+        Optional<BudgetTooSmallException> before = Optional.empty();
         for (int shares = SHARES; ; shares--) {
-            BudgetedInterpreter next = opened(wantedBytes, arenaBytes / SHARES * shares, shapes);
+            BudgetedInterpreter next;
+            try {
+                next = opened(arenaBytes / SHARES * shares, shapes);
+            } catch (BudgetTooSmallException e) {
+                // The file shows less than what the engine named before.
+                throw tooSmall(wantedBytes, before.orElse(e));
+            }
             try {
                 next.plan(arenaBytes);
                 return next;
             } catch (BudgetTooSmallException e) {
-                if (shares == LEAST_SHARES || e.leastBytes() >= leastBytes) {
+                if (shares == LEAST_SHARES
+                        || before.filter(b -> e.leastBytes() >= b.leastBytes()).isPresent()) {
                     return inAsLittleAsItCan(next, tooSmall(wantedBytes, e));
                 }
-                leastBytes = e.leastBytes();
+                before = Optional.of(e);
                 next.close();
             } catch (UnplannableException | RuntimeException | Error e) {
                 next.close();
@@ -114,15 +122,9 @@ final class BudgetedInterpreters implements AutoCloseable {
         }
     }
 
-    private BudgetedInterpreter opened(
-            long wantedBytes, long arenaBytes, List<List<Integer>> shapes)
+    private BudgetedInterpreter opened(long arenaBytes, List<List<Integer>> shapes)
             throws IOException, UnplannableException, BudgetTooSmallException {
-        StreamedModel copy;
-        try {
-            copy = copies.of(arenaBytes, shapes, thread);
-        } catch (BudgetTooSmallException e) {
-            throw tooSmall(wantedBytes, e);
-        }
+        StreamedModel copy = copies.of(arenaBytes, shapes, thread);
         return BudgetedInterpreter.open(copy, name, threads, shapes, io(), thread);
     }
 

@@ -60,9 +60,15 @@ final class Budgeted {
      * Returns the smallest budget in which a model runs, from the error message of a smaller one.
      */
     static long leastBytes(Path file, int threads) {
+        return leastBytes(file, 1000, threads);
+    }
+
+    /** Returns the smallest budget that the error message of a smaller one names. */
+    static long leastBytes(Path file, long budgetBytes, int threads) {
+        String budget = Long.toString(budgetBytes);
         ModelException e =
                 assertThrows(
-                        ModelException.class, () -> load(file, "1KB", "auto", threads).close());
+                        ModelException.class, () -> load(file, budget, "auto", threads).close());
         return Throwables.getCausalChain(e).stream()
                 .filter(BudgetTooSmallException.class::isInstance)
                 .map(BudgetTooSmallException.class::cast)

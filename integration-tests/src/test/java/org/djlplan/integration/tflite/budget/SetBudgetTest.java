@@ -81,6 +81,16 @@ class SetBudgetTest {
         }
     }
 
+    /** The engine's kernels need more memory than the file shows. */
+    @Test
+    void load_leastThatTheFileShows_isRefusedWithALeastThatSuffices() throws Exception {
+        Path file = Budgeted.copy(BudgetModels.TINY_RESNET, folder);
+        long ofFile = Budgeted.leastBytes(file, 1);
+        long ofEngine = Budgeted.leastBytes(file, ofFile, 1);
+        assertTrue(ofEngine > ofFile, "of " + ofEngine);
+        Budgeted.load(file, Long.toString(ofEngine), "auto", 1).close();
+    }
+
     @Test
     void setBudget_tooSmall_namesTheLeastAndKeepsTheFormer() throws Exception {
         Path file = Budgeted.copy(BudgetModels.SMALL_VGG, folder);
