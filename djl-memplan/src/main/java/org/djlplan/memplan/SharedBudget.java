@@ -15,16 +15,13 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.UUID;
-import java.util.concurrent.CopyOnWriteArrayList;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
-import org.djlplan.memplan.internal.budget.BudgetShares;
 import org.djlplan.memplan.internal.config.Budget;
 import org.djlplan.memplan.internal.config.OptionKey;
+import org.djlplan.memplan.internal.djl.BudgetDivision;
 import org.djlplan.memplan.internal.djl.SharedModels;
 import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.thirdparty.guava.base.Throwables;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * One budget in bytes for several models, such as all models of an executor, a container or a
@@ -48,8 +45,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class SharedBudget {
 
-    private static final Logger logger = LoggerFactory.getLogger(SharedBudget.class);
-
     private static final double MEGA = 1e6;
 
     /** The budget of {@code memplan.sharedBudget}, with the size set by the first of its models. */
@@ -58,47 +53,24 @@ public final class SharedBudget {
     /** Changes only while there are no members; guarded by this. */
     private volatile long bytes;
 
-    /** The open models; changes are guarded by this. */
-    private final List<Member> members = new CopyOnWriteArrayList<>();
+    private final BudgetDivision<Member> division = new BudgetDivision<>();
 
-    /** A loaded model with its share of the budget. */
-    private static final class Member {
-        private final Model model;
-        private final PlanHandle plan;
+    /** A loaded model. */
+    private record Member(Model model, PlanHandle plan) implements BudgetDivision.Member {
 
-        /**
-         * The smallest budget that the model named when it refused a smaller one; 0 if it never
-         * did.
-         */
-        private long refusedBytes;
-
-        private long budgetBytes;
-
-        Member(Model model, PlanHandle plan, long budgetBytes) {
-            this.model = model;
-            this.plan = plan;
-            this.budgetBytes = budgetBytes;
-        }
-
-        boolean takesPart() {
+        @Override
+        public boolean takesPart() {
             return model.getNDManager().isOpen() && plan.hasBudget();
         }
 
-        private BudgetReport report() {
-            return plan.report().budget().orElseThrow();
+        @Override
+        public Optional<BudgetReport> report() {
+            return plan.report().budget();
         }
 
-        BudgetShares.Claim claim() {
-            BudgetReport report = report();
-            return new BudgetShares.Claim(
-                    Math.max(refusedBytes, report.leastBudgetBytes()), report.weightsBytes());
-        }
-
-        void set(long wantedBytes) throws BudgetTooSmallException {
-            if (wantedBytes != budgetBytes) {
-                plan.setBudget(wantedBytes);
-                budgetBytes = wantedBytes;
-            }
+        @Override
+        public void setBudget(long bytes) throws BudgetTooSmallException {
+            plan.setBudget(bytes);
         }
     }
 
@@ -188,7 +160,7 @@ public final class SharedBudget {
     }
 
     private boolean has(Model model) {
-        return members.stream().anyMatch(member -> member.model == model);
+        return division.members().stream().anyMatch(member -> member.model() == model);
     }
 
     private synchronized void resize(long size) {
@@ -196,8 +168,8 @@ public final class SharedBudget {
             return;
         }
         List<String> users =
-                members.stream()
-                        .map(member -> member.model)
+                division.members().stream()
+                        .map(Member::model)
                         .filter(model -> model.getNDManager().isOpen())
                         .map(Model::getName)
                         .toList();
@@ -237,7 +209,7 @@ public final class SharedBudget {
             return model;
         } finally {
             if (!loaded) {
-                spread();
+                division.spread(bytes);
             }
         }
     }
@@ -246,26 +218,28 @@ public final class SharedBudget {
             Criteria<I, O> criteria, PlannedTranslatorFactory factory)
             throws IOException, ModelException {
         // Its need is not known yet, so an equal share is assumed.
-        long room = roomOf(bytes / (members.size() + 1));
-        try {
-            return load(criteria, factory, room);
-        } catch (IOException | ModelException e) {
-            Optional<BudgetTooSmallException> refusal = refusal(e);
-            if (refusal.isEmpty() || refusal.get().leastBytes() <= room) {
-                throw e;
+        long room = roomOf(bytes / (division.members().size() + 1));
+        while (true) {
+            try {
+                return load(criteria, factory, room);
+            } catch (IOException | ModelException e) {
+                Optional<BudgetTooSmallException> refusal = refusal(e);
+                if (refusal.isEmpty() || refusal.get().leastBytes() <= room) {
+                    throw e;
+                }
+                room = refusal.get().leastBytes();
+                if (roomOf(room) < room) {
+                    throw new MalformedModelException(
+                            String.format(
+                                    Locale.ROOT,
+                                    "no room in a shared budget of %.1f MB with %d models%s: %s",
+                                    bytes / MEGA,
+                                    division.members().size(),
+                                    division.problem().map(why -> " (" + why + ")").orElse(""),
+                                    refusal.get().getMessage()),
+                            refusal.get());
+                }
             }
-            long needed = refusal.get().leastBytes();
-            if (roomOf(needed) < needed) {
-                throw new MalformedModelException(
-                        String.format(
-                                Locale.ROOT,
-                                "no room in a shared budget of %.1f MB with %d models: %s",
-                                bytes / MEGA,
-                                members.size(),
-                                refusal.get().getMessage()),
-                        refusal.get());
-            }
-            return load(criteria, factory, needed);
         }
     }
 
@@ -277,10 +251,11 @@ public final class SharedBudget {
         long room = wanted;
         while (room > 1) {
             try {
-                divide(bytes - room);
+                division.shrinkTo(bytes - room);
                 return room;
             } catch (BudgetTooSmallException e) {
-                room = Math.min(room - 1, bytes - e.leastBytes());
+                // Less than before, because the models need more than the part.
+                room = bytes - e.leastBytes();
             }
         }
         return 1;
@@ -304,90 +279,38 @@ public final class SharedBudget {
                         .loadModel();
         boolean entered = false;
         try {
-            enter(model.getWrappedModel(), part);
+            enter(model.getWrappedModel());
             entered = true;
             return model;
         } finally {
             if (!entered) {
-                members.removeIf(member -> member.model == model.getWrappedModel());
+                // Removes it from the budget, too.
                 model.close();
             }
         }
     }
 
     /** Adds a model that was loaded in a part of the budget, until it is closed. */
-    private void enter(Model model, long part) throws MalformedModelException {
-        PlanHandle plan =
-                PlanHandle.of(model)
-                        .filter(handle -> handle.report().budget().isPresent())
-                        .orElseThrow(
-                                () ->
-                                        new MalformedModelException(
-                                                model.getName()
-                                                        + " runs as stock, which knows no budget"));
-        Member member = new Member(model, plan, part);
-        members.add(member);
+    private void enter(Model model) throws MalformedModelException {
+        PlanHandle plan = PlanHandle.of(model).orElseThrow(() -> stock(model));
+        BudgetReport report = plan.report().budget().orElseThrow(() -> stock(model));
+        Member member = new Member(model, plan);
+        division.add(member, report);
         model.getNDManager().attachInternal(UUID.randomUUID().toString(), leaving(member));
-        spread();
+        division.spread(bytes);
+    }
+
+    private static MalformedModelException stock(Model model) {
+        return new MalformedModelException(
+                model.getName() + " runs as stock, which knows no budget");
     }
 
     private AutoCloseable leaving(Member member) {
         return () -> {
             synchronized (this) {
-                members.remove(member);
-                spread();
+                division.remove(member);
+                division.spread(bytes);
             }
         };
-    }
-
-    /**
-     * Divides the whole budget among all models, as far as possible. If a share cannot be set, such
-     * as for lack of disk space, the models serve with the shares that they have.
-     */
-    private void spread() {
-        try {
-            divide(bytes);
-        } catch (BudgetTooSmallException e) {
-            logger.warn("budgets are unchanged: {}", e.getMessage());
-        } catch (RuntimeException e) {
-            logger.warn("budgets are unchanged: {}", e.toString());
-        }
-    }
-
-    /**
-     * Divides a part of the budget among the models. Shares that shrink are set first, so that the
-     * total never exceeds the budget. Models that are closed or were left to the engine take no
-     * part any more.
-     *
-     * @throws BudgetTooSmallException if the models need more
-     */
-    private void divide(long part) throws BudgetTooSmallException {
-        members.removeIf(member -> !member.takesPart());
-        long[] shares;
-        do {
-            shares = BudgetShares.of(part, members.stream().map(Member::claim).toList());
-        } while (!lowered(shares));
-        for (int i = 0; i < shares.length; i++) {
-            members.get(i).set(shares[i]);
-        }
-    }
-
-    /** Sets the shares that shrink; returns whether all these models can run in them. */
-    private boolean lowered(long[] shares) throws BudgetTooSmallException {
-        for (int i = 0; i < shares.length; i++) {
-            Member member = members.get(i);
-            if (shares[i] < member.budgetBytes) {
-                try {
-                    member.set(shares[i]);
-                } catch (BudgetTooSmallException e) {
-                    if (e.leastBytes() <= shares[i]) {
-                        throw e;
-                    }
-                    member.refusedBytes = e.leastBytes();
-                    return false;
-                }
-            }
-        }
-        return true;
     }
 }

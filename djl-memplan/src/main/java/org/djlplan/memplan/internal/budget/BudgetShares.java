@@ -33,7 +33,10 @@ public final class BudgetShares {
      * @throws BudgetTooSmallException if the budget is smaller than the sum of the minima
      */
     public static long[] of(long budgetBytes, List<Claim> claims) throws BudgetTooSmallException {
-        long least = claims.stream().mapToLong(Claim::leastBytes).sum();
+        long least = 0;
+        for (Claim claim : claims) {
+            least += Math.min(claim.leastBytes(), Long.MAX_VALUE - least);
+        }
         if (least > budgetBytes) {
             throw new BudgetTooSmallException(
                     String.format(

@@ -46,6 +46,16 @@ class BudgetSharesTest {
     }
 
     @Test
+    void of_claimWithoutLimit_isRefused() {
+        Claim unlimited = new Claim(Long.MAX_VALUE, 1);
+        BudgetTooSmallException e =
+                assertThrows(
+                        BudgetTooSmallException.class,
+                        () -> BudgetShares.of(300, List.of(unlimited, unlimited)));
+        assertEquals(Long.MAX_VALUE, e.leastBytes());
+    }
+
+    @Test
     void of_noModels_isEmpty() throws Exception {
         assertEquals(0, BudgetShares.of(100, List.of()).length);
     }

@@ -116,6 +116,26 @@ class SharedBudgetTest {
     }
 
     @Test
+    void load_otherMemberWasGivenNoLimit_bothGetTheirShares() throws Exception {
+        Path resnet = copy(BudgetModels.SMALL_RESNET);
+        Path vgg = copy(BudgetModels.SMALL_VGG);
+        Answers ofResnet = Answers.of(resnet, 1, INPUTS);
+        Answers ofVgg = Answers.of(vgg, 1, INPUTS);
+        long least = Budgeted.leastBytes(resnet, 1) + Budgeted.leastBytes(vgg, 1);
+        SharedBudget shared = SharedBudget.of(least * 3 / 2);
+        try (ZooModel<NDList, NDList> first = shared.load(criteria(resnet))) {
+            PlanHandle.of(first).orElseThrow().setBudget("none");
+            assertTrue(PlanReport.of(first).orElseThrow().budget().isEmpty());
+            try (ZooModel<NDList, NDList> second = shared.load(criteria(vgg))) {
+                assertTrue(budget(first) + budget(second) <= shared.bytes());
+                assertAsStock(first, ofResnet);
+                assertAsStock(second, ofVgg);
+            }
+        }
+        Freed.assertEverything();
+    }
+
+    @Test
     void load_noRoomForAll_failsAndOthersContinue() throws Exception {
         Path resnet = copy(BudgetModels.SMALL_RESNET);
         Path vgg = copy(BudgetModels.SMALL_VGG);
