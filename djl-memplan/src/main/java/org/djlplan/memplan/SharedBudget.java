@@ -9,6 +9,7 @@ import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ZooModel;
 import ai.djl.translate.TranslatorFactory;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -20,13 +21,14 @@ import org.djlplan.memplan.internal.config.Budget;
 import org.djlplan.memplan.internal.config.OptionKey;
 import org.djlplan.memplan.internal.djl.BudgetDivision;
 import org.djlplan.memplan.internal.djl.SharedModels;
+import org.djlplan.memplan.internal.djl.WhenQuiet;
 import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.thirdparty.guava.base.Throwables;
 
 /**
  * One budget in bytes for several models, such as all models of an executor, a container or a
  * process. Models get shares in proportion to the sizes of their weights, but at least their
- * minimum. When a model is loaded, the other models shrink first; when a model is closed, the
+ * minimum. When a model is loaded, the other models shrink first; soon after a model is closed, the
  * others get its share.
  *
  * <pre>{@code
@@ -47,6 +49,9 @@ public final class SharedBudget {
 
     private static final double MEGA = 1e6;
 
+    /** Applications close models one after another. */
+    private static final Duration QUIET = Duration.ofMillis(200);
+
     /** The budget of {@code memplan.sharedBudget}, with the size set by the first of its models. */
     private static final SharedBudget OF_PROCESS = of(Long.MAX_VALUE);
 
@@ -54,6 +59,10 @@ public final class SharedBudget {
     private volatile long bytes;
 
     private final BudgetDivision<Member> division = new BudgetDivision<>();
+
+    /** Others get the share of a closed model, unless further models are closed or loaded first. */
+    private final WhenQuiet spreading =
+            new WhenQuiet(QUIET, "djl-plan-shared-budget", this::spreadAll);
 
     /** A loaded model. */
     private record Member(Model model, PlanHandle plan) implements BudgetDivision.Member {
@@ -305,12 +314,17 @@ public final class SharedBudget {
                 model.getName() + " runs as stock, which knows no budget");
     }
 
+    /** The thread that closes a model does not wait until others have its share. */
     private AutoCloseable leaving(Member member) {
         return () -> {
-            synchronized (this) {
-                division.remove(member);
-                division.spread(bytes);
+            division.remove(member);
+            if (!division.members().isEmpty()) {
+                spreading.request();
             }
         };
+    }
+
+    private synchronized void spreadAll() {
+        division.spread(bytes);
     }
 }

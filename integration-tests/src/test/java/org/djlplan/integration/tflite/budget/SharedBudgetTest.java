@@ -42,6 +42,7 @@ import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.SharedBudget;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.testing.Await;
 import org.djlplan.memplan.testing.LogCapture;
 import org.djlplan.thirdparty.guava.base.Throwables;
 import org.junit.jupiter.api.Test;
@@ -109,7 +110,7 @@ class SharedBudgetTest {
                 assertAsStock(first, ofResnet);
                 assertAsStock(second, ofVgg);
             }
-            assertEquals(shared.bytes(), budget(first));
+            Await.until(() -> budget(first) == shared.bytes());
             assertAsStock(first, ofResnet);
         }
         Freed.assertEverything();

@@ -21,6 +21,7 @@ import org.djlplan.integration.torch.Torch;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.SharedBudget;
 import org.djlplan.memplan.report.BudgetReport;
+import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -101,7 +102,7 @@ class TorchSharedBudgetTest {
                     assertEquals(expected, answers(second));
                 }
             }
-            assertEquals(shared.bytes(), report(first).budgetBytes());
+            Await.until(() -> report(first).budgetBytes() == shared.bytes());
             assertEquals(expected, answers(first));
         }
         assertEquals(0, ResidentWeights.mappings());
