@@ -20,6 +20,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.djlplan.memplan.internal.runtime.Later;
+import org.djlplan.memplan.internal.thread.DaemonThreads;
 import org.djlplan.thirdparty.guava.annotations.VisibleForTesting;
 import org.djlplan.thirdparty.guava.collect.MapMaker;
 import org.djlplan.thirdparty.guava.collect.Sets;
@@ -289,7 +290,16 @@ public final class SharedModels {
             kept = unused;
             WeakReference<Users> these = new WeakReference<>(this);
             return Later.run(
-                    grace, () -> Optional.ofNullable(these.get()).ifPresent(Users::closeIfUnused));
+                    grace, () -> Optional.ofNullable(these.get()).ifPresent(Users::beginToClose));
+        }
+
+        /** Closes on a thread of its own, because it may wait for a load and for predictions. */
+        private void beginToClose() {
+            try {
+                DaemonThreads.make(this::closeIfUnused, "djl-plan-close").start();
+            } catch (OutOfMemoryError e) {
+                closeIfUnused();
+            }
         }
 
         private void closeIfUnused() {

@@ -8,6 +8,8 @@ import org.djlplan.memplan.internal.budget.StreamingPlan;
 import org.djlplan.memplan.internal.runtime.Later;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.internal.serving.BudgetedKernels.Chosen;
+import org.djlplan.memplan.internal.thread.DaemonThreads;
+import org.djlplan.thirdparty.guava.annotations.VisibleForTesting;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -111,7 +113,17 @@ final class BackgroundSelection {
     void selectWhenSettled() {
         lastChangeNanos = System.nanoTime();
         if (!pending && delegatesTooLittle()) {
-            pending = Later.run(InterpreterInService.SETTLED, this::selectIfSettled);
+            pending = Later.run(InterpreterInService.SETTLED, this::beginToSelect);
+        }
+    }
+
+    /** Waits for a turn on a thread of its own, because other work waits for the present one. */
+    @VisibleForTesting
+    void beginToSelect() {
+        try {
+            DaemonThreads.make(this::selectIfSettled, WORKER).start();
+        } catch (OutOfMemoryError e) {
+            boolean unused = Later.run(InterpreterInService.SETTLED, this::beginToSelect);
         }
     }
 
@@ -125,7 +137,7 @@ final class BackgroundSelection {
             if (System.nanoTime() - lastChangeNanos >= InterpreterInService.SETTLED.toNanos()) {
                 turns.begin(WORKER, () -> select(false));
             } else {
-                pending = Later.run(InterpreterInService.SETTLED, this::selectIfSettled);
+                pending = Later.run(InterpreterInService.SETTLED, this::beginToSelect);
             }
         } finally {
             turns.unlock();

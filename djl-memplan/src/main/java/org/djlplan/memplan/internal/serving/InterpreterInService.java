@@ -9,6 +9,7 @@ import org.djlplan.memplan.internal.runtime.ProcessMemory;
 import org.djlplan.memplan.internal.runtime.WeightStream;
 import org.djlplan.memplan.internal.runtime.tflite.TensorInfo;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
+import org.djlplan.thirdparty.guava.annotations.VisibleForTesting;
 
 /**
  * The one interpreter that serves a streamed model, for one budget and one list of input shapes at
@@ -177,8 +178,13 @@ final class InterpreterInService {
         }
     }
 
-    private void releaseIfIdle() {
-        turns.lock();
+    /** Tries again later if something else has a turn, because other work waits for the thread. */
+    @VisibleForTesting
+    void releaseIfIdle() {
+        if (!turns.tryLock()) {
+            boolean unused = Later.run(IDLE, this::releaseIfIdle);
+            return;
+        }
         try {
             releasePending = false;
             if (closed) {

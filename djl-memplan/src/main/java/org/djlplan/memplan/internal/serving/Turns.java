@@ -24,6 +24,11 @@ final class Turns {
         lock.lock();
     }
 
+    /** Takes a turn if nothing else has one; returns whether it did. */
+    boolean tryLock() {
+        return lock.tryLock();
+    }
+
     /** Ends a turn. */
     void unlock() {
         lock.unlock();

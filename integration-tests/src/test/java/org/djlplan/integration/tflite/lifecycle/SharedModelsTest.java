@@ -26,9 +26,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import org.djlplan.integration.support.Freed;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.StockInterpreter;
@@ -36,9 +38,11 @@ import org.djlplan.integration.support.TestModels;
 import org.djlplan.memplan.PlannedModels;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.internal.djl.SharedModels;
+import org.djlplan.memplan.internal.runtime.Later;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.testing.Await;
 import org.djlplan.thirdparty.guava.io.ByteStreams;
+import org.djlplan.thirdparty.guava.util.concurrent.Uninterruptibles;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -172,6 +176,27 @@ class SharedModelsTest {
         try (ZooModel<NDList, NDList> model = models.get("late", criteria(late))) {
             predict(model, 3);
         }
+    }
+
+    /** Other work of the thread goes on while the model that is due to be closed is locked. */
+    @Test
+    void get_longLoad_doesNotStopLater() throws Exception {
+        models.get("m", criteria(file)).close();
+        CountDownLatch ran = new CountDownLatch(1);
+        ZooModel<NDList, NDList> again =
+                models.get(
+                        "m",
+                        criteria(file),
+                        Map.of("other", "options"),
+                        wanted -> {
+                            assertTrue(Later.run(Duration.ofMillis(50), ran::countDown));
+                            assertTrue(
+                                    Uninterruptibles.awaitUninterruptibly(
+                                            ran, 10, TimeUnit.SECONDS));
+                            return wanted.loadModel();
+                        });
+        predict(again, 3);
+        again.close();
     }
 
     @Test
