@@ -151,21 +151,40 @@ public final class SharedBudget {
             Map<String, Object> terms,
             long size)
             throws IOException, ModelException {
-        SharedModels.Loader<I, O> loader = wanted -> load(wanted, size);
+        // A model that is there does not wait for others to be loaded.
+        Optional<ZooModel<I, O>> present = models.find(key, criteria, terms);
+        if (present.isPresent()) {
+            return present.get();
+        }
         try {
-            return models.get(key, criteria, terms, loader);
+            return loaded(models, key, criteria, terms, size);
         } catch (IOException | ModelException e) {
             if (refusal(e).isEmpty() || !models.closeUnused(this::has)) {
                 throw e;
             }
-            return models.get(key, criteria, terms, loader);
+            return loaded(models, key, criteria, terms, size);
         }
     }
 
-    private synchronized <I, O> ZooModel<I, O> load(Criteria<I, O> criteria, long size)
+    /**
+     * Locks the budget before the key, because a translator factory that acquires another model
+     * does so with the budget locked.
+     */
+    private synchronized <I, O> ZooModel<I, O> loaded(
+            SharedModels models,
+            String key,
+            Criteria<I, O> criteria,
+            Map<String, Object> terms,
+            long size)
             throws IOException, ModelException {
-        resize(size);
-        return load(criteria);
+        return models.get(
+                key,
+                criteria,
+                terms,
+                wanted -> {
+                    resize(size);
+                    return load(wanted);
+                });
     }
 
     private boolean has(Model model) {

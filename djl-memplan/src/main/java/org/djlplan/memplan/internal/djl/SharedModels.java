@@ -86,11 +86,8 @@ public final class SharedModels {
     public <I, O> ZooModel<I, O> get(
             String key, Criteria<I, O> criteria, Map<String, ?> terms, Loader<I, O> loader)
             throws IOException, ModelException {
-        ClassLoader context = Thread.currentThread().getContextClassLoader();
         Map<String, Shared> ofLoader =
-                models.computeIfAbsent(
-                        context == null ? SharedModels.class.getClassLoader() : context,
-                        of -> new ConcurrentHashMap<>());
+                models.computeIfAbsent(context(), of -> new ConcurrentHashMap<>());
         Optional<ZooModel<I, O>> view = Optional.empty();
         while (view.isEmpty()) {
             view =
@@ -98,6 +95,23 @@ public final class SharedModels {
                             .view(criteria, terms, loader);
         }
         return view.get();
+    }
+
+    /**
+     * Returns a view of the model of a key if {@link #get} would not load one. Waits while another
+     * caller loads it.
+     *
+     * @throws IllegalArgumentException as {@link #get}
+     */
+    public <I, O> Optional<ZooModel<I, O>> find(
+            String key, Criteria<I, O> criteria, Map<String, ?> terms) {
+        Shared shared = models.getOrDefault(context(), Map.of()).get(key);
+        return shared == null ? Optional.empty() : shared.present(criteria, terms);
+    }
+
+    private static ClassLoader context() {
+        ClassLoader context = Thread.currentThread().getContextClassLoader();
+        return context == null ? SharedModels.class.getClassLoader() : context;
     }
 
     /** Returns how many keys have a model. */
@@ -173,15 +187,27 @@ public final class SharedModels {
         private <I, O> ZooModel<I, O> add(
                 Criteria<I, O> criteria, Map<String, ?> terms, Loader<I, O> loader)
                 throws IOException, ModelException {
+            Optional<ZooModel<I, O>> present = present(criteria, terms);
+            if (present.isPresent()) {
+                return present.get();
+            }
             if (users != null && users.count == 0 && !users.terms.equals(terms)) {
                 users.close();
             }
-            ZooModel<?, ?> there = users == null ? null : users.model.get();
+            ZooModel<I, O> loaded = loader.load(criteria);
+            users = new Users(this, loaded, criteria, terms);
+            logger.info("{} is loaded, for all who use {}", loaded.getName(), key);
+            return users.add(loaded);
+        }
+
+        synchronized <I, O> Optional<ZooModel<I, O>> present(
+                Criteria<I, O> criteria, Map<String, ?> terms) {
+            if (users == null || (users.count == 0 && !users.terms.equals(terms))) {
+                return Optional.empty();
+            }
+            ZooModel<?, ?> there = users.model.get();
             if (there == null || !there.getNDManager().isOpen()) {
-                ZooModel<I, O> loaded = loader.load(criteria);
-                users = new Users(this, loaded, criteria, terms);
-                logger.info("{} is loaded, for all who use {}", loaded.getName(), key);
-                return users.add(loaded);
+                return Optional.empty();
             }
             if (!users.types.areOf(criteria)) {
                 throw new IllegalArgumentException(
@@ -198,7 +224,7 @@ public final class SharedModels {
             }
             @SuppressWarnings("unchecked") // it was loaded for these types
             ZooModel<I, O> same = (ZooModel<I, O>) there;
-            return users.add(same);
+            return Optional.of(users.add(same));
         }
 
         synchronized boolean closeUnused(Predicate<Model> some) {

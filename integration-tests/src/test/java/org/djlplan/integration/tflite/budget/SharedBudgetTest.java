@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.Model;
@@ -19,18 +20,20 @@ import ai.djl.translate.TranslateException;
 import ai.djl.translate.Translator;
 import ai.djl.translate.TranslatorFactory;
 import ai.djl.util.Pair;
-import java.io.IOException;
 import java.lang.reflect.Type;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.djlplan.integration.support.BudgetModels;
 import org.djlplan.integration.support.Freed;
@@ -195,8 +198,14 @@ class SharedBudgetTest {
         }
     }
 
-    /** Returns criteria of a model whose loading deletes a file. */
-    private Criteria<NDList, NDList> deleting(Path deleted, Path file) {
+    /** What a translator factory does while its model is loaded. */
+    @FunctionalInterface
+    private interface WhileLoading {
+
+        void run() throws Exception;
+    }
+
+    private Criteria<NDList, NDList> criteria(Path file, WhileLoading action) {
         TranslatorFactory translators =
                 new TranslatorFactory() {
                     @Override
@@ -210,8 +219,8 @@ class SharedBudgetTest {
                             Class<I> input, Class<O> output, Model model, Map<String, ?> arguments)
                             throws TranslateException {
                         try {
-                            Files.delete(deleted);
-                        } catch (IOException e) {
+                            action.run();
+                        } catch (Exception e) {
                             throw new TranslateException(e);
                         }
                         return (Translator<I, O>) new NoopTranslator(null);
@@ -239,7 +248,7 @@ class SharedBudgetTest {
             List<String> warnings;
             ZooModel<NDList, NDList> loaded;
             try (LogCapture log = LogCapture.echoing()) {
-                loaded = shared.load(deleting(vgg, resnet));
+                loaded = shared.load(criteria(resnet, () -> Files.delete(vgg)));
                 warnings = log.ours("WARN");
             }
             try (ZooModel<NDList, NDList> second = loaded) {
@@ -492,6 +501,34 @@ class SharedBudgetTest {
         } finally {
             closeUnused();
         }
+    }
+
+    /** Such as a pipeline of two models. */
+    @Test
+    void get_factoryAcquiresAModelThatAnotherThreadLoads_getsIt() throws Exception {
+        Path file = copy(BudgetModels.SMALL_RESNET);
+        SharedBudget shared = SharedBudget.of(Budgeted.leastBytes(file, 1) * 3);
+        Callable<Long> inner =
+                () -> {
+                    try (ZooModel<NDList, NDList> model =
+                            PlannedModels.acquire("inner", criteria(file), shared)) {
+                        return budget(model);
+                    }
+                };
+        FutureTask<Long> other = new FutureTask<>(inner);
+        Thread thread = new Thread(other, "other");
+        Criteria<NDList, NDList> outer =
+                criteria(
+                        file,
+                        () -> {
+                            thread.start();
+                            Await.until(() -> thread.getState() == Thread.State.BLOCKED);
+                            assertTrue(inner.call() > 0);
+                        });
+        assertTimeoutPreemptively(
+                Duration.ofMinutes(1), () -> PlannedModels.acquire("outer", outer, shared).close());
+        assertTrue(other.get() > 0);
+        closeUnused();
     }
 
     @Test
