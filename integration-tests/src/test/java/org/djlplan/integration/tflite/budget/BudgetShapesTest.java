@@ -7,9 +7,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import ai.djl.ndarray.NDList;
 import ai.djl.repository.zoo.ZooModel;
 import ai.djl.translate.TranslateException;
+import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.memplan.PlanHandle;
@@ -49,6 +54,34 @@ class BudgetShapesTest {
         // The model is sliced again for each shape; a batch cannot be sliced.
         assertAllAsStock(least + 2_000_000, List.of(IN_FILE, LARGER, IN_FILE, LARGER), threads);
         assertAllAsStock(least + 7_000_000, List.of(IN_FILE, LARGER, BATCH, IN_FILE), threads);
+    }
+
+    /** Returns the copies from which weights are loaded. */
+    private Set<Object> copies() throws IOException {
+        Set<Object> inodes = new HashSet<>();
+        try (Stream<Path> made = Files.list(file.resolveSibling(".djlplan"))) {
+            for (Path each : made.filter(m -> m.toString().endsWith(".streamed.tflite")).toList()) {
+                inodes.add(Files.getAttribute(each, "unix:ino"));
+            }
+        }
+        return inodes;
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void predict_twoShapesAlternate_writesEachCopyOnce(int threads) throws Exception {
+        long least = Budgeted.leastBytes(file, threads);
+        try (ZooModel<NDList, NDList> model =
+                Budgeted.load(file, Long.toString(least + 2_000_000), "auto", threads)) {
+            assertSameAsStock(model, IN_FILE, threads);
+            assertSameAsStock(model, LARGER, threads);
+            Set<Object> copies = copies();
+            assertTrue(copies.size() > 1, copies.toString());
+            for (List<Integer> shape : List.of(IN_FILE, LARGER, IN_FILE)) {
+                assertSameAsStock(model, shape, threads);
+                assertEquals(copies, copies());
+            }
+        }
     }
 
     private void assertAllAsStock(long budgetBytes, List<List<Integer>> shapes, int threads)

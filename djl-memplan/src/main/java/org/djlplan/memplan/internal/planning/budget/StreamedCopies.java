@@ -58,7 +58,12 @@ public final class StreamedCopies implements AutoCloseable {
     private static final int DEFAULT_THREADS = 4;
 
     private static final String ENDING = ".streamed.tflite";
-    private static final int QUOTA_IN_MODELS = 2;
+
+    /** Inputs of two shapes may alternate. */
+    private static final int QUOTA_IN_COPIES = 2;
+
+    /** Room for the structure of the files, and for alignment of constants to pages. */
+    private static final int SLACK_BYTES = 1 << 20;
 
     private final Path original;
     private final LoadedFile loaded;
@@ -144,7 +149,7 @@ public final class StreamedCopies implements AutoCloseable {
                     kept.findOrMake(
                             key,
                             found -> isCopy(found, sliced),
-                            quotaBytes(),
+                            quotaBytes(sliced),
                             file -> {
                                 OptionalLong derived =
                                         make(file, sliced, mapping, progress, thread);
@@ -253,8 +258,14 @@ public final class StreamedCopies implements AutoCloseable {
         }
     }
 
-    private long quotaBytes() {
-        return QUOTA_IN_MODELS * originalBytes();
+    private long quotaBytes(SlicedModel sliced) {
+        return QUOTA_IN_COPIES * (mostBytes(sliced) + SLACK_BYTES);
+    }
+
+    /** Kernels derive at most as much data as the weights have. */
+    private long mostBytes(SlicedModel sliced) {
+        long weightBytes = sliced.file().buffers().stream().mapToLong(TfLiteBytes::sizeBytes).sum();
+        return threads == 1 ? weightBytes : 2 * weightBytes;
     }
 
     private OptionalLong make(
@@ -267,10 +278,8 @@ public final class StreamedCopies implements AutoCloseable {
         logger.info(
                 "{}: making a copy to load weights from, once (at most {} MB beside the model)",
                 original.getFileName(),
-                quotaBytes() / 1_000_000);
-        long weightBytes = sliced.file().buffers().stream().mapToLong(TfLiteBytes::sizeBytes).sum();
-        // Kernels derive at most as much data as the weights have.
-        progress.begin(file, threads == 1 ? weightBytes : 2 * weightBytes);
+                quotaBytes(sliced) / 1_000_000);
+        progress.begin(file, mostBytes(sliced));
         OptionalLong derivedBegin =
                 new CopyWriter(original, threads).write(file, sliced, mapping, progress, thread);
         ProcessMemory.trim();
