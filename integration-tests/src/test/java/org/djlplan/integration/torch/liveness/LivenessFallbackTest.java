@@ -23,6 +23,7 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.djlplan.integration.support.OnEveryDjl;
 import org.djlplan.memplan.internal.config.Liveness;
 import org.djlplan.memplan.internal.djl.liveness.LivenessExecutor;
+import org.djlplan.memplan.internal.djl.purity.BlockCode;
 import org.djlplan.thirdparty.guava.util.concurrent.Uninterruptibles;
 import org.junit.jupiter.api.Test;
 
@@ -57,6 +58,34 @@ class LivenessFallbackTest {
             }
             assertEquals(2, executor.fallbacks());
             assertEquals(Liveness.OFF, executor.mode());
+        }
+    }
+
+    /** The engine's error is the only sign that an array was closed too early. */
+    @Test
+    void auto_blockThatCatchesTheEnginesError_answersAsInDjl() {
+        Block block =
+                new CodeBlock(
+                        (self, store, inputs) -> {
+                            NDArray x = inputs.head();
+                            NDArray h = x.mul(2);
+                            NDArray m = h.max();
+                            try {
+                                return new NDList(m.getFloat() > 100 ? h.div(m) : m);
+                            } catch (RuntimeException e) {
+                                return new NDList(x);
+                            }
+                        });
+        try (Sample sample = new Sample(block, SHAPE)) {
+            LivenessExecutor executor =
+                    new LivenessExecutor(block, Liveness.AUTO, BlockCode.look(block));
+            for (float value : new float[] {1, 1000}) {
+                try (NDManager manager = sample.newManager()) {
+                    NDList inputs = new NDList(manager.full(SHAPE, value));
+                    List<List<Byte>> expected = Sample.bits(sample.stock(inputs));
+                    assertEquals(expected, Sample.bits(sample.planned(executor, inputs)));
+                }
+            }
         }
     }
 

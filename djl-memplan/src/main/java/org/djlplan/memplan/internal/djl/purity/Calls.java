@@ -41,6 +41,11 @@ final class Calls {
         return code.load(internalName.replace('/', '.'), caller.getClassLoader());
     }
 
+    /** Returns whether no method of a class can fail because of an array. */
+    boolean neverUsesArrays(String internalName) {
+        return load(internalName).filter(JdkFacts::neverUsesArrays).isPresent();
+    }
+
     /** Records a cast or type test, which a stand-in may fail. */
     void look(String internalName) {
         Optional<Class<?>> type = load(internalName);

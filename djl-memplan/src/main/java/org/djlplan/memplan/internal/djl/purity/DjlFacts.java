@@ -56,7 +56,7 @@ final class DjlFacts {
      */
     private static final String ASKING =
             "getDataType getDevice getName getShape getSparseFormat getUid hasGradient hashCode"
-                    + " isEmpty isReleased isScalar isSparse returnResource shapeEquals size"
+                    + " isEmpty isScalar isSparse returnResource shapeEquals size"
                     + " tempAttach";
 
     /** Methods that return values to Java. */
@@ -158,7 +158,7 @@ final class DjlFacts {
         return ImmutableSet.<String>builder()
                 .addAll(ARRAYS.keySet())
                 .addAll(WHEN_TRAINING.keySet())
-                .add("toByteBuffer")
+                .add("toByteBuffer", "isReleased")
                 .build();
     }
 
@@ -244,6 +244,9 @@ final class DjlFacts {
                             ? Fact.effect(WHEN_TRAINING.get(name))
                             : // Without dropping, the same array is returned.
                             Fact.of(name.equals("dropout") ? Effect.LIST_OF_FIRST : Effect.LIST));
+        }
+        if (name.equals("isReleased")) {
+            return Optional.of(Fact.opaque("asks whether an array is closed"));
         }
         if (name.equals("toByteBuffer")) {
             return Optional.of(

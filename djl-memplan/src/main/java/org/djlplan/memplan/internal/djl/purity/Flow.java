@@ -93,6 +93,13 @@ final class Flow extends Interpreter<Value> {
                 objects.startOver();
                 run(operands);
             } while (objects.grown());
+            if (!owner.getName().startsWith("ai.djl.")
+                    && new Handlers(method, frames).hideErrors(calls::neverUsesArrays)) {
+                code.find(
+                        Finding.Kind.OPAQUE,
+                        owner,
+                        "may catch the engine's error for a closed array");
+            }
         } catch (AnalyzerException | RuntimeException e) {
             code.find(Finding.Kind.OPAQUE, owner, "cannot be read: " + e);
         }
@@ -141,7 +148,9 @@ final class Flow extends Interpreter<Value> {
             if (position(block.start) <= index && index < position(block.end)) {
                 Frame<Value> caught = new Frame<>(before);
                 caught.clearStack();
-                caught.push(Value.shared());
+                // Distinguishes the caught exception from one that the handler creates.
+                caught.push(
+                        objects.made(position(block.handler), Value.shared()).or(Value.shared()));
                 merge(position(block.handler), caught);
             }
         }

@@ -1,5 +1,6 @@
 package org.djlplan.memplan.internal.djl.purity;
 
+import java.lang.reflect.Modifier;
 import java.nio.Buffer;
 import java.util.Collection;
 import java.util.Enumeration;
@@ -118,6 +119,14 @@ final class JdkFacts {
         return type.isArray()
                 || ObjectWalk.isPlatform(type)
                 || type.getName().startsWith("org.slf4j.");
+    }
+
+    /** Returns whether no method of a class can fail because of an array. */
+    static boolean neverUsesArrays(Class<?> type) {
+        String name = type.getName();
+        return VALUES.contains(name)
+                ? Modifier.isFinal(type.getModifiers()) || name.startsWith("org.slf4j.")
+                : Throwable.class.isAssignableFrom(type) && ObjectWalk.isPlatform(type);
     }
 
     /** Returns whether objects of a class are functions, whose code matters. */
