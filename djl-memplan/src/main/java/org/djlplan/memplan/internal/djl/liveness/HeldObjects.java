@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.UnaryOperator;
 import org.djlplan.memplan.internal.djl.purity.ObjectWalk;
 
@@ -88,7 +89,8 @@ final class HeldObjects {
                 return;
             }
             visitFields(object);
-            if (!extendsPlatform(object.getClass())) {
+            if (!ObjectWalk.inheritsContent(object.getClass())
+                    || ObjectWalk.overridesContent(object.getClass())) {
                 return;
             }
             if (object instanceof List<?> list) {
@@ -98,8 +100,13 @@ final class HeldObjects {
             } else if (object instanceof Map<?, ?> map) {
                 map.keySet().forEach(this::follow);
                 replaceValues((Map<Object, Object>) map);
+            } else if (object instanceof Map.Entry<?, ?> entry) {
+                follow(entry.getKey());
+                replaceValue((Map.Entry<Object, Object>) entry);
             } else if (object instanceof AtomicReference<?> reference) {
                 replaceReferent((AtomicReference<Object>) reference);
+            } else if (object instanceof AtomicReferenceArray<?> references) {
+                replaceElements((AtomicReferenceArray<Object>) references);
             } else if (object instanceof Reference<?> reference) {
                 follow(reference.get());
             }
@@ -120,11 +127,23 @@ final class HeldObjects {
     }
 
     private void replaceValues(Map<Object, Object> map) {
-        for (Map.Entry<Object, Object> entry : map.entrySet()) {
-            Object old = entry.getValue();
+        map.entrySet().forEach(this::replaceValue);
+    }
+
+    private void replaceValue(Map.Entry<Object, Object> entry) {
+        Object old = entry.getValue();
+        Object replaced = follow(old);
+        if (replaced != old) {
+            entry.setValue(replaced);
+        }
+    }
+
+    private void replaceElements(AtomicReferenceArray<Object> references) {
+        for (int i = 0; i < references.length(); i++) {
+            Object old = references.get(i);
             Object replaced = follow(old);
             if (replaced != old) {
-                entry.setValue(replaced);
+                references.compareAndSet(i, old, replaced);
             }
         }
     }
@@ -162,14 +181,5 @@ final class HeldObjects {
             // Inaccessible field; a stand-in there keeps working, only slower.
             seen.add(field);
         }
-    }
-
-    /** Returns whether the class has content beyond its fields, such as a collection. */
-    private static boolean extendsPlatform(Class<?> type) {
-        Class<?> ancestor = type;
-        while (!ObjectWalk.isPlatform(ancestor)) {
-            ancestor = ancestor.getSuperclass();
-        }
-        return ancestor != Object.class;
     }
 }

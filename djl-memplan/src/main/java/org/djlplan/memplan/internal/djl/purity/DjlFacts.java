@@ -1,6 +1,7 @@
 package org.djlplan.memplan.internal.djl.purity;
 
 import ai.djl.Device;
+import ai.djl.Model;
 import ai.djl.engine.Engine;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDArrays;
@@ -170,6 +171,7 @@ final class DjlFacts {
                 || type == Parameter.class
                 || type == ParameterStore.class
                 || type == Device.class
+                || Model.class.isAssignableFrom(type)
                 || NDArray.class.isAssignableFrom(type)
                 || NDArrayEx.class.isAssignableFrom(type)
                 || NDManager.class.isAssignableFrom(type)
@@ -196,6 +198,9 @@ final class DjlFacts {
     static Optional<Fact> of(Class<?> owner, String name, String descriptor, boolean flagged) {
         if (isValue(owner) || owner == Device.class) {
             return Optional.of(Fact.of(Effect.VALUE));
+        }
+        if (Model.class.isAssignableFrom(owner)) {
+            return Optional.of(Fact.opaque("uses a model, whose block is not read"));
         }
         if (owner == NDScope.class) {
             return Optional.of(Fact.opaque("opens a scope of arrays of its own"));

@@ -9,7 +9,14 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 import java.lang.ref.Reference;
 import java.lang.reflect.Field;
+import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.util.AbstractCollection;
+import java.util.AbstractList;
+import java.util.AbstractMap;
+import java.util.AbstractQueue;
+import java.util.AbstractSequentialList;
+import java.util.AbstractSet;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -21,6 +28,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 import org.slf4j.Logger;
 
 /**
@@ -45,6 +54,32 @@ public final class ObjectWalk {
                     return fields(type);
                 }
             };
+
+    /** Java's own classes without content. */
+    private static final ImmutableSet<Class<?>> EMPTY =
+            ImmutableSet.of(
+                    Object.class,
+                    Record.class,
+                    Enum.class,
+                    AbstractCollection.class,
+                    AbstractList.class,
+                    AbstractMap.class,
+                    AbstractQueue.class,
+                    AbstractSequentialList.class,
+                    AbstractSet.class);
+
+    /** Methods that read the content of collections and entries of maps. */
+    private static final ImmutableSet<String> READING =
+            ImmutableSet.of(
+                    "comparator",
+                    "entrySet",
+                    "forEach",
+                    "get",
+                    "getKey",
+                    "getValue",
+                    "iterator",
+                    "keySet",
+                    "size");
 
     private final Visitor visitor;
     private final Set<Object> seen = Collections.newSetFromMap(new IdentityHashMap<>());
@@ -123,7 +158,6 @@ public final class ObjectWalk {
                 || object instanceof Engine
                 || object instanceof Device
                 || object instanceof Shape
-                || object instanceof Enum<?>
                 || object instanceof Class<?>
                 || object instanceof Thread
                 || object instanceof ClassLoader
@@ -149,26 +183,75 @@ public final class ObjectWalk {
             return;
         }
         visitFields(object, object.getClass(), false);
+        if (!inheritsContent(object.getClass())) {
+            return;
+        }
         try {
-            if (object instanceof Collection<?> elements) {
-                elements.forEach(element -> show(object, "", element));
-            } else if (object instanceof Map<?, ?> map) {
-                map.forEach(
-                        (key, value) -> {
-                            show(object, "", key);
-                            show(object, "", value);
-                        });
-            } else if (object instanceof Optional<?> optional) {
-                optional.ifPresent(value -> show(object, "", value));
-            } else if (object instanceof AtomicReference<?> reference) {
-                show(object, "", reference.get());
-            } else if (object instanceof Reference<?> reference) {
-                show(object, "", reference.get());
+            if (overridesContent(object.getClass())) {
+                complete = false;
+            } else {
+                visitContent(object);
             }
         } catch (RuntimeException e) {
             // A collection that changes during the visit.
             complete = false;
         }
+    }
+
+    private void visitContent(Object object) {
+        if (object instanceof Collection<?> elements) {
+            elements.forEach(element -> show(object, "", element));
+        } else if (object instanceof Map<?, ?> map) {
+            map.forEach(
+                    (key, value) -> {
+                        show(object, "", key);
+                        show(object, "", value);
+                    });
+        } else if (object instanceof Map.Entry<?, ?> entry) {
+            show(object, "", entry.getKey());
+            show(object, "", entry.getValue());
+        } else if (object instanceof Optional<?> optional) {
+            optional.ifPresent(value -> show(object, "", value));
+        } else if (object instanceof AtomicReference<?> reference) {
+            show(object, "", reference.get());
+        } else if (object instanceof AtomicReferenceArray<?> references) {
+            for (int i = 0; i < references.length(); i++) {
+                show(object, "", references.get(i));
+            }
+        } else if (object instanceof Reference<?> reference) {
+            show(object, "", reference.get());
+        } else if (PlatformObjects.mayHide(object)) {
+            complete = false;
+        }
+        if (PlatformObjects.callsComparator(object)) {
+            complete = false;
+        }
+    }
+
+    /**
+     * Returns whether a class has content in fields of Java's own classes. A user's collection that
+     * has its elements in its own fields has none.
+     */
+    public static boolean inheritsContent(Class<?> type) {
+        Class<?> ancestor = type;
+        while (!isPlatform(ancestor)) {
+            ancestor = ancestor.getSuperclass();
+        }
+        return ancestor == type || !EMPTY.contains(ancestor);
+    }
+
+    /** Returns whether a class has inherited content that only a user's code could read. */
+    public static boolean overridesContent(Class<?> type) {
+        for (Class<?> at = type;
+                !isPlatform(at) && !at.getName().startsWith("ai.djl.");
+                at = at.getSuperclass()) {
+            for (Method method : at.getDeclaredMethods()) {
+                if (READING.contains(method.getName())) {
+                    return true;
+                }
+            }
+        }
+        return false;
     }
 
     private void visitFields(Object holder, Class<?> type, boolean statics) {

@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.nn.Parameter;
 import java.lang.ref.WeakReference;
+import java.util.AbstractList;
+import java.util.AbstractMap;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -16,6 +18,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.junit.jupiter.api.Test;
 
 class HeldObjectsTest {
@@ -38,6 +41,24 @@ class HeldObjectsTest {
         private final Map<Object, Object> map = new HashMap<>(Map.of("key", new Old("value")));
         private final AtomicReference<Object> reference =
                 new AtomicReference<>(new Old("referent"));
+        private final AtomicReferenceArray<Object> references =
+                new AtomicReferenceArray<>(new Object[] {new Old("one of several")});
+        private final Map.Entry<String, Object> entry =
+                new AbstractMap.SimpleEntry<>("key", new Old("entry"));
+        private final List<Object> own =
+                new AbstractList<>() {
+                    private final Object[] elements = {new Old("own")};
+
+                    @Override
+                    public Object get(int index) {
+                        throw new AssertionError("user code runs");
+                    }
+
+                    @Override
+                    public int size() {
+                        throw new AssertionError("user code runs");
+                    }
+                };
         private Optional<Object> optional = Optional.of(new Old("optional"));
         private WeakReference<Object> weak = new WeakReference<>(constant);
         private final Holder itself = this;
@@ -76,6 +97,9 @@ class HeldObjectsTest {
         assertEquals("listed", name(holder.list.get(0)));
         assertEquals("value", name(holder.map.get("key")));
         assertEquals("referent", name(holder.reference.get()));
+        assertEquals("one of several", name(holder.references.get(0)));
+        assertEquals("entry", name(holder.entry.getValue()));
+        assertTrue(seen.contains("own"));
         assertEquals("optional", name(holder.optional.orElseThrow()));
     }
 

@@ -3,17 +3,28 @@ package org.djlplan.memplan.internal.djl.purity;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import ai.djl.Model;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.AbstractBlock;
 import ai.djl.nn.Block;
+import ai.djl.nn.LambdaBlock;
 import ai.djl.training.ParameterStore;
 import ai.djl.util.PairList;
+import java.nio.FloatBuffer;
+import java.util.AbstractMap;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -186,5 +197,174 @@ class BlockCodeTest {
                         .filter(finding -> finding.what().contains("catch"))
                         .toList();
         assertEquals(List.of(), opaque);
+    }
+
+    /** A child whose class the outer block's code does not name. */
+    private static final class Child extends Code {
+        @Override
+        NDArray run(NDArray x) {
+            count++;
+            return x;
+        }
+    }
+
+    private static Block child() {
+        return new Child();
+    }
+
+    /** Runs a block that it finds somewhere. */
+    private abstract static class Finder extends Code {
+
+        abstract Block find();
+
+        @Override
+        NDArray run(NDArray x) {
+            return find().forward(new ParameterStore(), new NDList(x), false).head();
+        }
+
+        @Override
+        protected NDList forwardInternal(
+                ParameterStore store,
+                NDList inputs,
+                boolean training,
+                PairList<String, Object> params) {
+            return find().forward(store, inputs, false);
+        }
+    }
+
+    private static int acts;
+
+    private enum Act {
+        COUNTING(
+                a -> {
+                    acts++;
+                    return a;
+                });
+
+        private final Function<NDArray, NDArray> function;
+
+        Act(Function<NDArray, NDArray> function) {
+            this.function = function;
+        }
+    }
+
+    static Stream<Block> holdersOfHiddenObjects() {
+        return Stream.of(
+                new Finder() {
+                    private final List<Map.Entry<String, Block>> stages =
+                            List.of(new AbstractMap.SimpleEntry<>("a", child()));
+
+                    @Override
+                    Block find() {
+                        return stages.get(0).getValue();
+                    }
+                },
+                new Finder() {
+                    private final Map.Entry<String, Block> stage = Map.entry("a", child());
+
+                    @Override
+                    Block find() {
+                        return stage.getValue();
+                    }
+                },
+                new Finder() {
+                    private final AtomicReferenceArray<Block> stages =
+                            new AtomicReferenceArray<>(new Block[] {child()});
+
+                    @Override
+                    Block find() {
+                        return stages.get(0);
+                    }
+                },
+                new Finder() {
+                    private final CompletableFuture<Block> stage =
+                            CompletableFuture.completedFuture(child());
+
+                    @Override
+                    Block find() {
+                        return stage.join();
+                    }
+                },
+                new Finder() {
+                    private final Model model = null;
+
+                    @Override
+                    Block find() {
+                        return model.getBlock();
+                    }
+                },
+                new Code() {
+                    private final Predicate<NDArray> test = odd().negate();
+                    private final Predicate<NDArray> other = NDArray::isEmpty;
+
+                    private Predicate<NDArray> odd() {
+                        return a -> count++ > 0;
+                    }
+
+                    @Override
+                    NDArray run(NDArray x) {
+                        return test.test(x) && other.test(x) ? x : x.mul(2);
+                    }
+                },
+                new Code() {
+                    private final Act act = Act.COUNTING;
+                    private final Function<NDArray, NDArray> other = NDArray::exp;
+
+                    @Override
+                    NDArray run(NDArray x) {
+                        return other.apply(act.function.apply(x));
+                    }
+                },
+                new Code() {
+                    private final Map<String, Float> scales = new TreeMap<>((a, b) -> count++);
+
+                    @Override
+                    NDArray run(NDArray x) {
+                        return x.mul(scales.get("a"));
+                    }
+                });
+    }
+
+    @ParameterizedTest
+    @MethodSource("holdersOfHiddenObjects")
+    void look_effectInAnObjectOfJavasOwnClasses_isNotPure(Block block) {
+        assertNotPure(block);
+    }
+
+    static Stream<Block> holdersOfHarmlessObjects() {
+        return Stream.of(
+                new Code() {
+                    private final List<Map.Entry<String, Block>> stages =
+                            List.of(Map.entry("a", new LambdaBlock(list -> list)));
+                    private final Object[] others = {
+                        java.nio.file.Path.of("a"),
+                        java.util.regex.Pattern.compile("a"),
+                        new java.util.Random(1),
+                        java.time.Duration.ofDays(1),
+                        java.time.LocalDate.EPOCH,
+                        new java.util.concurrent.locks.ReentrantLock(),
+                        java.util.Locale.ROOT,
+                        java.nio.charset.StandardCharsets.UTF_8,
+                        String.CASE_INSENSITIVE_ORDER,
+                        new TreeMap<String, String>(Comparator.reverseOrder()),
+                        new java.util.BitSet(),
+                        FloatBuffer.allocate(1),
+                        java.util.UUID.randomUUID(),
+                        java.net.URI.create("a"),
+                        new java.text.DecimalFormat("0"),
+                        Thread.State.NEW
+                    };
+
+                    @Override
+                    NDArray run(NDArray x) {
+                        return x.mul(others.length + stages.size());
+                    }
+                });
+    }
+
+    @ParameterizedTest
+    @MethodSource("holdersOfHarmlessObjects")
+    void look_harmlessObjectsOfJavasOwnClasses_isPure(Block block) {
+        assertPure(block);
     }
 }
