@@ -26,6 +26,8 @@ final class Calls {
     private final Class<?> caller;
     private final MethodObjects objects;
     private final StatedCalls stated;
+    private final OwnCollections collections;
+    private final int instructions;
 
     /**
      * @param instructions number of instructions of the method
@@ -34,6 +36,8 @@ final class Calls {
         this.code = code;
         this.caller = caller;
         this.objects = objects;
+        this.instructions = instructions;
+        collections = new OwnCollections(code, this);
         stated = new StatedCalls(code, caller, this, objects, instructions);
     }
 
@@ -108,6 +112,7 @@ final class Calls {
         Value result = resultOf(callee, Value.PLAIN);
         if (CodeReader.isStated(callee.owner())) {
             result = stated.call(index, callee, operands, isVirtual);
+            result = result.or(collections.readArguments(aside(index), callee, operands));
             // All objects have these methods; overrides in the block's own classes are analyzed
             // separately.
             if (isVirtual && callee.owner() != Object.class) {
@@ -132,6 +137,8 @@ final class Calls {
             for (MethodObjects.Function function : called) {
                 result = result.or(apply(index, function, operands.subList(1, operands.size())));
             }
+        } else if (!called.isEmpty()) {
+            result = result.or(inherited(index, callee.owner(), callee, operands, result));
         } else if (receivers.isEmpty()) {
             code.find(
                     Finding.Kind.OPAQUE,
@@ -176,13 +183,17 @@ final class Calls {
         List<Class<?>> interfaces = new ArrayList<>();
         for (Class<?> type = receiver; type != null; type = type.getSuperclass()) {
             if (CodeReader.isStated(type)) {
-                return type == Object.class || CodeReader.isStated(callee.owner())
-                        ? byInterfaces(index, interfaces, callee, operands, otherwise)
-                        : stated.call(
-                                index,
-                                new Callee(type, callee.name(), callee.descriptor()),
-                                operands,
-                                false);
+                Value result =
+                        type == Object.class || CodeReader.isStated(callee.owner())
+                                ? byInterfaces(index, interfaces, callee, operands, otherwise)
+                                : stated.call(
+                                        index,
+                                        new Callee(type, callee.name(), callee.descriptor()),
+                                        operands,
+                                        false);
+                return type != receiver && operands.size() > 0
+                        ? result.or(collections.read(aside(index), receiver, operands.get(0)))
+                        : result;
             }
             Optional<ClassFile> file = code.file(type);
             if (file.isEmpty()) {
@@ -207,18 +218,24 @@ final class Calls {
             Callee callee,
             List<Value> operands,
             Value otherwise) {
-        List<Class<?>> all = new ArrayList<>(interfaces);
-        for (int i = 0; i < all.size(); i++) {
-            Class<?> type = all.get(i);
-            all.addAll(ImmutableList.copyOf(type.getInterfaces()));
+        Optional<Value> result = Optional.empty();
+        for (Class<?> type : Inheritance.mostSpecific(interfaces, type -> declares(type, callee))) {
             if (CodeReader.isStated(type)) {
+                // If the callee is stated, its effect is already counted.
+                if (!CodeReader.isStated(callee.owner())) {
+                    Callee inherited = new Callee(type, callee.name(), callee.descriptor());
+                    result = or(result, stated.call(index, inherited, operands, true));
+                }
                 continue;
             }
             Optional<MethodNode> method =
                     code.file(type).flatMap(f -> f.method(callee.name(), callee.descriptor()));
             if (method.isPresent() && ClassFile.hasCode(method.get())) {
-                return follow(index, type, method.get(), operands);
+                result = or(result, follow(index, type, method.get(), operands));
             }
+        }
+        if (result.isPresent()) {
+            return result.get();
         }
         if (!CodeReader.isStated(callee.owner()) && callee.name().equals("<init>")) {
             return otherwise;
@@ -228,6 +245,30 @@ final class Calls {
                     Finding.Kind.OPAQUE, caller, "calls " + name(callee) + ", which is not found");
         }
         return otherwise;
+    }
+
+    private boolean declares(Class<?> type, Callee callee) {
+        if (!CodeReader.isStated(type)) {
+            return code.file(type)
+                    .flatMap(file -> file.method(callee.name(), callee.descriptor()))
+                    .isPresent();
+        }
+        for (Method method : type.getDeclaredMethods()) {
+            if (method.getName().equals(callee.name())
+                    && Type.getMethodDescriptor(method).equals(callee.descriptor())) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Returns the number of objects that an instruction makes in addition to its result. */
+    private int aside(int index) {
+        return index < instructions ? instructions + index : index;
+    }
+
+    private static Optional<Value> or(Optional<Value> result, Value other) {
+        return Optional.of(result.map(known -> known.or(other)).orElse(other));
     }
 
     /**

@@ -134,20 +134,31 @@ final class CodeReader {
             for (Field field : at.getDeclaredFields()) {
                 if (field.getName().equals(place)
                         && field.getGenericType() instanceof ParameterizedType declared
-                        && field.getType() == Function.class) {
+                        && field.getType() == Function.class
+                        && isKnown(declared.getActualTypeArguments()[0])) {
                     Class<?> taken =
                             TypeToken.of(declared.getActualTypeArguments()[0]).getRawType();
                     Set<Lambda> fitting = new LinkedHashSet<>(candidates);
-                    fitting.removeIf(
-                            lambda ->
-                                    !lambda.called()
-                                            .getArgumentTypes()[0]
-                                            .equals(Type.getType(taken)));
+                    fitting.removeIf(lambda -> !accepts(lambda, taken));
                     return fitting.isEmpty() ? candidates : fitting;
                 }
             }
         }
         return candidates;
+    }
+
+    private static boolean isKnown(java.lang.reflect.Type argument) {
+        return argument instanceof Class<?> || argument instanceof ParameterizedType;
+    }
+
+    /**
+     * Returns whether a function may have the declared type: its parameter has that type or, if a
+     * generic method made the function, the type of all objects.
+     */
+    private static boolean accepts(Lambda lambda, Class<?> taken) {
+        Type parameter = lambda.called().getArgumentTypes()[0];
+        return parameter.equals(Type.getType(taken))
+                || parameter.equals(Type.getType(Object.class));
     }
 
     private static boolean isLambda(Class<?> type) {

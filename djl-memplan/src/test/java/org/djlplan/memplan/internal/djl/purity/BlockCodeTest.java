@@ -14,11 +14,15 @@ import ai.djl.nn.LambdaBlock;
 import ai.djl.training.ParameterStore;
 import ai.djl.util.PairList;
 import java.nio.FloatBuffer;
+import java.util.AbstractList;
 import java.util.AbstractMap;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.NoSuchElementException;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
@@ -26,6 +30,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -365,6 +370,221 @@ class BlockCodeTest {
     @ParameterizedTest
     @MethodSource("holdersOfHarmlessObjects")
     void look_harmlessObjectsOfJavasOwnClasses_isPure(Block block) {
+        assertPure(block);
+    }
+
+    private interface Scaling {
+        default NDArray scale(NDArray x) {
+            return x.mul(2);
+        }
+    }
+
+    private interface CountingScaling extends Scaling {
+        int[] CALLS = {0};
+
+        @Override
+        default NDArray scale(NDArray x) {
+            CALLS[0]++;
+            return x.mul(2);
+        }
+    }
+
+    private abstract static class BothScalings extends Code implements Scaling, CountingScaling {}
+
+    /** Its elements are in its own fields. */
+    private static class CountingList extends AbstractList<NDArray> {
+
+        private final NDArray[] arrays;
+        private int reads;
+
+        CountingList(NDArray... arrays) {
+            this.arrays = arrays;
+        }
+
+        @Override
+        public NDArray get(int index) {
+            reads++;
+            return arrays[index];
+        }
+
+        @Override
+        public int size() {
+            return arrays.length;
+        }
+    }
+
+    /** Fails if the analysis reads it. */
+    private static final class FailingList extends AbstractList<NDArray> {
+
+        private final Object[] elements = {"element"};
+
+        @Override
+        public NDArray get(int index) {
+            throw new AssertionError("the analysis runs user code");
+        }
+
+        @Override
+        public int size() {
+            throw new AssertionError("the analysis runs user code");
+        }
+    }
+
+    private static final class CountingIterable implements Iterable<NDArray> {
+
+        private final int[] steps = {0};
+
+        @Override
+        public Iterator<NDArray> iterator() {
+            return new Iterator<>() {
+                @Override
+                public boolean hasNext() {
+                    return false;
+                }
+
+                @Override
+                public NDArray next() {
+                    steps[0]++;
+                    throw new NoSuchElementException();
+                }
+            };
+        }
+    }
+
+    private static final class Evicting extends LinkedHashMap<String, NDArray> {
+
+        private static final long serialVersionUID = 1;
+
+        private static int evictions;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, NDArray> eldest) {
+            return evictions++ > 0;
+        }
+    }
+
+    private interface Step {
+        NDArray apply(NDArray x);
+
+        default NDArray twice(NDArray x) {
+            return apply(apply(x));
+        }
+
+        default NDArray counted(NDArray x) {
+            acts++;
+            return apply(x);
+        }
+    }
+
+    private static final class OwnStep implements Step {
+        @Override
+        public NDArray apply(NDArray x) {
+            return x.mul(2);
+        }
+
+        @Override
+        public NDArray counted(NDArray x) {
+            return x;
+        }
+    }
+
+    static Stream<Block> indirectCalls() {
+        CountingList counting = new CountingList();
+        return Stream.of(
+                new BothScalings() {
+                    @Override
+                    NDArray run(NDArray x) {
+                        return scale(x);
+                    }
+                },
+                new Code() {
+                    private final Step own = new OwnStep();
+
+                    @Override
+                    NDArray run(NDArray x) {
+                        Step step = NDArray::exp;
+                        return step.counted(own.apply(x));
+                    }
+                },
+                new Code() {
+                    @Override
+                    NDArray run(NDArray x) {
+                        return new NDList(counting).head();
+                    }
+                },
+                new Code() {
+                    private final List<NDArray> list = counting;
+
+                    @Override
+                    NDArray run(NDArray x) {
+                        return List.copyOf(list).get(0);
+                    }
+                },
+                new Code() {
+                    private final List<NDArray> list = counting;
+
+                    @Override
+                    NDArray run(NDArray x) {
+                        return list.stream().reduce(x, NDArray::add);
+                    }
+                },
+                new Code() {
+                    private final CountingIterable iterable = new CountingIterable();
+
+                    @Override
+                    NDArray run(NDArray x) {
+                        iterable.forEach(NDArray::exp);
+                        return x;
+                    }
+                },
+                new Code() {
+                    private final Iterable<NDArray> iterable = List.of();
+
+                    @Override
+                    NDArray run(NDArray x) {
+                        Iterable<NDArray> own = iterable == null ? null : new CountingIterable();
+                        own.forEach(a -> count++);
+                        return x;
+                    }
+                },
+                new Code() {
+                    @Override
+                    NDArray run(NDArray x) {
+                        Map<String, NDArray> map = new Evicting();
+                        map.put("x", x);
+                        return map.get("x");
+                    }
+                });
+    }
+
+    @ParameterizedTest
+    @MethodSource("indirectCalls")
+    void look_effectInAMethodThatIsCalledIndirectly_isNotPure(Block block) {
+        assertNotPure(block);
+    }
+
+    @Test
+    void look_functionWithADefaultMethod_isPure() {
+        assertPure(
+                new Code() {
+                    @Override
+                    NDArray run(NDArray x) {
+                        Step step = a -> a.mul(2);
+                        return step.twice(x);
+                    }
+                });
+    }
+
+    @Test
+    void look_collectionOfTheUsers_isNotRun() {
+        Block block =
+                new Code() {
+                    private final List<NDArray> list = new FailingList();
+
+                    @Override
+                    NDArray run(NDArray x) {
+                        return list.isEmpty() ? x : x.mul(2);
+                    }
+                };
         assertPure(block);
     }
 }
