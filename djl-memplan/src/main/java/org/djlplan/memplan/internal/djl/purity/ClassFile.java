@@ -86,10 +86,27 @@ final class ClassFile {
     List<InvokeDynamicInsnNode> lambdas() {
         List<InvokeDynamicInsnNode> found = new ArrayList<>();
         for (MethodNode method : node.methods) {
-            for (AbstractInsnNode instruction : method.instructions) {
-                if (instruction instanceof InvokeDynamicInsnNode dynamic && isLambda(dynamic)) {
-                    found.add(dynamic);
-                }
+            found.addAll(lambdas(method));
+        }
+        return found;
+    }
+
+    /** Returns the only lambda expression in the methods with a name. */
+    Optional<InvokeDynamicInsnNode> lambda(String methodName) {
+        List<InvokeDynamicInsnNode> found = new ArrayList<>();
+        for (MethodNode method : node.methods) {
+            if (method.name.equals(methodName)) {
+                found.addAll(lambdas(method));
+            }
+        }
+        return found.size() == 1 ? Optional.of(found.get(0)) : Optional.empty();
+    }
+
+    private static List<InvokeDynamicInsnNode> lambdas(MethodNode method) {
+        List<InvokeDynamicInsnNode> found = new ArrayList<>();
+        for (AbstractInsnNode instruction : method.instructions) {
+            if (instruction instanceof InvokeDynamicInsnNode dynamic && isLambda(dynamic)) {
+                found.add(dynamic);
             }
         }
         return found;

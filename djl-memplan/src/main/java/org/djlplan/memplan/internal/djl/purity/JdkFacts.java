@@ -182,7 +182,7 @@ final class JdkFacts {
             return Optional.of(Fact.of(maps ? Effect.MAPS : Effect.FRESH));
         }
         if (isFunction(owner)) {
-            return Optional.of(Fact.of(Effect.FRESH));
+            return Optional.of(ofFunction(name));
         }
         if (isContainer(owner)) {
             return ofContainer(name, descriptor);
@@ -191,6 +191,14 @@ final class JdkFacts {
                 .filter(row -> type.startsWith(row.getKey()))
                 .findFirst()
                 .map(row -> Fact.opaque(row.getValue()));
+    }
+
+    /** Returns the effects of a method that makes a function of others, and of its code. */
+    private static Fact ofFunction(String name) {
+        if (name.equals("minBy") || name.equals("maxBy")) {
+            return Fact.opaque("uses a function of the JDK that returns an argument");
+        }
+        return Fact.of(name.startsWith("lambda$identity") ? Effect.SAME : Effect.FRESH);
     }
 
     private static boolean isContainer(Class<?> type) {

@@ -3,8 +3,10 @@ package org.djlplan.memplan.internal.djl.purity;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.djlplan.memplan.internal.djl.purity.CodeReader.Lambda;
 import org.djlplan.thirdparty.asm.Type;
 
@@ -22,6 +24,10 @@ final class MethodObjects {
     private final Summary summary;
     private final Map<Integer, BitSet> held = new HashMap<>();
     private final Map<Integer, Function> functions = new HashMap<>();
+
+    /** Objects that contain functions which this method did not create. */
+    private final Set<Integer> partlyUnknown = new HashSet<>();
+
     private boolean grown;
 
     MethodObjects(CodeReader code, Summary summary) {
@@ -159,17 +165,28 @@ final class MethodObjects {
         functions.keySet().forEach(origins::clear);
     }
 
-    /** Returns the functions that a value may be, or contain. */
-    List<Function> functionsIn(Value value, Class<?> type) {
-        List<Function> found = new ArrayList<>();
+    /** Records that the object of an instruction contains functions from elsewhere. */
+    void holdsUnknownFunctions(int index) {
+        grown |= partlyUnknown.add(Value.site(index));
+    }
+
+    /** Returns whether this method created all functions that a value may be, or contain. */
+    boolean knowsFunctions(Value value) {
         boolean known = !value.origins().isEmpty();
         BitSet origins = value.origins();
         for (int origin = origins.nextSetBit(0);
                 origin >= 0;
                 origin = origins.nextSetBit(origin + 1)) {
-            known &= Value.isSite(origin);
+            known &= Value.isSite(origin) && !partlyUnknown.contains(origin);
         }
-        BitSet all = closure(origins);
+        return known;
+    }
+
+    /** Returns the functions that a value may be, or contain. */
+    List<Function> functionsIn(Value value, Class<?> type) {
+        List<Function> found = new ArrayList<>();
+        boolean known = knowsFunctions(value);
+        BitSet all = closure(value.origins());
         for (int origin = all.nextSetBit(0); origin >= 0; origin = all.nextSetBit(origin + 1)) {
             if (functions.containsKey(origin)) {
                 found.add(functions.get(origin));

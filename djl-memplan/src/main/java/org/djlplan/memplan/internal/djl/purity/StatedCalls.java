@@ -9,6 +9,7 @@ import java.util.Optional;
 import java.util.stream.BaseStream;
 import org.djlplan.memplan.internal.djl.purity.Calls.Callee;
 import org.djlplan.thirdparty.asm.Type;
+import org.djlplan.thirdparty.asm.tree.InvokeDynamicInsnNode;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
@@ -44,6 +45,9 @@ final class StatedCalls {
     /** Applies a call of a method with stated effects. */
     Value call(int index, Callee callee, List<Value> operands, boolean isVirtual) {
         Class<?> owner = callee.owner();
+        if (JdkFacts.isFunction(owner) && callee.name().equals("identity")) {
+            return identity(index, owner);
+        }
         if (isVirtual && JdkFacts.isFunction(owner) && Calls.isAbstract(callee)) {
             Value result = Value.PLAIN;
             for (MethodObjects.Function function : objects.functionsIn(operands.get(0), owner)) {
@@ -80,6 +84,17 @@ final class StatedCalls {
                 .ifPresent(finding -> code.find(finding.kind(), caller, finding.what()));
         Optional<Value> called = callFunctions(index, callee, operands);
         return carryOut(index, fact.get().effect(), callee, operands, called);
+    }
+
+    /** Returns the function that returns its argument, whose code is the JDK's. */
+    private Value identity(int index, Class<?> owner) {
+        Optional<InvokeDynamicInsnNode> site =
+                ClassFile.of(owner).flatMap(file -> file.lambda("identity"));
+        if (site.isEmpty()) {
+            code.find(Finding.Kind.OPAQUE, caller, "calls a function that is not known");
+            return Value.shared();
+        }
+        return objects.function(index, CodeReader.lambda(owner, site.get()), ImmutableList.of());
     }
 
     private static boolean isFlagged(Callee callee, List<Value> operands) {
@@ -128,11 +143,18 @@ final class StatedCalls {
         for (int i = 0; i < operands.size(); i++) {
             all.or(objects.read(operands.get(i)).origins());
             boolean given = i > 0 && !BaseStream.class.isAssignableFrom(callee.owner());
-            if (given || isStatic(callee, operands) || callee.name().endsWith("terator")) {
+            if (given
+                    || isStatic(callee, operands)
+                    || JdkFacts.isFunction(callee.owner())
+                    || callee.name().endsWith("terator")) {
                 all.or(operands.get(i).origins());
             }
         }
-        if (!JdkFacts.isFunction(callee.owner())) {
+        if (JdkFacts.isFunction(callee.owner())) {
+            if (!operands.stream().allMatch(objects::knowsFunctions)) {
+                objects.holdsUnknownFunctions(index);
+            }
+        } else {
             // Their results were already analyzed.
             objects.withoutFunctions(all);
         }
@@ -216,17 +238,16 @@ final class StatedCalls {
         }
         BitSet results = new BitSet();
         boolean known = false;
-        for (int i = 0; i < types.length; i++) {
-            Optional<Class<?>> type =
-                    types[i].getSort() == Type.OBJECT
-                            ? calls.load(types[i].getInternalName())
-                            : Optional.empty();
+        for (int i = 0; i < operands.size(); i++) {
+            Optional<Class<?>> type = typeOf(i, callee, types, firstArgument);
             if (type.isEmpty() || !JdkFacts.isFunction(type.get())) {
                 continue;
             }
-            List<MethodObjects.Function> found =
-                    objects.functionsIn(operands.get(firstArgument + i), type.get());
-            known = !found.isEmpty();
+            List<MethodObjects.Function> found = objects.functionsIn(operands.get(i), type.get());
+            if (i < firstArgument && found.isEmpty() && code.receivers(type.get()).isEmpty()) {
+                code.find(Finding.Kind.OPAQUE, caller, "calls a function that is not known");
+            }
+            known |= !found.isEmpty();
             for (MethodObjects.Function function : found) {
                 given.or(results);
                 Value one = Value.of((BitSet) given.clone());
@@ -237,6 +258,16 @@ final class StatedCalls {
             callObjects(instructions + index, type.get(), Value.of((BitSet) given.clone()));
         }
         return known ? Optional.of(Value.of(results)) : Optional.empty();
+    }
+
+    private Optional<Class<?>> typeOf(int operand, Callee callee, Type[] types, int first) {
+        if (operand < first) {
+            return Optional.of(callee.owner());
+        }
+        Type type = types[operand - first];
+        return type.getSort() == Type.OBJECT
+                ? calls.load(type.getInternalName())
+                : Optional.empty();
     }
 
     /** Analyzes a call of objects of the block's own classes that are functions, too. */

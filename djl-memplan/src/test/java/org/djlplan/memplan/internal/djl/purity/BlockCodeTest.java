@@ -27,6 +27,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
@@ -202,6 +203,164 @@ class BlockCodeTest {
                         .filter(finding -> finding.what().contains("catch"))
                         .toList();
         assertEquals(List.of(), opaque);
+    }
+
+    static Stream<Block> countingInCombinedFunctions() {
+        return Stream.of(
+                new Code() {
+                    @Override
+                    NDArray run(NDArray x) {
+                        Function<NDArray, NDArray> f =
+                                a -> {
+                                    count++;
+                                    return a.tanh();
+                                };
+                        return f.andThen(NDArray::exp).apply(x);
+                    }
+                },
+                new Code() {
+                    private final Function<NDArray, NDArray> f =
+                            a -> {
+                                count++;
+                                return a.exp();
+                            };
+
+                    @Override
+                    NDArray run(NDArray x) {
+                        return f.andThen(NDArray::exp).apply(x);
+                    }
+                },
+                new Code() {
+                    private final Function<NDArray, NDArray> f =
+                            a -> {
+                                count++;
+                                return a.exp();
+                            };
+
+                    @Override
+                    NDArray run(NDArray x) {
+                        return apply(f, x);
+                    }
+
+                    private NDArray apply(Function<NDArray, NDArray> function, NDArray x) {
+                        return function.compose(NDArray::exp).apply(x);
+                    }
+                },
+                new Code() {
+                    private final NDList kept = new NDList();
+
+                    @Override
+                    NDArray run(NDArray x) {
+                        Consumer<NDArray> keep = kept::add;
+                        keep.andThen(a -> a.setName("x")).accept(x.mul(2));
+                        return x;
+                    }
+                },
+                new Code() {
+                    @Override
+                    NDArray run(NDArray x) {
+                        Predicate<NDArray> test = a -> count++ > 0;
+                        return test.negate().or(a -> a.isEmpty()).test(x) ? x : x.mul(2);
+                    }
+                },
+                new Code() {
+                    @Override
+                    NDArray run(NDArray x) {
+                        List<NDArray> all = new ArrayList<>(List.of(x, x.mul(2)));
+                        Comparator<NDArray> order = (a, b) -> count++;
+                        all.sort(order.thenComparing(NDArray::getName));
+                        return all.get(0);
+                    }
+                },
+                new Code() {
+                    private NDArray kept = null;
+
+                    @Override
+                    NDArray run(NDArray x) {
+                        Function<NDArray, NDArray> f = a -> kept;
+                        return f.compose(NDArray::exp).apply(x).addi(1);
+                    }
+                },
+                new Code() {
+                    private final Function<NDArray, NDArray> f = Function.identity();
+
+                    @Override
+                    NDArray run(NDArray x) {
+                        return f.apply(x).addi(1);
+                    }
+                },
+                new Code() {
+                    @Override
+                    NDArray run(NDArray x) {
+                        Function<NDArray, NDArray> f = Function.identity();
+                        return f.andThen(a -> a.reshape(-1)).apply(x).addi(1);
+                    }
+                },
+                new Code() {
+                    @Override
+                    NDArray run(NDArray x) {
+                        return new Doubling().andThen(this::counted).apply(x);
+                    }
+
+                    private NDArray counted(NDArray x) {
+                        count++;
+                        return x;
+                    }
+                });
+    }
+
+    private static final class Doubling implements Function<NDArray, NDArray> {
+        @Override
+        public NDArray apply(NDArray x) {
+            return x.mul(2);
+        }
+    }
+
+    static Stream<Block> combinedFunctions() {
+        return Stream.of(
+                new Code() {
+                    @Override
+                    NDArray run(NDArray x) {
+                        Function<NDArray, NDArray> f = a -> a.mul(count);
+                        return f.andThen(NDArray::exp).compose(NDArray::abs).apply(x);
+                    }
+                },
+                new Code() {
+                    private final Function<NDArray, NDArray> f = NDArray::exp;
+
+                    @Override
+                    NDArray run(NDArray x) {
+                        Predicate<NDArray> test = NDArray::isEmpty;
+                        return test.negate().test(x) ? f.andThen(NDArray::abs).apply(x) : x;
+                    }
+                },
+                new Code() {
+                    private final Function<NDArray, NDArray> f = Function.identity();
+
+                    @Override
+                    NDArray run(NDArray x) {
+                        return f.apply(x).add(1);
+                    }
+                },
+                new Code() {
+                    @Override
+                    NDArray run(NDArray x) {
+                        Function<NDArray, NDArray> f = Function.identity();
+                        return new Doubling().andThen(f).apply(x);
+                    }
+                });
+    }
+
+    @ParameterizedTest
+    @MethodSource("countingInCombinedFunctions")
+    void look_combinedFunctionWithAnEffect_isNotPure(Block block) {
+        assertNotPure(block);
+    }
+
+    @ParameterizedTest
+    @MethodSource("combinedFunctions")
+    void look_combinedFunctionWithoutEffect_isPure(Block block) {
+        assertPure(block);
     }
 
     /** A child whose class the outer block's code does not name. */
