@@ -28,6 +28,10 @@ record Fact(Effect effect, Optional<Finding> finding) {
         SAME,
         /** Changes nothing; returns a new object that contains the operands and their content. */
         FRESH,
+        /**
+         * Changes nothing; returns a new object that contains the first operand and its content.
+         */
+        WINDOW,
         /** As {@link #FRESH}, and depends on values of arrays. */
         FRESH_LOOKS,
         /** Returns a new object that contains the results of the functions passed to it. */
@@ -38,6 +42,8 @@ record Fact(Effect effect, Optional<Finding> finding) {
          * Changes the first operand, which contains the others from then on; returns content of it.
          */
         CHANGES,
+        /** As {@link #CHANGES}, and changes the content of the first operand. */
+        CHANGES_THROUGH,
         /** Changes the content of the first operand. */
         CHANGES_HELD,
         /** Changes the second operand, which has no content. */

@@ -5,10 +5,12 @@ import java.nio.Buffer;
 import java.util.Collection;
 import java.util.Enumeration;
 import java.util.Iterator;
+import java.util.ListIterator;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.BaseStream;
 import org.djlplan.memplan.internal.djl.purity.Fact.Effect;
+import org.djlplan.thirdparty.asm.Type;
 import org.djlplan.thirdparty.guava.base.Splitter;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 import org.djlplan.thirdparty.guava.collect.ImmutableSet;
@@ -60,30 +62,39 @@ final class JdkFacts {
             names(
                     "charAt codePointAt compareTo contains containsAll containsKey containsValue"
                             + " element entry equals first firstKey forEach get getAsDouble getAsInt"
-                            + " getAsLong getFirst getKey getLast getOrDefault getPlain getAcquire"
+                            + " getAsLong getFirst getKey getChars getLast getOrDefault getPlain getAcquire"
                             + " getValue hasMoreElements hasNext hasPrevious hashCode ifPresent"
                             + " ifPresentOrElse indexOf isDirect isEmpty isPresent iterator keyAt last"
-                            + " lastIndexOf lastKey length hasRemaining capacity remaining listIterator"
+                            + " lastIndexOf lastKey length hasRemaining capacity remaining"
                             + " orElse orElseGet orElseThrow peek peekFirst peekLast size toString"
                             + " valueAt intValue longValue doubleValue floatValue cardinality nextIndex"
                             + " nextSetBit previousIndex nextClearBit");
 
     private static final ImmutableSet<String> COPYING =
             names(
-                    "clone copyOf copyOfRange asList empty emptyList emptyMap emptySet entries"
-                            + " entry filter flatMap iterator keyArray listIterator map nCopies of"
+                    "clone copyOf copyOfRange empty emptyList emptyMap emptySet entries"
+                            + " entry filter flatMap iterator keyArray map nCopies of"
                             + " ofEntries ofNullable range rangeClosed singleton singletonList"
                             + " singletonMap spliterator stream substring toArray toMap unique"
                             + " unmodifiableCollection unmodifiableList unmodifiableMap unmodifiableSet"
-                            + " valueArray allocate wrap deepToString binarySearch max min frequency");
+                            + " valueArray deepToString binarySearch max min frequency");
 
     /** Methods that return views, so that changing the result changes both. */
     private static final ImmutableSet<String> VIEWING =
             names(
-                    "array asDoubleBuffer asFloatBuffer asIntBuffer asLongBuffer asReadOnlyBuffer"
-                            + " descendingIterator descendingMap descendingSet duplicate entrySet"
-                            + " headMap headSet keySet keys reversed slice subList subMap subSet"
-                            + " tailMap tailSet values");
+                    "asList descendingIterator descendingMap descendingSet entrySet headMap headSet"
+                            + " keySet keys listIterator reversed subList subMap subSet tailMap"
+                            + " tailSet values");
+
+    /** Methods of a buffer that read it, if they have no arguments. */
+    private static final ImmutableSet<String> BUFFER_PROPERTIES =
+            names(
+                    "array arrayOffset capacity hasArray hasRemaining hashCode isDirect isEmpty"
+                            + " isReadOnly length limit order position remaining toString");
+
+    /** Methods that write into arrays that they are given. */
+    private static final ImmutableSet<String> FILLING =
+            names("copyInto get getBytes getChars keyArray toArray toChars valueArray");
 
     /** The effects of parts of the JDK, by prefix of the class name. */
     private static final ImmutableMap<String, String> STRANGERS =
@@ -184,6 +195,12 @@ final class JdkFacts {
         if (isFunction(owner)) {
             return Optional.of(ofFunction(name));
         }
+        if (Buffer.class.isAssignableFrom(owner)) {
+            return Optional.of(Fact.of(ofBuffer(name, descriptor)));
+        }
+        if (ListIterator.class.isAssignableFrom(owner)) {
+            return Optional.of(Fact.of(ofListIterator(name)));
+        }
         if (isContainer(owner)) {
             return ofContainer(name, descriptor);
         }
@@ -201,6 +218,48 @@ final class JdkFacts {
         return Fact.of(name.startsWith("lambda$identity") ? Effect.SAME : Effect.FRESH);
     }
 
+    /** Returns the effect of a buffer's method; most methods move the buffer's position. */
+    private static Effect ofBuffer(String name, String descriptor) {
+        if (name.startsWith("put") || name.equals("compact") || name.equals("append")) {
+            return Effect.CHANGES_THROUGH;
+        }
+        if (name.equals("wrap") || name.startsWith("allocate")) {
+            return Effect.FRESH;
+        }
+        if (name.equals("duplicate")
+                || name.equals("slice")
+                || name.equals("alignedSlice")
+                || (name.startsWith("as") && name.endsWith("Buffer"))) {
+            return Effect.WINDOW;
+        }
+        boolean atIndex = name.startsWith("get") && descriptor.startsWith("(I");
+        boolean asks = descriptor.startsWith("()") && BUFFER_PROPERTIES.contains(name);
+        return atIndex || asks || (READING.contains(name) && !name.equals("get"))
+                ? Effect.READS
+                : Effect.CHANGES;
+    }
+
+    /** Returns the effect of a list iterator's method; the iterator is regarded as its list. */
+    private static Effect ofListIterator(String name) {
+        return name.equals("next") || name.equals("previous") || READING.contains(name)
+                ? Effect.READS
+                : Effect.CHANGES;
+    }
+
+    /** Returns whether a method writes into arrays that it is given, or moves buffers. */
+    static boolean fills(Class<?> owner, String name, Type argument) {
+        return argument.getSort() == Type.ARRAY
+                ? FILLING.contains(name)
+                : name.equals("put") && Buffer.class.isAssignableFrom(owner);
+    }
+
+    /** Returns whether a method writes into the objects that functions passed to it return. */
+    static boolean changesResults(Class<?> owner, String name, Class<?> function) {
+        return owner.getName().equals("java.util.stream.Collectors")
+                ? function.getName().equals("java.util.function.Supplier")
+                : name.equals("toArray");
+    }
+
     private static boolean isContainer(Class<?> type) {
         String name = type.getName();
         return (name.startsWith("java.util.")
@@ -210,7 +269,6 @@ final class JdkFacts {
                                 || Iterator.class.isAssignableFrom(type)
                                 || Enumeration.class.isAssignableFrom(type)
                                 || name.startsWith("java.util.concurrent.atomic.")))
-                || Buffer.class.isAssignableFrom(type)
                 || type == Iterable.class
                 || type == Optional.class
                 || name.equals("java.util.Arrays")

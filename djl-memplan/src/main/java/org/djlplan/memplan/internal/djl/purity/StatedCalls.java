@@ -83,7 +83,48 @@ final class StatedCalls {
                 .finding()
                 .ifPresent(finding -> code.find(finding.kind(), caller, finding.what()));
         Optional<Value> called = callFunctions(index, callee, operands);
-        return carryOut(index, fact.get().effect(), callee, operands, called);
+        Value result = carryOut(index, fact.get().effect(), callee, operands, called);
+        return fillArguments(callee, operands).map(result::or).orElse(result);
+    }
+
+    /**
+     * Applies the effect on arrays that a method is given to write into.
+     *
+     * @return the array, if the method may return it
+     */
+    private Optional<Value> fillArguments(Callee callee, List<Value> operands) {
+        Class<?> owner = callee.owner();
+        if (!JdkFacts.cover(owner) && !Iterable.class.isAssignableFrom(owner)) {
+            return Optional.empty();
+        }
+        Optional<Value> returned = Optional.empty();
+        Type[] types = Type.getArgumentTypes(callee.descriptor());
+        int firstArgument = operands.size() - types.length;
+        for (int i = 0; i < types.length; i++) {
+            Value argument = operands.get(firstArgument + i);
+            if (JdkFacts.fills(owner, callee.name(), types[i])) {
+                objects.change(argument, changed(callee));
+                if (hasElements(types[i])) {
+                    objects.store(argument, objects.read(operands.get(0)));
+                }
+                if (types[i].equals(Type.getReturnType(callee.descriptor()))) {
+                    returned = Optional.of(argument);
+                }
+            }
+        }
+        return returned;
+    }
+
+    private static boolean hasElements(Type type) {
+        return type.getSort() == Type.ARRAY
+                && CodeReader.isReference(Type.getType(type.getDescriptor().substring(1)));
+    }
+
+    private Finding changed(Callee callee) {
+        return new Finding(
+                Finding.Kind.EFFECT,
+                caller.getName(),
+                "changes by " + Calls.name(callee) + " what it did not make");
     }
 
     /** Returns the function that returns its argument, whose code is the JDK's. */
@@ -158,11 +199,7 @@ final class StatedCalls {
             // Their results were already analyzed.
             objects.withoutFunctions(all);
         }
-        Finding finding =
-                new Finding(
-                        Finding.Kind.EFFECT,
-                        caller.getName(),
-                        "changes by " + Calls.name(callee) + " what it did not make");
+        Finding finding = changed(callee);
         switch (effect) {
             case VALUE:
                 return Value.PLAIN;
@@ -188,6 +225,8 @@ final class StatedCalls {
                 return objects.made(index, Value.of(all));
             case FRESH:
                 return objects.made(index, Value.of(all)).or(called);
+            case WINDOW:
+                return objects.made(index, first.or(objects.read(first)));
             case MAPS:
                 return objects.made(index, mapped.isPresent() ? called : Value.of(all));
             case FOUND:
@@ -202,14 +241,36 @@ final class StatedCalls {
                 objects.change(operands.get(2), finding);
                 objects.store(operands.get(2), objects.read(first));
                 return Value.PLAIN;
+            case CHANGES_THROUGH:
+                objects.change(Value.of(objects.inside(first)), finding);
+                return change(callee, operands).or(called);
             case CHANGES:
             default:
-                objects.change(first, finding);
-                for (int i = 1; i < operands.size(); i++) {
-                    objects.store(first, operands.get(i));
-                }
-                return objects.read(first).or(first).or(called);
+                return change(callee, operands).or(called);
         }
+    }
+
+    private Value change(Callee callee, List<Value> operands) {
+        if (operands.isEmpty()) {
+            return Value.PLAIN;
+        }
+        Value first = operands.get(0);
+        objects.change(first, changed(callee));
+        Type[] types = Type.getArgumentTypes(callee.descriptor());
+        int firstArgument = operands.size() - types.length;
+        for (int i = 1; i < operands.size(); i++) {
+            objects.store(first, operands.get(i));
+            Type type = types[i - firstArgument];
+            if (hasElements(type)
+                    || (type.getSort() == Type.OBJECT
+                            && calls.load(type.getInternalName())
+                                    .filter(OwnCollections::isTraversed)
+                                    .isPresent())) {
+                // The method may copy the elements.
+                objects.store(first, objects.read(operands.get(i)));
+            }
+        }
+        return objects.read(first).or(first);
     }
 
     private void looks(Callee callee) {
@@ -253,7 +314,11 @@ final class StatedCalls {
                 Value one = Value.of((BitSet) given.clone());
                 List<Value> handed = ImmutableList.of(one, one, one);
                 // Objects that they create are distinct from those of the calling method.
-                results.or(calls.apply(instructions + index, function, handed).origins());
+                Value result = calls.apply(instructions + index, function, handed);
+                results.or(result.origins());
+                if (JdkFacts.changesResults(callee.owner(), callee.name(), type.get())) {
+                    objects.change(result, changed(callee));
+                }
             }
             callObjects(instructions + index, type.get(), Value.of((BitSet) given.clone()));
         }
