@@ -13,6 +13,7 @@ import ai.djl.nn.SequentialBlock;
 import ai.djl.nn.core.Linear;
 import ai.djl.util.NativeResource;
 import java.lang.reflect.Field;
+import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -86,6 +87,39 @@ class LivenessFallbackTest {
                     assertEquals(expected, Sample.bits(sample.planned(executor, inputs)));
                 }
             }
+        }
+    }
+
+    /** The number of operations depends on the size, so that no recording fits another size. */
+    @Test
+    void op_newSizesWithOtherOperations_recordsAFewPasses() {
+        AtomicInteger recorded = new AtomicInteger();
+        Block block =
+                new CodeBlock(
+                        (self, store, inputs) -> {
+                            NDArray x = inputs.head();
+                            recorded.addAndGet(Proxy.isProxyClass(x.getClass()) ? 1 : 0);
+                            NDArray y = x.mul(2);
+                            for (long i = x.getShape().get(1); i > 0; i--) {
+                                y = y.add(1);
+                            }
+                            return new NDList(y.mul(2));
+                        });
+        try (Sample sample = new Sample(block, SHAPE)) {
+            LivenessExecutor executor = sample.executor(Liveness.OP);
+            for (int round = 0; round < 2; round++) {
+                recorded.set(0);
+                for (int length = 1; length <= 200; length++) {
+                    try (NDManager manager = sample.newManager()) {
+                        NDList inputs = new NDList(manager.ones(new Shape(1, length)));
+                        NDList outputs = sample.planned(executor, inputs);
+                        assertEquals(2 * (2 + length), outputs.head().getFloat(0, 0));
+                        assertTrue(round == 0 || executor.settled(LivenessExecutor.types(inputs)));
+                    }
+                }
+                assertTrue(recorded.get() <= (round == 0 ? 32 : 0), recorded + " passes");
+            }
+            assertEquals(Liveness.OP, executor.mode());
         }
     }
 

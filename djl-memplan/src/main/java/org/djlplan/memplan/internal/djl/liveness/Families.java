@@ -31,6 +31,9 @@ final class Families {
     /** After this many unusable recordings, a family provides no more. */
     private static final int MOST_MISFITS = 4;
 
+    /** After this many further recordings, passes of new types of such a family run as in DJL. */
+    private static final int MOST_UNSHARED = 16;
+
     /** Divisors of the sides of images on trial, tried one after another. */
     private static final ImmutableList<Integer> DIVISORS = ImmutableList.of(4, 2, 1);
 
@@ -73,6 +76,14 @@ final class Families {
         return family(types).findRecording(types, trial);
     }
 
+    /**
+     * Returns whether a pass with inputs of these types may be recorded. If recordings fit no other
+     * shapes, a block that gets ever new shapes would be recorded again and again.
+     */
+    boolean mayRecord(List<ArrayType> types) {
+        return family(types).mayRecord();
+    }
+
     /** Records that a pass with inputs of these types could not follow a recording. */
     void misfit(List<ArrayType> types, LivenessTrace recording) {
         family(types).misfit(recording);
@@ -84,9 +95,17 @@ final class Families {
         private final Map<String, LivenessTrace> recordings = new LinkedHashMap<>();
         private final Map<String, Integer> trials = new HashMap<>();
         private int misfits;
+        private int unshared;
 
         synchronized void add(List<ArrayType> types, LivenessTrace trace) {
             recordings.put(ones(types), trace);
+            if (misfits >= MOST_MISFITS) {
+                unshared++;
+            }
+        }
+
+        synchronized boolean mayRecord() {
+            return unshared < MOST_UNSHARED;
         }
 
         synchronized Optional<LivenessTrace> findRecording(

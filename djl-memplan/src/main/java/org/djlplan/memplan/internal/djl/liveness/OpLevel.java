@@ -47,6 +47,10 @@ final class OpLevel {
 
     private final Cache<ImmutableList<ArrayType>, TypeState> states =
             CacheBuilder.newBuilder().concurrencyLevel(1).maximumSize(MOST_TRACES).build();
+
+    /** The state for types that are not recorded any more. */
+    private final TypeState unrecorded = TypeState.refused();
+
     private final ReadWriteLock lock = new ReentrantReadWriteLock();
     private final AtomicInteger failures = new AtomicInteger();
     private volatile List<Parameter> parameters = ImmutableList.of();
@@ -86,6 +90,20 @@ final class OpLevel {
 
     /** Returns the state for inputs of these types. */
     TypeState state(ImmutableList<ArrayType> types) {
+        TypeState known = states.getIfPresent(types);
+        if (known != null && !known.wantsRecording()) {
+            return known;
+        }
+        if (families.mayRecord(types)) {
+            return stateToRecord(types);
+        }
+        if (known != null) {
+            known.refuse();
+        }
+        return known == null ? unrecorded : known;
+    }
+
+    private TypeState stateToRecord(ImmutableList<ArrayType> types) {
         try {
             return states.get(types, TypeState::new);
         } catch (ExecutionException e) {
@@ -95,7 +113,7 @@ final class OpLevel {
 
     /** Sets a stored trace, unless there is one already. */
     void restore(ImmutableList<ArrayType> types, LivenessTrace trace) {
-        TypeState state = state(types);
+        TypeState state = stateToRecord(types);
         if (state.plan().isEmpty()) {
             state.restored(trace);
             state.plan().ifPresent(plan -> families.add(types, trace));

@@ -20,7 +20,7 @@ final class TypeState {
 
     private Optional<ReplayPlan> plan = Optional.empty();
     private Optional<BlockState> recordedIn = Optional.empty();
-    private boolean unrepeatable;
+    private boolean refused;
     private int recordings;
 
     /** How many passes to be recorded found others running. */
@@ -28,25 +28,32 @@ final class TypeState {
 
     private int divergences;
 
+    /** Returns a state in which no pass is recorded. */
+    static TypeState refused() {
+        TypeState state = new TypeState();
+        state.refuse();
+        return state;
+    }
+
     /** Returns the plan to follow, if there is one. */
     synchronized Optional<ReplayPlan> plan() {
         return plan;
     }
 
-    /** Returns whether the passes modify their arguments, so that nothing may be closed. */
+    /** Returns whether passes are neither recorded nor close anything. */
     synchronized boolean unrepeatable() {
-        return unrepeatable;
+        return refused;
     }
 
-    /** Records that a pass modifies its arguments. */
+    /** Ends recording, for example because a pass modifies its arguments. */
     synchronized void refuse() {
-        unrepeatable = true;
+        refused = true;
         plan = Optional.empty();
     }
 
     /** Returns whether a pass should be recorded. */
     synchronized boolean wantsRecording() {
-        return plan.isEmpty() && !unrepeatable && recordings < MOST_RECORDINGS;
+        return plan.isEmpty() && !refused && recordings < MOST_RECORDINGS;
     }
 
     /**

@@ -1,6 +1,8 @@
 package org.djlplan.memplan.internal.djl.liveness;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
 import java.util.ArrayList;
@@ -151,6 +153,24 @@ class FamiliesTest {
                 families.findRecording(types(3, 5), types -> fail("a trial in vain")));
         assertEquals(
                 Optional.of(trace(9)), families.findRecording(types(4), FamiliesTest::noTrial));
+    }
+
+    @Test
+    void mayRecord_familyWithoutSharedRecordings_afterSixteenMoreNoLonger() {
+        for (int i = 0; i < 20; i++) {
+            families.add(types(8, 16), trace(i));
+            assertTrue(families.mayRecord(types(8, i)));
+        }
+        for (int i = 0; i < 4; i++) {
+            families.add(types(8, 16), trace(i));
+            families.misfit(types(3, 5), trace(i));
+        }
+        for (int i = 0; i < 16; i++) {
+            assertTrue(families.mayRecord(types(3, 5)));
+            families.add(types(8, i), trace(i));
+        }
+        assertFalse(families.mayRecord(types(3, 5)));
+        assertTrue(families.mayRecord(types(3)));
     }
 
     @Test

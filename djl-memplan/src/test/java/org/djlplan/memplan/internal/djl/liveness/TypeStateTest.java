@@ -44,6 +44,12 @@ class TypeStateTest {
     }
 
     @Test
+    void refused_isSettledWithoutAPlan() {
+        assertTrue(TypeState.refused().settled());
+        assertFalse(TypeState.refused().wantsRecording());
+    }
+
+    @Test
     void replayed_twoDivergencesInARow_recordsAgain() {
         state.recorded(trace(1));
         state.replayed(plan(), true);
