@@ -1,8 +1,8 @@
 package org.djlplan.memplan.internal.djl.liveness;
 
 import ai.djl.ndarray.NDArray;
+import java.lang.reflect.Array;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashSet;
@@ -62,9 +62,57 @@ final class BlockState {
                     : ImmutableList.of(array.getDataType(), array.getShape());
         }
         if (value.getClass().isArray() && value.getClass().getComponentType().isPrimitive()) {
-            return Arrays.deepToString(new Object[] {value});
+            return ImmutableList.of(Array.getLength(value), hash(value));
         }
         return numbers.computeIfAbsent(value, key -> numbers.size());
+    }
+
+    /**
+     * Returns a hash of an array of numbers, because a copy would need as much memory as the array.
+     * It has 64 bits and mixes well, so that a changed array has the same hash only by a rare
+     * accident.
+     */
+    private static long hash(Object array) {
+        long hash = array.getClass().hashCode();
+        if (array instanceof float[] floats) {
+            for (float value : floats) {
+                hash = mix(hash, Float.floatToRawIntBits(value));
+            }
+        } else if (array instanceof double[] doubles) {
+            for (double value : doubles) {
+                hash = mix(hash, Double.doubleToRawLongBits(value));
+            }
+        } else if (array instanceof int[] ints) {
+            for (int value : ints) {
+                hash = mix(hash, value);
+            }
+        } else if (array instanceof long[] longs) {
+            for (long value : longs) {
+                hash = mix(hash, value);
+            }
+        } else if (array instanceof byte[] bytes) {
+            for (byte value : bytes) {
+                hash = mix(hash, value);
+            }
+        } else if (array instanceof short[] shorts) {
+            for (short value : shorts) {
+                hash = mix(hash, value);
+            }
+        } else if (array instanceof char[] chars) {
+            for (char value : chars) {
+                hash = mix(hash, value);
+            }
+        } else {
+            for (boolean value : (boolean[]) array) {
+                hash = mix(hash, value ? 1 : 0);
+            }
+        }
+        return hash;
+    }
+
+    private static long mix(long hash, long value) {
+        long mixed = (hash ^ value) * 0x9E3779B97F4A7C15L;
+        return mixed ^ (mixed >>> 32);
     }
 
     /** Returns a description of the difference from another state, if there is one. */

@@ -6,7 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
+import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -80,6 +83,27 @@ class BlockStateTest {
     @Test
     void difference_elementOfAnArrayOfNumbers_seen() {
         assertSeen("scales", () -> holder.scales[1] = 3);
+    }
+
+    @Test
+    void difference_arraysWithTheSameHashOfJava_seen() {
+        holder.scales = new float[] {Float.intBitsToFloat(0), Float.intBitsToFloat(31)};
+        float[] other = {Float.intBitsToFloat(1), Float.intBitsToFloat(0)};
+        assertEquals(Arrays.hashCode(holder.scales), Arrays.hashCode(other));
+        assertSeen("scales", () -> holder.scales = other);
+    }
+
+    @Test
+    void of_largeArrayOfNumbers_isNotCopied() {
+        holder.scales = new float[5_000_000];
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        long thread = Thread.currentThread().getId();
+        long before = threads.getThreadAllocatedBytes(thread);
+        BlockState state = state();
+        long allocatedBytes = threads.getThreadAllocatedBytes(thread) - before;
+        assertTrue(allocatedBytes < 1 << 20, allocatedBytes + " bytes");
+        holder.scales[4_000_000] = 1;
+        assertTrue(state.difference(state()).isPresent());
     }
 
     @Test
