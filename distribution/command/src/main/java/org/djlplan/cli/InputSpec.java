@@ -22,13 +22,16 @@ import picocli.CommandLine.TypeConversionException;
 /**
  * Shape and type of one model input, as given by a user.
  *
- * @param shape every dimension at least 1
+ * @param shape every dimension at least 1; no dimensions for a scalar
  * @param type element type; if empty, the type in the model or, if the model states none, 32-bit
  *     floats
  */
 record InputSpec(Shape shape, Optional<DataType> type) {
 
-    private static final Pattern SYNTAX = Pattern.compile("\\d+(,\\d+)*(:\\w+)?");
+    /** The shape without dimensions, as text. */
+    private static final String SCALAR = "scalar";
+
+    private static final Pattern SYNTAX = Pattern.compile("(" + SCALAR + "|\\d+(,\\d+)*)(:\\w+)?");
 
     InputSpec {
         if (Arrays.stream(shape.getShape()).anyMatch(dimension -> dimension < 1)) {
@@ -36,7 +39,7 @@ record InputSpec(Shape shape, Optional<DataType> type) {
         }
     }
 
-    /** Parses {@code 1,3,224,224} or {@code 1,128:int64}. */
+    /** Parses {@code 1,3,224,224}, {@code 1,128:int64} or {@code scalar:int64}. */
     static InputSpec parse(String text) {
         if (!SYNTAX.matcher(text).matches()) {
             throw new IllegalArgumentException("not a shape such as 1,3,224,224: '" + text + "'");
@@ -44,10 +47,12 @@ record InputSpec(Shape shape, Optional<DataType> type) {
         int colon = text.indexOf(':');
         String dimensions = colon < 0 ? text : text.substring(0, colon);
         Shape shape =
-                new Shape(
-                        Arrays.stream(dimensions.split(",", -1))
-                                .mapToLong(Long::parseLong)
-                                .toArray());
+                dimensions.equals(SCALAR)
+                        ? new Shape()
+                        : new Shape(
+                                Arrays.stream(dimensions.split(",", -1))
+                                        .mapToLong(Long::parseLong)
+                                        .toArray());
         return new InputSpec(
                 shape, colon < 0 ? Optional.empty() : Optional.of(type(text.substring(colon + 1))));
     }
@@ -55,9 +60,11 @@ record InputSpec(Shape shape, Optional<DataType> type) {
     /** Returns the text that {@link #parse} accepts. */
     String text() {
         String dimensions =
-                Arrays.stream(shape.getShape())
-                        .mapToObj(Long::toString)
-                        .collect(Collectors.joining(","));
+                shape.isScalar()
+                        ? SCALAR
+                        : Arrays.stream(shape.getShape())
+                                .mapToObj(Long::toString)
+                                .collect(Collectors.joining(","));
         return dimensions + type.map(t -> ":" + t.name().toLowerCase(Locale.ROOT)).orElse("");
     }
 

@@ -60,7 +60,7 @@ final class RunOptions {
             paramLabel = "D,D,…[:TYPE]",
             converter = InputSpec.Converter.class,
             description =
-                    "Shape of an input, such as 1,3,224,224 or 1,128:int64; once per input"
+                    "Shape of an input, such as 1,3,224,224, 1,128:int64 or scalar:int64; once per input"
                             + " (default: the shapes in a TFLite or ONNX model, the network's own for "
                             + "zoo:NAME).")
     private List<InputSpec> inputs = new ArrayList<>();

@@ -27,7 +27,8 @@ class InputSpecTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"7", "1,128:int64", "1,3,4:float32", "2:boolean"})
+    @ValueSource(
+            strings = {"7", "1,128:int64", "1,3,4:float32", "2:boolean", "scalar", "scalar:int64"})
     void text_parsed_isTheSameText(String text) {
         assertEquals(text, InputSpec.parse(text).text());
     }
@@ -45,6 +46,9 @@ class InputSpecTest {
                 "1:",
                 "1:string",
                 "1:int65",
+                ":int64",
+                "scalar,1",
+                "scalars",
                 "99999999999999999999"
             })
     void parse_noShape_isRefused(String text) {
@@ -52,9 +56,18 @@ class InputSpecTest {
     }
 
     @Test
+    void parse_scalar_hasNoDimensions() {
+        assertEquals(
+                new InputSpec(new Shape(), Optional.of(DataType.INT64)),
+                InputSpec.parse("scalar:int64"));
+        assertEquals(
+                Long.BYTES, ModelInput.allocate(new Shape(), DataType.INT64).values().capacity());
+    }
+
+    @Test
     void reshape_otherCountTypeOrRank_isRefused() {
         List<InputSpec> own = List.of(InputSpec.parse("1,8:float32"));
-        for (String given : List.of("1,8:int8", "8", "1,1,8")) {
+        for (String given : List.of("1,8:int8", "8", "1,1,8", "scalar")) {
             assertThrows(
                     IllegalArgumentException.class,
                     () -> InputSpec.reshape(own, List.of(InputSpec.parse(given))));

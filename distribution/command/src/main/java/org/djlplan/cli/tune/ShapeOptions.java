@@ -86,13 +86,15 @@ final class ShapeOptions {
     /** A shape; picocli would add the elements of a bare list one by one. */
     private record Typed(List<Integer> dimensions) {}
 
-    /** Reads {@code 1,16000}. */
+    /** Reads {@code 1,16000} or {@code scalar}. */
     private static final class Converter implements ITypeConverter<Typed> {
         @Override
         public Typed convert(String text) {
             try {
                 List<Integer> dimensions =
-                        Arrays.stream(text.split(",", -1)).map(Integer::valueOf).toList();
+                        text.equals("scalar")
+                                ? List.of()
+                                : Arrays.stream(text.split(",", -1)).map(Integer::valueOf).toList();
                 if (dimensions.stream().allMatch(dimension -> dimension > 0)) {
                     return new Typed(dimensions);
                 }

@@ -74,6 +74,7 @@ class ShapeOptionsTest {
             value = {
                 "1,9,9 | the model has 2 inputs",
                 "1,9 2 | input 0 is [1, 8, 8] in the file, which [1, 9] does not fit",
+                "1,9,9 scalar | input 1 is [1] in the file, which [] does not fit",
                 "1,9,9 2 1,9,9 2 | the same shapes twice",
                 "1,9,9 1 1,9,9 2 1,9,9 3 1,9,9 4 | at most 3 for each input",
                 "1,0,9 1 | not a shape such as 1,224,224,3: '1,0,9'",

@@ -9,15 +9,18 @@ import org.djlplan.thirdparty.guava.base.Splitter;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
- * An input shape as users write it, such as {@code 1,3,224,224} or {@code 1,128:int64}.
+ * An input shape as users write it, such as {@code 1,3,224,224}, {@code 1,128:int64} or {@code
+ * scalar:int64}.
  *
- * @param shape the dimensions
+ * @param shape the dimensions; none for a scalar
  * @param dataType the element type by DJL's name, in lower case; float32 by default
  */
 public record InputShape(List<Long> shape, String dataType) {
 
+    private static final String SCALAR = "scalar";
+
     private static final Pattern TEXT =
-            Pattern.compile("(\\d{1,10}(?:,\\d{1,10})*)(?::([a-zA-Z]\\w*))?");
+            Pattern.compile("(" + SCALAR + "|\\d{1,10}(?:,\\d{1,10})*)(?::([a-zA-Z]\\w*))?");
 
     public InputShape {
         shape = ImmutableList.copyOf(shape);
@@ -32,14 +35,14 @@ public record InputShape(List<Long> shape, String dataType) {
                 return Optional.empty();
             }
             String type = Optional.ofNullable(matcher.group(2)).orElse("float32");
-            all.add(
-                    new InputShape(
-                            Splitter.on(',')
-                                    .splitToStream(matcher.group(1))
-                                    .map(Long::valueOf)
-                                    .toList(),
-                            type.toLowerCase(Locale.ROOT)));
+            all.add(new InputShape(shape(matcher.group(1)), type.toLowerCase(Locale.ROOT)));
         }
         return Optional.of(all.build());
+    }
+
+    private static List<Long> shape(String dimensions) {
+        return dimensions.equals(SCALAR)
+                ? List.of()
+                : Splitter.on(',').splitToStream(dimensions).map(Long::valueOf).toList();
     }
 }

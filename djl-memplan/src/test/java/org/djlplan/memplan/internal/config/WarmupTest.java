@@ -15,6 +15,13 @@ class WarmupTest {
         assertEquals(
                 new Warmup(true, List.of(new InputShape(List.of(1L, 3L), "int64"))),
                 Warmup.parse("1,3:int64"));
+        assertEquals(
+                new Warmup(
+                        true,
+                        List.of(
+                                new InputShape(List.of(), "int64"),
+                                new InputShape(List.of(2L), "float32"))),
+                Warmup.parse("scalar:int64;2"));
     }
 
     @Test
