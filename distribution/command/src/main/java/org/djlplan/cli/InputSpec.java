@@ -16,6 +16,7 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteSubgraph;
 import org.djlplan.memplan.internal.source.tflite.TfLiteTensor;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.primitives.Ints;
+import org.djlplan.thirdparty.guava.primitives.Longs;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
@@ -131,17 +132,41 @@ record InputSpec(Shape shape, Optional<DataType> type) {
         private OfTfLite() {}
 
         /**
-         * Returns the shapes and types of a model's inputs.
+         * Returns the inputs of a model with the shapes that the user requested.
          *
+         * @param given one per input, or none
+         * @throws IllegalArgumentException if the number, a type or a number of dimensions differs,
+         *     or none are given and the model leaves dimensions open
          * @throws Failure if the file is not a model, or random values cannot be generated for an
          *     input's type
          */
-        static ImmutableList<InputSpec> read(Path model) {
+        static ImmutableList<InputSpec> complete(Path model, List<InputSpec> given) {
+            List<TfLiteTensor> own = inputs(model);
+            for (TfLiteTensor input : own) {
+                if (given.isEmpty() && input.shape().stream().anyMatch(OfTfLite::isOpen)) {
+                    throw new IllegalArgumentException(
+                            "the model leaves dimensions of input '%s' open, %s: give --input-shape"
+                                    .formatted(input.name(), input.shape()));
+                }
+            }
+            return reshape(own.stream().map(OfTfLite::spec).toList(), given);
+        }
+
+        /** Returns whether inputs have the shapes in the model's file. */
+        static boolean areAsInFile(Path model, List<InputSpec> inputs) {
+            return inputs.stream()
+                    .map(InputSpec::shape)
+                    .toList()
+                    .equals(
+                            inputs(model).stream()
+                                    .map(input -> new Shape(Longs.toArray(input.shape())))
+                                    .toList());
+        }
+
+        private static List<TfLiteTensor> inputs(Path model) {
             try {
                 TfLiteSubgraph graph = TfLiteReader.read(model).main();
-                return graph.inputs().stream()
-                        .map(id -> spec(graph.tensors().get(id)))
-                        .collect(ImmutableList.toImmutableList());
+                return graph.inputs().stream().map(graph.tensors()::get).toList();
             } catch (TfLiteFormatException e) {
                 throw new Failure(e.getMessage());
             }
@@ -155,13 +180,15 @@ record InputSpec(Shape shape, Optional<DataType> type) {
             return Arrays.stream(shape.getShape()).mapToInt(Math::toIntExact).toArray();
         }
 
+        /** Returns the input; open dimensions are 1. */
         private static InputSpec spec(TfLiteTensor input) {
-            long[] shape = input.shape().stream().mapToLong(Integer::longValue).toArray();
-            if (Arrays.stream(shape).anyMatch(dimension -> dimension < 1)) {
-                throw new Failure(
-                        "input '" + input.name() + "' has no fixed shape: " + input.shape());
-            }
+            long[] shape = input.shape().stream().mapToLong(n -> isOpen(n) ? 1 : n).toArray();
             return new InputSpec(new Shape(shape), Optional.of(type(input)));
+        }
+
+        /** Some writers store 0 for a dimension of any length. */
+        private static boolean isOpen(int dimension) {
+            return dimension < 1;
         }
 
         private static DataType type(TfLiteTensor input) {

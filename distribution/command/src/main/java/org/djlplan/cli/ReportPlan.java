@@ -85,12 +85,15 @@ final class ReportPlan {
     private boolean mayNeedShapes(Path model) throws IOException {
         boolean given =
                 !options.inputs().isEmpty()
-                        && !options.inputs().equals(InputSpec.OfTfLite.read(model));
+                        && !InputSpec.OfTfLite.areAsInFile(model, options.inputs());
         TfLiteSubgraph main = TfLiteReader.read(model).main();
         return !given
                 && main.inputs().stream()
                         .map(id -> main.tensors().get(id))
-                        .anyMatch(t -> t.shape().contains(-1) || t.shapeSignature().contains(-1));
+                        .anyMatch(
+                                t ->
+                                        t.shape().stream().anyMatch(length -> length < 1)
+                                                || t.shapeSignature().contains(-1));
     }
 
     private Planned file(Path model) throws IOException {

@@ -250,15 +250,13 @@ final class RunOptions {
     }
 
     private void completeTfLite(Path file, boolean stock) {
-        List<InputSpec> own = InputSpec.OfTfLite.read(file);
-        List<InputSpec> wanted = InputSpec.reshape(own, inputs);
+        List<InputSpec> wanted = InputSpec.OfTfLite.complete(file, inputs);
         checkArgument(
                 !stock
                         || threads().isPresent()
                         || !Runner.OfInterpreter.exists()
-                        || wanted.equals(own),
-                "stock DJL runs this model with inputs of shape %s only, not %s",
-                InputSpec.texts(own),
+                        || InputSpec.OfTfLite.areAsInFile(file, wanted),
+                "stock DJL runs this model with the shapes in its file only, not %s",
                 InputSpec.texts(wanted));
         inputs = wanted;
     }

@@ -202,7 +202,7 @@ sealed interface Runner extends AutoCloseable {
             if (options.engine() == EngineKind.TFLITE
                     && !OfInterpreter.exists()
                     && options.model() instanceof ModelRef.OfFile file
-                    && options.inputs().equals(InputSpec.OfTfLite.read(file.readable()))) {
+                    && InputSpec.OfTfLite.areAsInFile(file.readable(), options.inputs())) {
                 List<Shape> open =
                         loaded.model().describeInput().values().stream()
                                 .filter(shape -> shape.size() < 0)

@@ -2,6 +2,7 @@ package org.djlplan.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -10,8 +11,10 @@ import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import org.djlplan.cli.demo.Activation;
 import org.djlplan.cli.demo.NetworkBuilder;
+import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
 import org.djlplan.thirdparty.guava.collect.ObjectArrays;
 import org.junit.jupiter.api.BeforeEach;
@@ -20,6 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
+import picocli.CommandLine.ParameterException;
 
 /** Tests usage, errors and exit codes. No test here loads a model. */
 class DjlPlanTest {
@@ -31,16 +35,21 @@ class DjlPlanTest {
 
     @BeforeEach
     void writeModel() throws IOException {
-        NetworkBuilder network = new NetworkBuilder("small", 1);
-        TfLiteWriter.write(
-                network.output(
-                                network.conv2d(
-                                        network.input("in", 1, 8, 8, 3), 4, 3, 1, Activation.NONE))
-                        .build(),
-                folder.resolve("small.tflite"));
+        TfLiteWriter.write(small(), folder.resolve("small.tflite"));
         Files.writeString(folder.resolve("text.tflite"), "not a model");
         Files.writeString(folder.resolve("model.pt"), "not a model");
         Files.writeString(folder.resolve("model.bin"), "not a model");
+    }
+
+    private static TfLiteFile small() {
+        return small("in");
+    }
+
+    private static TfLiteFile small(String input) {
+        NetworkBuilder network = new NetworkBuilder("small", 1);
+        return network.output(
+                        network.conv2d(network.input(input, 1, 8, 8, 3), 4, 3, 1, Activation.NONE))
+                .build();
     }
 
     @ParameterizedTest
@@ -154,6 +163,22 @@ class DjlPlanTest {
         assertEquals(
                 other.toArguments(),
                 parse(other.toArguments().toArray(String[]::new)).toArguments());
+    }
+
+    @Test
+    void check_openDimensions_areThoseOfTheUser() throws IOException {
+        TfLiteFile file = small();
+        Path open = folder.resolve("open.tflite");
+        int input = file.main().inputs().get(0);
+        TfLiteWriter.write(file.withShapes(Map.of(input, List.of(1, -1, 0, 3))), open);
+        RunOptions none = parse("--threads", "1", open.toString());
+        Exception e = assertThrows(ParameterException.class, () -> none.check(true, true));
+        assertTrue(e.getMessage().contains("'in' open, [1, -1, 0, 3]: give --in"), e.getMessage());
+        RunOptions given = parse("--threads", "1", "--input-shape", "1,8,9,3", open.toString());
+        given.check(true, true);
+        assertEquals("1,8,9,3:float32", InputSpec.texts(given.inputs()));
+        assertEquals(2, execute("run open.tflite"));
+        assertOneLine();
     }
 
     @Test

@@ -457,6 +457,20 @@ class PlaceholderTest {
         assertEquals(0, result.exitCode(), result.err());
     }
 
+    /** A length of 0 instead of 1. */
+    @Test
+    @Timeout(200)
+    @Tag("long")
+    void run_noLengthInTheFile_predicts() throws Exception {
+        ModelSketch model = new ModelSketch();
+        int x = model.input(ElementType.FLOAT32, 1, 0, 0, 3);
+        model.leaveOpen(x, 1, -1, -1, 3);
+        model.output(Case.relu(model, Case.window(model, "CONV_2D", x, 3, 4)));
+        Path file = model.write(folder.resolve("open.tflite"));
+        Result result = DjlPlanProcess.runHere("run", "--input-shape", "1,9,9,3", file.toString());
+        assertEquals(0, result.exitCode(), result.err());
+    }
+
     @Test
     @Timeout(200)
     void tune_placeholders_saysThatAShapeIsMissing() throws Exception {
