@@ -74,7 +74,8 @@ final class DemoCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        checkFolder();
+        WholeFile.check(jsonFile());
+        WholeFile.check(pageFile());
         try (ScratchFolder folder = ScratchFolder.create("djlplan-demo")) {
             Path model = folder.path().resolve(MODEL);
             TfLiteWriter.write(MobileNetV2.build(MODEL_SEED), model);
@@ -92,10 +93,11 @@ final class DemoCommand implements Callable<Integer> {
         JsonObject figures = tfLite.toJson();
         figures.add(
                 "pyTorch", pyTorch.<JsonElement>map(Comparison::toJson).orElse(JsonNull.INSTANCE));
+        print(all, figures);
         Map<String, JsonElement> parts = new LinkedHashMap<>();
         parts.put(ReportRun.NAME, ReportRun.of(tfLite, watch, pyTorch.stream().toList()));
         parts.putAll(ReportCommand.keptParts(model));
-        report(all, figures, page(model, parts));
+        write(figures, page(model, parts));
         List<String> complaints = all.stream().flatMap(c -> c.complaints().stream()).toList();
         PrintWriter err = spec.commandLine().getErr();
         complaints.forEach(line -> err.println("djlplan: " + line));
@@ -159,29 +161,31 @@ final class DemoCommand implements Callable<Integer> {
         return comparer.compare(options, new Comparer.Extent(ROUNDS, 1, Set.of(), modes, 0));
     }
 
-    /** Fails early, before minutes are spent. */
-    private void checkFolder() {
-        if (!Files.isDirectory(out)) {
-            throw new Failure("no such folder for the report: " + out);
-        }
-        if (!Files.isWritable(out)) {
-            throw new Failure("cannot write the report into " + out);
-        }
+    private Path jsonFile() {
+        return out.resolve("djlplan-demo.json").normalize();
     }
 
-    private void report(List<Comparison> comparisons, JsonObject figures, Report page)
-            throws IOException {
-        Path jsonFile = out.resolve("djlplan-demo.json").normalize();
-        Path pageFile = out.resolve("djlplan-demo.html").normalize();
-        WholeFile.write(jsonFile, GSON.toJson(figures) + "\n");
-        WholeFile.write(pageFile, ReportFile.html(page.toJson()));
+    private Path pageFile() {
+        return out.resolve("djlplan-demo.html").normalize();
+    }
+
+    private void print(List<Comparison> comparisons, JsonObject figures) {
         PrintWriter writer = spec.commandLine().getOut();
         if (json) {
             writer.println(figures);
         } else {
             comparisons.forEach(comparison -> writer.println(FigureTable.of(comparison)));
-            writer.println("report: " + pageFile + " (figures: " + jsonFile + ")");
         }
         writer.flush();
+    }
+
+    private void write(JsonObject figures, Report page) throws IOException {
+        WholeFile.write(jsonFile(), GSON.toJson(figures) + "\n");
+        WholeFile.write(pageFile(), ReportFile.html(page.toJson()));
+        if (!json) {
+            PrintWriter writer = spec.commandLine().getOut();
+            writer.println("report: " + pageFile() + " (figures: " + jsonFile() + ")");
+            writer.flush();
+        }
     }
 }

@@ -268,7 +268,7 @@ final class ReportCommand implements Callable<Integer> {
                 new ReportComparison(read(Path.of(options.modelName())), read(other.get()));
         Optional<Path> page = files.explicitPage();
         if (page.isPresent()) {
-            ReportFiles.check(page.get());
+            WholeFile.check(page.get());
             WholeFile.write(page.get(), ReportFile.html(both.toJson()));
         }
         PrintWriter out = spec.commandLine().getOut();

@@ -1,7 +1,6 @@
 package org.djlplan.cli;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -58,24 +57,13 @@ final class ReportFiles {
      * @throws Failure if a file cannot be written
      * @throws ParameterException if a picture is requested in another format than SVG
      */
-    void check(String modelName) {
+    void check(String modelName) throws IOException {
         if (png.isPresent()) {
             throw new ParameterException(
                     spec.commandLine(), "--png: a memory map is drawn as SVG only, by --svg FILE");
         }
-        all(modelName).values().forEach(ReportFiles::check);
-    }
-
-    static void check(Path file) {
-        Path folder = file.toAbsolutePath().getParent();
-        if (folder == null || !Files.isDirectory(folder)) {
-            throw new Failure("no such folder for the report: " + folder);
-        }
-        if (Files.isDirectory(file)) {
-            throw new Failure("a folder, not a file: " + file);
-        }
-        if (Files.exists(file) ? !Files.isWritable(file) : !Files.isWritable(folder)) {
-            throw new Failure("cannot write the report: " + file);
+        for (Path file : all(modelName).values()) {
+            WholeFile.check(file);
         }
     }
 

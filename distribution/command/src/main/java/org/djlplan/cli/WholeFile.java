@@ -57,6 +57,40 @@ public final class WholeFile {
         }
     }
 
+    /**
+     * Fails early, before minutes are spent on the content.
+     *
+     * @throws Failure if the file cannot be written
+     */
+    public static void check(Path file) throws IOException {
+        if (Files.isDirectory(file)) {
+            throw new Failure("a folder, not a file: " + file);
+        }
+        if (Files.exists(file) && !Files.isWritable(file)) {
+            throw new Failure("cannot write: " + file);
+        }
+        if (isNoRegularFile(file)) {
+            return;
+        }
+        Path folder = target(file).getParent();
+        if (folder == null || !Files.isDirectory(folder)) {
+            throw new Failure("no such folder: " + folder);
+        }
+        if (!Files.isWritable(folder)) {
+            throw new Failure("cannot write into the folder " + folder);
+        }
+    }
+
+    /** Returns whether this is a pipe or a device, which is not replaced. */
+    private static boolean isNoRegularFile(Path file) {
+        return Files.exists(file) && !Files.isRegularFile(file);
+    }
+
+    /** Returns the file that is replaced. */
+    private static Path target(Path file) throws IOException {
+        return Files.exists(file) ? file.toRealPath() : file.toAbsolutePath();
+    }
+
     /** Writes a text in UTF-8. */
     public static void write(Path file, String text) throws IOException {
         write(file, ByteSource.wrap(text.getBytes(StandardCharsets.UTF_8)));
@@ -64,17 +98,14 @@ public final class WholeFile {
 
     /** Writes to a temporary file and renames it; writes directly into a pipe or a device. */
     static void write(Path file, ByteSource content) throws IOException {
-        if (Files.exists(file) && !Files.isRegularFile(file)) {
+        if (isNoRegularFile(file)) {
             // A pipe's reader may never read, so the shutdown hook does not wait for it.
             content.copyTo(MoreFiles.asByteSink(file));
             return;
         }
         writing.lock();
         try {
-            boolean unused =
-                    FileReplacement.replace(
-                            Files.exists(file) ? file.toRealPath() : file.toAbsolutePath(),
-                            content);
+            boolean unused = FileReplacement.replace(target(file), content);
         } finally {
             writing.unlock();
         }

@@ -1,7 +1,9 @@
 package org.djlplan.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -9,6 +11,7 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -165,6 +168,16 @@ class WholeFileTest {
 
         assertTrue(process.waitFor(60, TimeUnit.SECONDS));
         assertEquals(OLD, Files.readString(file));
+    }
+
+    @Test
+    void check_folderThatIsNotWritable_isRefusedEvenForAWritableFile() throws IOException {
+        WholeFile.check(file);
+        WholeFile.check(Path.of("/dev/null"));
+        Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("r-xr-xr-x"));
+        assumeFalse(Files.isWritable(folder), "root may write everywhere");
+        Failure e = assertThrows(Failure.class, () -> WholeFile.check(file));
+        assertEquals("cannot write into the folder " + folder.toRealPath(), e.getMessage());
     }
 
     @Test

@@ -97,6 +97,9 @@ public final class StudyCommand implements CliCommand {
         Path file = model.file();
         StudyRun.Settings settings = settings();
         Optional<Path> page = page(file);
+        if (page.isPresent()) {
+            WholeFile.check(page.get());
+        }
         DelegableModel measurable =
                 TfLiteModels.open(file, plan(), shapes.mix(TfLiteModels.graph(file)));
         Optional<Study> study =
@@ -107,19 +110,18 @@ public final class StudyCommand implements CliCommand {
 
     private int print(Study study, DelegableModel measurable, Optional<Path> page)
             throws IOException {
+        PrintWriter out = spec.commandLine().getOut();
+        out.print(json ? StudyJson.of(study) + "\n" : StudyText.of(study));
+        out.flush();
         if (page.isPresent()) {
             Explained explained =
                     Explained.of(measurable.graph(), measurable.facts(), study.usual());
             WholeFile.write(page.get(), StudyPage.of(study, explained));
+            if (!json) {
+                out.println("charts: " + page.get());
+                out.flush();
+            }
         }
-        PrintWriter out = spec.commandLine().getOut();
-        if (json) {
-            out.println(StudyJson.of(study));
-        } else {
-            out.print(StudyText.of(study));
-            page.ifPresent(written -> out.println("charts: " + written));
-        }
-        out.flush();
         return study.fastest().isEmpty() ? ExitCode.SOFTWARE : ExitCode.OK;
     }
 

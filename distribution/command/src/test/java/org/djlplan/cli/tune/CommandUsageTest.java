@@ -149,6 +149,15 @@ class CommandUsageTest {
     }
 
     @Test
+    void study_chartCannotBeWritten_measuresNothing() throws IOException {
+        assertEquals(1, study("--chart=" + folder.resolve("none").resolve("page.html"), model));
+        assertTrue(err.contains("no such folder: " + folder.resolve("none")), err);
+        Path page = Files.createDirectory(folder.resolve("page.html"));
+        assertEquals(1, study("--chart=" + page, model));
+        assertTrue(err.contains("a folder, not a file: " + page), err);
+    }
+
+    @Test
     void study_chartTakesTheModelsPlace_nothingIsOverwritten() throws IOException {
         assertEquals(2, study("--chart", model, model));
         assertTrue(err.contains("must be the name of an .html file"), err);
