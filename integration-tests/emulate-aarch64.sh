@@ -10,7 +10,7 @@ home=usr/lib/jvm/java-17-openjdk-arm64
 # Has atomic instructions (LSE), which DJL's PyTorch needs, and no SVE, which emulators get wrong.
 cpu=neoverse-n1
 
-folder=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/target/aarch64
+folder=$(CDPATH="" cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)/target/aarch64
 [[ -x $folder/bin/java ]] && exit
 for tool in qemu-aarch64-static apt-get dpkg-deb; do
     if ! command -v $tool >/dev/null; then

@@ -30,7 +30,7 @@ onnx/ch_ppocr_mobile_v2.0_cls_infer.onnx 491843a3c65de46295864c6815e41127eaa812c
 onnx/silero_vad_v5.onnx 2623a2953f6ff3d2c1e61740c6cdb7168133479b267dfef114a4a3cc5bdd788f @ricky0123/vad-web@0.0.31 dist/silero_vad_v5.onnx
 '
 
-folder=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/models
+folder=$(CDPATH="" cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)/models
 
 fail() {
     echo "fetch-models: $*" >&2

@@ -3,7 +3,7 @@
 # headless Chromium. Needs the distribution (mvn package), the models of fetch-models.sh and
 # torchscript_models.py, chromium, pngquant, and Pillow, which comes with python3-torchvision.
 set -euo pipefail
-project=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+project=$(CDPATH="" cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
 models=$project/integration-tests/models
 images=$project/docs/images
 work=$(mktemp -d)

@@ -2,7 +2,7 @@
 # Builds a release as CONTRIBUTING.md says, with a key that is thrown away, into the file repository
 # target/staged; and once more from another folder, into target/again. mvn -Ppublishing looks at both.
 set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
+here=$(CDPATH="" cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
 root=$(cd "$here/../.." && pwd -P)
 target=$here/target
 version=$(sed -n 's|^ *<revision>\(.*\)-SNAPSHOT</revision>|\1|p' "$root/pom.xml")

@@ -109,6 +109,18 @@ class DistributionTest {
         assertTrue(figures.get("arenaBytes").getAsLong() > 0, result.out());
     }
 
+    @Test
+    void launcher_exportedCdpath_entersNoOtherFolder() throws Exception {
+        Path home =
+                Files.createSymbolicLink(folder.resolve("home"), HOME.toAbsolutePath())
+                        .getFileName();
+        Path other = folder.resolve("other");
+        Path unused = Files.createDirectories(other.resolve(home).resolve("bin"));
+        Result result =
+                run(home.resolve("bin/djlplan"), Map.of("CDPATH", other.toString()), "--help");
+        assertEquals(0, result.exitCode(), result.err());
+    }
+
     /** The old engine runs with its own DJL and the libraries of the current one. */
     @Test
     @Tag("long")
