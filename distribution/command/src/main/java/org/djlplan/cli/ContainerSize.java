@@ -2,7 +2,11 @@ package org.djlplan.cli;
 
 import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
+import com.google.gson.JsonElement;
+import com.google.gson.JsonNull;
 import com.google.gson.JsonObject;
+import com.google.gson.JsonPrimitive;
+import java.util.Optional;
 
 /**
  * The memory that a container needs to serve a model, and the corresponding settings of platforms.
@@ -21,6 +25,9 @@ record ContainerSize(long runtimeBytes, long heapBytes, long modelBytes, long li
 
     /** Denominator of the fraction of its memory that a JVM takes for its heap by default. */
     private static final int HEAP_PART = 4;
+
+    /** The smallest heap that is this part; with less memory it is up to a half (JDK 17). */
+    private static final long LEAST_PART_BYTES = 128 * MIB;
 
     ContainerSize {
         checkArgument(
@@ -68,9 +75,14 @@ record ContainerSize(long runtimeBytes, long heapBytes, long modelBytes, long li
         return "-Xmx" + mebibytes(heapBytes) + "m";
     }
 
-    /** Returns the JVM's option that results in the same heap by default. */
-    String maxRam() {
-        return "-XX:MaxRAM=" + HEAP_PART * mebibytes(heapBytes) + "m";
+    /**
+     * Returns the JVM's option that results in the same heap by default; empty for small heaps,
+     * because with little memory a JVM takes a larger part of it.
+     */
+    Optional<String> maxRam() {
+        return heapBytes < LEAST_PART_BYTES
+                ? Optional.empty()
+                : Optional.of("-XX:MaxRAM=" + HEAP_PART * mebibytes(heapBytes) + "m");
     }
 
     /** Returns Spark's {@code spark.executor.memoryOverhead}: everything except the heap. */
@@ -94,7 +106,9 @@ record ContainerSize(long runtimeBytes, long heapBytes, long modelBytes, long li
         json.addProperty("limitBytes", limitBytes);
         json.addProperty("kubernetesLimit", kubernetes());
         json.addProperty("heapOption", heap());
-        json.addProperty("maxRamOption", maxRam());
+        json.add(
+                "maxRamOption",
+                maxRam().<JsonElement>map(JsonPrimitive::new).orElse(JsonNull.INSTANCE));
         json.addProperty("sparkMemoryOverhead", sparkOverhead());
         json.addProperty("requiredMemoryMb", requiredMebibytes());
         return json;

@@ -178,12 +178,21 @@ final class SizeCommand implements Callable<Integer> {
         rows.stream()
                 .flatMap(row -> row.size().stream())
                 .findFirst()
-                .ifPresent(
-                        size ->
-                                text.append(
-                                        "heap: %s, or %s, of which a JVM takes a quarter; with neither it takes a quarter of the container\n"
-                                                .formatted(size.heap(), size.maxRam())));
+                .ifPresent(size -> text.append("heap: ").append(heap(size)).append('\n'));
         return text.toString();
+    }
+
+    /** Returns the JVM's options for the heap. */
+    private static String heap(ContainerSize size) {
+        String others =
+                size.maxRam()
+                        .map(
+                                option ->
+                                        ", or %s, of which a JVM takes a quarter; with neither it"
+                                                        .formatted(option)
+                                                + " takes a quarter of the container")
+                        .orElse("; without it a JVM takes at least a quarter of the container");
+        return size.heap() + others;
     }
 
     private static String[] cells(SizeProbe.Row row, ContainerSize size) {

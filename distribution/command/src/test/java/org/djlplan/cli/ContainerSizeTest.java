@@ -2,6 +2,7 @@ package org.djlplan.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.gson.JsonObject;
 import org.junit.jupiter.api.Test;
@@ -34,9 +35,20 @@ class ContainerSizeTest {
     void settings_everyPlatform_areInItsUnits() {
         assertEquals("420Mi", size.kubernetes());
         assertEquals("-Xmx256m", size.heap());
-        assertEquals("-XX:MaxRAM=1024m", size.maxRam());
+        assertEquals("-XX:MaxRAM=1024m", size.maxRam().orElseThrow());
         assertEquals("164m", size.sparkOverhead());
         assertEquals(47, size.requiredMebibytes());
+    }
+
+    /** A JVM takes half of 200 MiB. */
+    @Test
+    void maxRam_heapTooSmallForAQuarter_isEmpty() {
+        assertEquals(
+                "-XX:MaxRAM=512m", ContainerSize.of(MIB, 128 * MIB, MIB).maxRam().orElseThrow());
+        ContainerSize little = ContainerSize.of(MIB, 100 * MIB, MIB);
+        assertTrue(little.maxRam().isEmpty());
+        assertTrue(little.toJson().get("maxRamOption").isJsonNull());
+        assertEquals("-Xmx100m", little.heap());
     }
 
     @Test
