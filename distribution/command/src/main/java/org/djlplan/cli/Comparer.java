@@ -16,9 +16,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.djlplan.cli.Comparison.Variant;
 import org.djlplan.cli.OutputDifference.Limit;
 import org.djlplan.memplan.internal.config.OptionKey;
+import org.djlplan.thirdparty.guava.base.Suppliers;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 import org.djlplan.thirdparty.guava.collect.ImmutableSet;
@@ -64,13 +66,19 @@ final class Comparer {
         this.watch = watch;
     }
 
-    /** A process that is ready to be timed, and the file with its outputs. */
-    private record Ready(String name, WorkerProcess worker, Path outputs, JsonArray layout) {
-
-        RunFigures figures(RunOptions options) {
-            return worker.figures().named(options.modelName());
-        }
-    }
+    /**
+     * A process that is ready to be timed.
+     *
+     * @param outputs the file with its outputs
+     * @param layout of {@code outputs}
+     * @param figures requested once, after the process was timed
+     */
+    private record Ready(
+            String name,
+            WorkerProcess worker,
+            Path outputs,
+            JsonArray layout,
+            Supplier<RunFigures> figures) {}
 
     /**
      * Compares.
@@ -169,7 +177,7 @@ final class Comparer {
                         rival.name(),
                         ready.isEmpty()
                                 ? Optional.empty()
-                                : Optional.of(other(options, stock, ready.get())));
+                                : Optional.of(other(stock, ready.get())));
             }
             ReferenceOutputs reference =
                     new ReferenceOutputs(options, folder, stock.outputs(), stock.layout());
@@ -179,7 +187,7 @@ final class Comparer {
             }
             Comparison comparison =
                     new Comparison(
-                            stock.figures(options),
+                            stock.figures().get(),
                             reference.lost(),
                             variants,
                             against.buildOrThrow(),
@@ -189,9 +197,8 @@ final class Comparer {
         }
     }
 
-    private static Comparison.Other other(RunOptions options, Ready stock, Ready ready)
-            throws IOException {
-        return new Comparison.Other(ready.figures(options), difference(stock, ready));
+    private static Comparison.Other other(Ready stock, Ready ready) throws IOException {
+        return new Comparison.Other(ready.figures().get(), difference(stock, ready));
     }
 
     private static OutputDifference difference(Ready stock, Ready ready) throws IOException {
@@ -220,7 +227,7 @@ final class Comparer {
             Ready ready,
             RunMode mode)
             throws IOException {
-        RunFigures figures = ready.figures(options);
+        RunFigures figures = ready.figures().get();
         List<String> types = new ArrayList<>();
         reference
                 .layout()
@@ -251,7 +258,12 @@ final class Comparer {
         Path outputs = folder.resolve(contestant.name());
         JsonArray layout = worker.writeOutputs(outputs);
         worker.warmUp();
-        return new Ready(contestant.name(), worker, outputs, layout);
+        return new Ready(
+                contestant.name(),
+                worker,
+                outputs,
+                layout,
+                Suppliers.memoize(() -> worker.figuresWithStockArena().named(options.modelName())));
     }
 
     private static ImmutableMap<String, Ready> byName(List<Ready> all) {

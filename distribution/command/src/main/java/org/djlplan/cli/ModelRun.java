@@ -219,8 +219,13 @@ final class ModelRun implements AutoCloseable {
         return residentSet.grownBytes();
     }
 
-    /** Returns the figures, including latencies if predictions were timed. */
-    RunFigures figures() {
+    /**
+     * Returns the figures, including latencies if predictions were timed.
+     *
+     * @param stockArena whether to add the size of the stock engine's arena, for which the model is
+     *     opened once more: peaks of later figures would include that
+     */
+    RunFigures figures(boolean stockArena) {
         residentSet.peaks().ifPresent(this::notePeaks);
         if (nanos.length > 0) {
             Statistics times = new Statistics(nanos);
@@ -230,8 +235,10 @@ final class ModelRun implements AutoCloseable {
         }
         Optional<PlanReport> report = report();
         report.filter(PlanReport::planned).ifPresent(this::notePlan);
-        PlannedLoading.stockArenaBytes(options)
-                .ifPresent(bytes -> values.put(Figure.STOCK_ARENA, (double) bytes));
+        if (stockArena) {
+            PlannedLoading.stockArenaBytes(options)
+                    .ifPresent(bytes -> values.put(Figure.STOCK_ARENA, (double) bytes));
+        }
         return new RunFigures(
                 options.modelName(),
                 options.engine().engineName(),

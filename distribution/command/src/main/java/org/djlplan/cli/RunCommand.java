@@ -75,7 +75,7 @@ final class RunCommand implements Callable<Integer> {
             worker.warmUp();
             worker.writeOutputs(outputs);
             worker.time(options.effort().iterations());
-            RunFigures figures = worker.figures().named(options.modelName());
+            RunFigures figures = worker.figuresWithStockArena().named(options.modelName());
             worker.lastErrorLines().forEach(err::println);
             if (!json) {
                 figures.delegation()

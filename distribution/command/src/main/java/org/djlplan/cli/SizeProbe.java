@@ -140,7 +140,8 @@ final class SizeProbe {
     private Measured measure(RunMode mode, RunOptions inside) {
         try (WorkerProcess worker = start(mode, inside, List.of())) {
             worker.awaitIdle();
-            RunFigures figures = serve(worker);
+            serve(worker);
+            RunFigures figures = worker.figures();
             OptionalDouble peak = figures.get(Figure.PEAK);
             OptionalDouble above = figures.get(Figure.PEAK_ABOVE_IDLE);
             if (peak.isEmpty() || above.isEmpty()) {
@@ -155,10 +156,9 @@ final class SizeProbe {
         }
     }
 
-    private RunFigures serve(WorkerProcess worker) {
+    private void serve(WorkerProcess worker) {
         worker.load();
         worker.runAtOnce(pool, PREDICTIONS);
-        return worker.figures();
     }
 
     private Row checked(String name, RunMode mode, RunOptions inside, Measured measured)
@@ -203,7 +203,7 @@ final class SizeProbe {
                 WorkerProcess worker = start(mode, inside, group.starter())) {
             worker.awaitIdle();
             group.limit(size.limitBytes() - size.heapBytes() + WORKER_HEAP_BYTES);
-            RunFigures unused = serve(worker);
+            serve(worker);
             return Optional.of(true);
         } catch (Failure.OutOfMemory e) {
             return Optional.of(false);

@@ -117,7 +117,10 @@ final class WorkerCommand implements Callable<Integer> {
                                         options.model() instanceof ModelRef.OfFile file
                                                 ? Optional.of(file.readable())
                                                 : Optional.empty()));
-                case "figures" -> parent.reply(measurement.figures().toJson());
+                case "figures" -> {
+                    boolean stockArena = request.get("stockArena").getAsBoolean();
+                    parent.reply(measurement.figures(stockArena).toJson());
+                }
                 case "allocations" ->
                         parent.reply(
                                 measurement

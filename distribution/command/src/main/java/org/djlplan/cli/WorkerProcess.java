@@ -155,7 +155,21 @@ final class WorkerProcess implements AutoCloseable {
 
     /** Returns the figures of everything that was timed. */
     RunFigures figures() {
-        return RunFigures.fromJson(ask("reporting", request("figures")).getAsJsonObject());
+        return figures(false);
+    }
+
+    /**
+     * Returns these figures with the size of the stock engine's arena. To be called once, at the
+     * end, because it takes memory in the process, which peaks of later figures would include.
+     */
+    RunFigures figuresWithStockArena() {
+        return figures(true);
+    }
+
+    private RunFigures figures(boolean stockArena) {
+        JsonObject request = request("figures");
+        request.addProperty("stockArena", stockArena);
+        return RunFigures.fromJson(ask("reporting", request).getAsJsonObject());
     }
 
     /** Returns the plan of a PyTorch model's allocations, if a plan is in use. */
