@@ -164,25 +164,19 @@ final class SizeProbe {
     private Row checked(String name, RunMode mode, RunOptions inside, Measured measured)
             throws IOException {
         ContainerSize size = measured.size();
-        for (int i = 0; i < MOST_SIZES; i++) {
-            news.accept(name + ": in a control group of " + size.kubernetes());
-            Optional<Boolean> fits = fits(mode, inside, size);
-            if (fits.isEmpty() || fits.get()) {
-                return new Row(
-                        name,
-                        Optional.of(size),
-                        fits.isPresent(),
-                        Optional.empty(),
-                        least(measured),
-                        measured.report());
-            }
+        Optional<Boolean> fits = fits(name, mode, inside, size);
+        for (int i = 1; i < MOST_SIZES && !fits.orElse(true); i++) {
             size = size.larger();
+            fits = fits(name, mode, inside, size);
         }
+        boolean killed = !fits.orElse(true);
         return new Row(
                 name,
-                Optional.empty(),
-                true,
-                Optional.of("killed in a control group of " + size.kubernetes()),
+                killed ? Optional.empty() : Optional.of(size),
+                fits.isPresent(),
+                killed
+                        ? Optional.of("killed in a control group of " + size.kubernetes())
+                        : Optional.empty(),
                 least(measured),
                 measured.report());
     }
@@ -192,8 +186,9 @@ final class SizeProbe {
     }
 
     /** Returns whether the model runs in a container of a size; empty if that cannot be tested. */
-    private Optional<Boolean> fits(RunMode mode, RunOptions inside, ContainerSize size)
+    private Optional<Boolean> fits(String name, RunMode mode, RunOptions inside, ContainerSize size)
             throws IOException {
+        news.accept(name + ": in a control group of " + size.kubernetes());
         Optional<MemoryGroup> made = MemoryGroup.make();
         if (made.isEmpty()) {
             return Optional.empty();
