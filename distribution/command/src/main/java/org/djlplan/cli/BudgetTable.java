@@ -73,7 +73,7 @@ final class BudgetTable {
         text.append(options.modelName()).append(" (").append(options.engine());
         options.threads().ifPresent(n -> text.append(", threads: ").append(n));
         text.append("), MB above the idle runtime\n").append(table.text());
-        notes.forEach(note -> text.append(note).append('\n'));
+        notes.forEach(note -> text.append(TextTable.plain(note)).append('\n'));
         result.leastBytes()
                 .ifPresent(
                         bytes ->

@@ -10,7 +10,6 @@ import org.djlplan.cli.OutputDifference.Limit;
 import org.djlplan.memplan.internal.report.DelegationReportRecord;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.OutputAgreement;
-import org.djlplan.thirdparty.guava.base.CharMatcher;
 import org.djlplan.thirdparty.guava.collect.Streams;
 
 /** The delegation section of a model's report, as JSON and in sentences. */
@@ -86,7 +85,7 @@ final class DelegationFacts {
                                         report.delegatedOperators(),
                                         report.operators(),
                                         report.delegate());
-        String reason = plain(report.reason());
+        String reason = TextTable.plain(report.reason());
         return "%s, threads: %s (%s): %s%s"
                 .formatted(
                         what,
@@ -97,7 +96,7 @@ final class DelegationFacts {
                                 : reason,
                         report.otherShapes().isEmpty()
                                 ? ""
-                                : "; other shapes: " + plain(report.otherShapes()));
+                                : "; other shapes: " + TextTable.plain(report.otherShapes()));
     }
 
     /**
@@ -117,7 +116,7 @@ final class DelegationFacts {
                         : ", the CPU kernels' own noise " + number(output.noise(), type);
         return "  %s: %s%s, limit %s"
                 .formatted(
-                        plain(output.output()),
+                        TextTable.plain(output.output()),
                         number(output.difference(), type),
                         noise,
                         number(output.limit(), type));
@@ -146,11 +145,6 @@ final class DelegationFacts {
                         .map(limit -> new Limit(Math.min(limit.relative(), MOST), limit.steps()))
                         .reduce(least, Limit::or);
         return own.isEmpty() ? List.of(common) : own.stream().map(common::or).toList();
-    }
-
-    /** Removes control characters, so that text in a file cannot control a terminal. */
-    private static String plain(String text) {
-        return CharMatcher.javaIsoControl().replaceFrom(text, ' ');
     }
 
     private static String number(double value, String type) {

@@ -66,7 +66,7 @@ sealed class Failure extends RuntimeException {
      */
     static String describe(Throwable thrown) {
         if (thrown instanceof Failure && thrown.getMessage() != null) {
-            return thrown.getMessage();
+            return oneLine(thrown.getMessage());
         }
         String text = "";
         for (Throwable t : Throwables.getCausalChain(thrown)) {
@@ -77,9 +77,11 @@ sealed class Failure extends RuntimeException {
         return text.isEmpty() ? name(Throwables.getRootCause(thrown)) : oneLine(text);
     }
 
-    /** Returns {@code text} with its line breaks replaced by spaces. */
+    /**
+     * Returns {@code text} with its line breaks and other control characters replaced by spaces.
+     */
     static String oneLine(String text) {
-        return BREAKS.matcher(text.strip()).replaceAll(" ");
+        return TextTable.plain(BREAKS.matcher(text.strip()).replaceAll(" "));
     }
 
     private static boolean isSelfExplaining(Throwable thrown) {

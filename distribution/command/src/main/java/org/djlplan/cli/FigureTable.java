@@ -156,7 +156,8 @@ final class FigureTable {
                 .ifPresent(report -> lines.add("delegated: " + DelegationFacts.choice(report)));
         figures.budget().ifPresent(report -> lines.add(label + report));
         figures.unplannedReason()
-                .ifPresent(reason -> lines.add(label + "runs as stock: " + reason));
+                .ifPresent(
+                        reason -> lines.add(label + "runs as stock: " + TextTable.plain(reason)));
         return lines;
     }
 

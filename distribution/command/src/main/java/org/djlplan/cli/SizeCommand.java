@@ -174,7 +174,7 @@ final class SizeCommand implements Callable<Integer> {
         text.append(options.engine());
         options.threads().ifPresent(n -> text.append(", threads: ").append(n));
         text.append(", at once: ").append(pool).append(")\n").append(table.text());
-        notes.forEach(note -> text.append(note).append('\n'));
+        notes.forEach(note -> text.append(TextTable.plain(note)).append('\n'));
         rows.stream()
                 .flatMap(row -> row.size().stream())
                 .findFirst()

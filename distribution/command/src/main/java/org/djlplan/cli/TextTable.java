@@ -4,6 +4,7 @@ import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.djlplan.thirdparty.guava.base.CharMatcher;
 import org.djlplan.thirdparty.guava.base.Strings;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
@@ -49,7 +50,12 @@ public final class TextTable {
         return ImmutableList.copyOf(rows);
     }
 
-    /** Returns the lines, each with its line break. */
+    /** Removes control characters, so that text in a file cannot control a terminal. */
+    public static String plain(String text) {
+        return CharMatcher.javaIsoControl().replaceFrom(text, ' ');
+    }
+
+    /** Returns the lines, each with its line break, without other control characters. */
     public String text() {
         int[] widths = new int[columns];
         for (List<String> row : rows) {
@@ -65,7 +71,7 @@ public final class TextTable {
                     continue;
                 }
                 boolean left = i == 0 || (textLast && i == columns - 1);
-                String cell = row.get(i);
+                String cell = plain(row.get(i));
                 line.append(i == 0 ? "" : "  ")
                         .append(
                                 left

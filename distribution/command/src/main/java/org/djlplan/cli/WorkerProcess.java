@@ -296,7 +296,7 @@ final class WorkerProcess implements AutoCloseable {
             if (ProgressLine.ToParent.read(line, progress)) {
                 return;
             }
-            String text = line.strip();
+            String text = TextTable.plain(line.strip());
             if (!text.isEmpty() && !text.startsWith(NATIVE_NEWS) && !text.startsWith(CRASH)) {
                 synchronized (lines) {
                     lines.add(text);

@@ -199,6 +199,28 @@ class DjlPlanTest {
     }
 
     @Test
+    void execute_demoWhosePageIsAFolder_runsNothing() throws IOException {
+        Path page = Files.createDirectory(folder.resolve("djlplan-demo.html"));
+        assertEquals(1, execute("demo --out FOLDER"));
+        assertEquals("djlplan: a folder, not a file: " + page, err.toString().strip());
+        assertEquals("", out.toString());
+    }
+
+    /** A model's file is data: its names do not steer a terminal. */
+    @Test
+    void execute_nameOfControlCharacters_isPrintedWithoutThem() throws IOException {
+        TfLiteFile file = small("in\u001b[2J\nput");
+        int input = file.main().inputs().get(0);
+        TfLiteWriter.write(
+                file.withShapes(Map.of(input, List.of(-1, 8, 8, 3))),
+                folder.resolve("open.tflite"));
+        assertEquals(2, execute("run open.tflite"));
+        assertOneLine();
+        assertTrue(err.toString().contains("input 'in [2J put'"), err.toString());
+        assertEquals("a b [31m", Failure.describe(new Failure("a\nb\u001b[31m")));
+    }
+
+    @Test
     void execute_stackTrace_isPrintedOnDemand() {
         assertEquals(1, execute("run --stack-trace absent.tflite"));
         assertTrue(err.toString().contains("\tat "), err.toString());

@@ -15,7 +15,6 @@ import org.djlplan.memplan.graph.Operator;
 import org.djlplan.study.delegation.Explanation;
 import org.djlplan.study.delegation.Verdict;
 import org.djlplan.study.delegation.XnnpackRules;
-import org.djlplan.thirdparty.guava.base.CharMatcher;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
@@ -133,15 +132,13 @@ record Explained(Graph graph, List<Line> lines) {
                 alone ? shortened(name(first.operator())) : "",
                 verdict.reason().isEmpty()
                         ? verdict.kind()
-                        : plain(verdict.kind() + ": " + verdict.reason()));
+                        : verdict.kind() + ": " + verdict.reason());
     }
 
     private static String types(List<Line> run) {
         String type = run.get(0).operator().type();
         boolean same = run.stream().allMatch(line -> line.operator().type().equals(type));
-        return run.size() == 1
-                ? plain(type)
-                : run.size() + (same ? " × " + plain(type) : " operators");
+        return run.size() == 1 ? type : run.size() + (same ? " × " + type : " operators");
     }
 
     private String name(Operator operator) {
@@ -151,13 +148,7 @@ record Explained(Graph graph, List<Line> lines) {
     }
 
     private static String shortened(String name) {
-        String plain = plain(name);
-        return plain.length() <= LONGEST_NAME ? plain : plain.substring(0, LONGEST_NAME - 1) + "…";
-    }
-
-    /** Removes control characters, so that names in a file cannot control a terminal. */
-    private static String plain(String text) {
-        return CharMatcher.javaIsoControl().replaceFrom(text, ' ');
+        return name.length() <= LONGEST_NAME ? name : name.substring(0, LONGEST_NAME - 1) + "…";
     }
 
     /** Returns all verdicts. */

@@ -74,7 +74,9 @@ final class ProfileText {
     private String choice() {
         return Figures.format(
                 "chosen: %s\n%d inferences in %s",
-                table.reason(), table.inferences(), Figures.seconds(table.nanos()));
+                TextTable.plain(table.reason()),
+                table.inferences(),
+                Figures.seconds(table.nanos()));
     }
 
     /** Returns the candidates that ran, the fastest first, followed by those that did not. */
@@ -128,7 +130,7 @@ final class ProfileText {
                     case CRASHED -> "crashed";
                     case TIMED_OUT -> "timed out";
                 };
-        String first = failed.message().lines().findFirst().orElse("").strip();
+        String first = TextTable.plain(failed.message().lines().findFirst().orElse("").strip());
         return first.isEmpty() ? what : what + ": " + first;
     }
 

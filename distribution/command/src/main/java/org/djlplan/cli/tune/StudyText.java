@@ -190,7 +190,7 @@ final class StudyText {
                                                                 Optional.of(ours),
                                                                 study.fastest().stream()
                                                                         .findFirst()))));
-        lines.add("its reason then: " + study.usual().reason());
+        lines.add("its reason then: " + TextTable.plain(study.usual().reason()));
         lines.add(
                 Figures.format(
                         "%d of %d sets measured in %s with %d inferences; a usual run takes %d in"
