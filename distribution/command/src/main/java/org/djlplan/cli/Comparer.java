@@ -355,6 +355,11 @@ final class Comparer {
                     !modes.isEmpty() && !modes.contains(RunMode.STOCK),
                     "ways besides stock: %s",
                     modes);
+            List<String> names = against.stream().map(Rival::name).toList();
+            checkArgument(
+                    Set.copyOf(names).size() == names.size(),
+                    "--against: give each name once, not %s",
+                    names);
             against = ImmutableSet.copyOf(against);
             modes = ImmutableSet.copyOf(modes);
         }

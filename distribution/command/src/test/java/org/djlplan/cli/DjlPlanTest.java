@@ -79,6 +79,7 @@ class DjlPlanTest {
                 "compare small.tflite --against tcmalloc",
                 "compare small.tflite --against djl-0.27",
                 "compare zoo:lenet --against djl-0.27=FOLDER",
+                "compare small.tflite --against djl-0.27=A,djl-0.27=B",
                 "run zoo:mobilenet",
                 "run zoo:",
                 "run zoo:lenet --engine tflite",
