@@ -1,5 +1,6 @@
 package org.djlplan.cli;
 
+import ai.djl.util.Float16Utils;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
@@ -23,6 +24,7 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.Stream;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.Streams;
+import org.djlplan.thirdparty.guava.primitives.UnsignedLong;
 
 /**
  * Difference of the outputs of two runs.
@@ -56,7 +58,7 @@ record OutputDifference(boolean identical, boolean comparable, List<Output> outp
     record Output(String type, double relative, double largest) {
 
         private boolean isFloat() {
-            return type.startsWith("float");
+            return Elements.of(type).isFloat;
         }
 
         private boolean isQuantized() {
@@ -252,22 +254,39 @@ record OutputDifference(boolean identical, boolean comparable, List<Output> outp
 
     /** Element types, each with its method to read an element. */
     private enum Elements {
-        FLOAT32,
-        FLOAT64,
-        INT32,
-        INT64,
-        INT16,
-        UINT8,
-        INT8;
+        FLOAT32(true),
+        FLOAT64(true),
+        FLOAT16(true),
+        BFLOAT16(true),
+        INT32(false),
+        INT64(false),
+        INT16(false),
+        INT8(false),
+        UINT32(false),
+        UINT64(false),
+        UINT16(false),
+        UINT8(false);
 
+        final boolean isFloat;
+
+        Elements(boolean isFloat) {
+            this.isFloat = isFloat;
+        }
+
+        /** Returns a type; complex numbers are pairs of floats, other types are bytes. */
         static Elements of(String type) {
             return switch (type) {
-                case "float32" -> FLOAT32;
+                case "float32", "complex64" -> FLOAT32;
                 case "float64" -> FLOAT64;
+                case "float16" -> FLOAT16;
+                case "bfloat16" -> BFLOAT16;
                 case "int32" -> INT32;
                 case "int64" -> INT64;
                 case "int16" -> INT16;
                 case "int8" -> INT8;
+                case "uint32" -> UINT32;
+                case "uint64" -> UINT64;
+                case "uint16" -> UINT16;
                 default -> UINT8;
             };
         }
@@ -276,10 +295,16 @@ record OutputDifference(boolean identical, boolean comparable, List<Output> outp
             return switch (this) {
                 case FLOAT32 -> in.getFloat();
                 case FLOAT64 -> in.getDouble();
+                case FLOAT16 -> Float16Utils.halfToFloat(in.getShort());
+                // The upper half of a 32-bit float.
+                case BFLOAT16 -> Float.intBitsToFloat(in.getShort() << Short.SIZE);
                 case INT32 -> in.getInt();
                 case INT64 -> in.getLong();
                 case INT16 -> in.getShort();
                 case INT8 -> in.get();
+                case UINT32 -> Integer.toUnsignedLong(in.getInt());
+                case UINT64 -> UnsignedLong.fromLongBits(in.getLong()).doubleValue();
+                case UINT16 -> Short.toUnsignedInt(in.getShort());
                 case UINT8 -> Byte.toUnsignedInt(in.get());
             };
         }

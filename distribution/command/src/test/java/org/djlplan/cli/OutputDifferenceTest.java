@@ -13,6 +13,8 @@ import java.util.List;
 import org.djlplan.cli.OutputDifference.Limit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class OutputDifferenceTest {
 
@@ -68,6 +70,46 @@ class OutputDifferenceTest {
                         write("a", "uint8", ByteBuffer.wrap(new byte[] {(byte) 200})),
                         write("b", "uint8", ByteBuffer.wrap(new byte[] {100})));
         assertEquals(0.5, difference.maxRelativeError().getAsDouble());
+    }
+
+    /** The bits of two elements, and their difference. */
+    @ParameterizedTest
+    @CsvSource({
+        "float16, 2, 3c00, 3e00, 0.5, 0.5",
+        "bfloat16, 2, 3f80, 3fc0, 0.5, 0.5",
+        "uint16, 2, ff00, fe00, 0.0039215686274509803, 256",
+        "uint32, 4, ffffff00, fffffe00, 5.960464832810446E-8, 256",
+        "uint64, 8, 8000000000000000, c000000000000000, 0.5, 4611686018427387904",
+        "complex64, 4, 3f800000, 3fc00000, 0.5, 0.5"
+    })
+    void between_everyType_readsItsElements(
+            String type, int bytes, String a, String b, double relative, double largest)
+            throws IOException {
+        OutputDifference difference =
+                between(write("a", type, element(a, bytes)), write("b", type, element(b, bytes)));
+        assertEquals(relative, difference.outputs().get(0).relative(), 1e-12);
+        assertEquals(largest, difference.outputs().get(0).largest());
+    }
+
+    private static ByteBuffer element(String hex, int bytes) {
+        ByteBuffer buffer = ByteBuffer.allocate(bytes).order(ByteOrder.nativeOrder());
+        long bits = Long.parseUnsignedLong(hex, 16);
+        switch (bytes) {
+            case Short.BYTES -> buffer.putShort((short) bits);
+            case Integer.BYTES -> buffer.putInt((int) bits);
+            default -> buffer.putLong(bits);
+        }
+        return buffer.flip();
+    }
+
+    @Test
+    void agrees_halfPrecision_byTheRelativeLimit() throws IOException {
+        OutputDifference difference =
+                between(
+                        write("a", "bfloat16", element("3f80", Short.BYTES)),
+                        write("b", "bfloat16", element("3fc0", Short.BYTES)));
+        assertTrue(difference.agrees(List.of(new Limit(0.5, 0))));
+        assertEquals("5e-1", difference.text());
     }
 
     @Test
