@@ -152,7 +152,7 @@ final class BudgetTable {
             complaints.add(
                     row.name() + ": killed in a control group that is charged for files, too");
         }
-        if (!measured.difference().within(relativeError)) {
+        if (!measured.difference().isAccepted(relativeError)) {
             complaints.add(
                     "%s: outputs differ from %s by %s"
                             .formatted(

@@ -81,7 +81,7 @@ record Comparison(
         boolean agrees() {
             return mode == RunMode.DELEGATED
                     ? outputs.agrees(limits)
-                    : outputs.within(limit().relative());
+                    : outputs.isAccepted(limit().relative());
         }
 
         /**

@@ -99,6 +99,14 @@ record OutputDifference(boolean identical, boolean comparable, List<Output> outp
     }
 
     /**
+     * Returns whether the outputs are the same bytes or, if there is a tolerance, within it. Zeros
+     * of both signs are equal numbers, but not the same bytes.
+     */
+    boolean isAccepted(double tolerance) {
+        return identical || (tolerance > 0 && within(tolerance));
+    }
+
+    /**
      * The largest accepted differences; outputs of types without a limit must be equal.
      *
      * @param relative the largest {@link Output#relative()} of floating-point outputs
@@ -145,6 +153,9 @@ record OutputDifference(boolean identical, boolean comparable, List<Output> outp
     String text() {
         if (!comparable) {
             return "other types or sizes";
+        }
+        if (!identical && outputs.stream().allMatch(output -> output.largest() == 0)) {
+            return "the signs of zeros, or the bits of undefined elements";
         }
         List<String> parts = new ArrayList<>();
         largest(Output::isFloat, Output::relative).ifPresent(x -> parts.add(scientific(x)));

@@ -102,6 +102,22 @@ class BudgetTableTest {
     }
 
     @Test
+    void text_controlCharacters_areLeftOut() {
+        Row refused = new Row("1/8", MB, new Refused("tensor \u001b[2J", OptionalLong.empty()));
+        assertTrue(table(refused).text().contains("\n1/8: tensor  [2J\n"));
+    }
+
+    @Test
+    void complaints_zerosOfOtherSigns_areOtherBytes() {
+        OutputDifference signs =
+                new OutputDifference(
+                        false, true, List.of(new OutputDifference.Output("float32", 0, 0)));
+        BudgetTable table = table(row(60 * MB, Optional.of(COLD), signs));
+        assertEquals(1, table.complaints(0).size());
+        assertEquals(List.of(), table.complaints(1e-6));
+    }
+
+    @Test
     void complaints_budgetExceeded_onlyBeyondTheTolerance() {
         Optional<MedianRatio> ratio = Optional.of(COLD);
         assertEquals(List.of(), table(row(63 * MB, ratio, OutputDifference.NONE)).complaints(0));

@@ -231,6 +231,32 @@ class ComparisonTest {
     }
 
     @Test
+    void table_reasonOfControlCharacters_isPlain() {
+        RunFigures run =
+                new RunFigures(
+                        "net.tflite",
+                        "TFLite",
+                        "0.35.1",
+                        OptionalInt.empty(),
+                        Map.of(),
+                        "00ff",
+                        Optional.of("tensor \u001b[2J"),
+                        Optional.empty(),
+                        Optional.empty());
+        assertTrue(FigureTable.of(run).contains("\nruns as stock: tensor  [2J\n"));
+    }
+
+    @Test
+    void agrees_plannedZerosOfOtherSigns_onlyWithATolerance() {
+        assertFalse(
+                new Variant(RunMode.PLANNED, planned, floats(0), List.of(Limit.IDENTICAL), TYPES)
+                        .agrees());
+        assertTrue(
+                new Variant(RunMode.PLANNED, planned, floats(0), List.of(new Limit(1e-6, 0)), TYPES)
+                        .agrees());
+    }
+
+    @Test
     void table_cpuKernelsChosen_saysWhy() {
         DelegationReport cpu =
                 new DelegationReportRecord(

@@ -49,6 +49,15 @@ class OutputDifferenceTest {
     }
 
     @Test
+    void isAccepted_zerosOfBothSigns_onlyWithATolerance() throws IOException {
+        OutputDifference difference =
+                between(write("a", floats(0f, 1)), write("b", floats(-0f, 1)));
+        assertFalse(difference.isAccepted(0));
+        assertTrue(difference.isAccepted(1e-6));
+        assertEquals("the signs of zeros, or the bits of undefined elements", difference.text());
+    }
+
+    @Test
     void between_undefinedOnOneSide_isNeverWithin() throws IOException {
         OutputDifference difference =
                 between(write("a", floats(1, 1)), write("b", floats(Float.NaN, 1)));
