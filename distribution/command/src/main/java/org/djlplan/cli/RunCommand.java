@@ -2,8 +2,6 @@ package org.djlplan.cli;
 
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import org.djlplan.memplan.report.DelegationReport.Origin;
 import picocli.CommandLine.Command;
@@ -65,15 +63,15 @@ final class RunCommand implements Callable<Integer> {
             delegation.warnIfAbsent(options);
         }
         PrintWriter err = spec.commandLine().getErr();
-        Path outputs = Files.createTempFile("djlplan", ".outputs");
-        try (WorkerProcess worker =
-                WorkerProcess.start(
-                        WorkerProcess.Contestant.of(mode),
-                        options,
-                        new MeasuringNews(err, options.modelName()))) {
+        try (ScratchFolder folder = ScratchFolder.create("djlplan-run");
+                WorkerProcess worker =
+                        WorkerProcess.start(
+                                WorkerProcess.Contestant.of(mode),
+                                options,
+                                new MeasuringNews(err, options.modelName()))) {
             worker.awaitLoaded();
             worker.warmUp();
-            worker.writeOutputs(outputs);
+            worker.writeOutputs(folder.path().resolve("outputs"));
             worker.time(options.effort().iterations());
             RunFigures figures = worker.figuresWithStockArena().named(options.modelName());
             worker.lastErrorLines().forEach(err::println);
@@ -91,8 +89,6 @@ final class RunCommand implements Callable<Integer> {
             }
             out.flush();
             return 0;
-        } finally {
-            Files.deleteIfExists(outputs);
         }
     }
 }
