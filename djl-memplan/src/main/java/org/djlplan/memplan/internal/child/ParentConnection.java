@@ -27,17 +27,23 @@ public final class ParentConnection {
 
     /**
      * Takes over this process's input and output; other output goes to the error stream from now
-     * on. When the input ends, because the parent is done or gone, this process ends immediately.
+     * on. Text on both is UTF-8, whatever the locale. When the input ends, because the parent is
+     * done or gone, this process ends immediately.
      *
      * @param atEnd runs before the process ends
      */
     public static ParentConnection open(Runnable atEnd) {
-        ParentConnection connection = new ParentConnection(System.out);
+        ParentConnection connection = new ParentConnection(utf8(System.out));
+        System.setErr(utf8(System.err));
         System.setOut(System.err);
         Thread reader = new Thread(() -> connection.readRequests(atEnd), "requests");
         reader.setDaemon(true);
         reader.start();
         return connection;
+    }
+
+    private static PrintStream utf8(PrintStream out) {
+        return new PrintStream(out, true, StandardCharsets.UTF_8);
     }
 
     /**

@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
 import java.io.IOException;
 import java.io.StringReader;
 import java.nio.file.Files;
@@ -11,6 +13,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -43,6 +46,44 @@ class ChildProcessTest {
             assertEquals("one", log.poll(60, TimeUnit.SECONDS));
             assertEquals(" two", log.poll(60, TimeUnit.SECONDS));
             assertEquals(List.of("one", "two"), process.lastErrorLines());
+        }
+    }
+
+    /** Writes the same text to both streams. */
+    static final class Echo {
+
+        private Echo() {}
+
+        public static void main(String[] arguments) throws InterruptedException {
+            ParentConnection parent = ParentConnection.open(() -> {});
+            JsonElement text = parent.take().get("text");
+            System.err.println(text.getAsString());
+            parent.reply(text);
+            JsonElement unused = parent.take();
+        }
+    }
+
+    @Test
+    void ask_textThatTheLocaleLacks_comesBackUnchanged() throws Exception {
+        String text = "modèle_☃";
+        List<String> command =
+                new ArrayList<>(
+                        JavaCommand.of(
+                                JavaCommand.ofThisJvm(),
+                                List.of(),
+                                Map.of(),
+                                System.getProperty("java.class.path")));
+        command.add(Echo.class.getName());
+        ProcessBuilder echo = new ProcessBuilder(command);
+        echo.environment().put("LC_ALL", "C");
+        BlockingQueue<String> log = new LinkedBlockingQueue<>();
+        JsonObject request = new JsonObject();
+        request.addProperty("text", text);
+        try (ChildProcess process = ChildProcess.start(echo, log::add)) {
+            Answer.Result result =
+                    assertInstanceOf(Answer.Result.class, process.ask(request, LONG));
+            assertEquals(text, result.value().getAsString());
+            assertEquals(text, log.poll(60, TimeUnit.SECONDS));
         }
     }
 
