@@ -45,13 +45,15 @@ class HeldObjectsTest {
                 new AtomicReferenceArray<>(new Object[] {new Old("one of several")});
         private final Map.Entry<String, Object> entry =
                 new AbstractMap.SimpleEntry<>("key", new Old("entry"));
+
+        @SuppressWarnings("UnusedVariable") // the walk reads it
         private final List<Object> own =
                 new AbstractList<>() {
                     private final Object[] elements = {new Old("own")};
 
                     @Override
                     public Object get(int index) {
-                        throw new AssertionError("user code runs");
+                        throw new AssertionError("user code runs for " + elements[index]);
                     }
 
                     @Override
@@ -59,6 +61,7 @@ class HeldObjectsTest {
                         throw new AssertionError("user code runs");
                     }
                 };
+
         private Optional<Object> optional = Optional.of(new Old("optional"));
         private WeakReference<Object> weak = new WeakReference<>(constant);
         private final Holder itself = this;

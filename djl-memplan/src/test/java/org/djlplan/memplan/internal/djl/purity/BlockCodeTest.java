@@ -43,6 +43,16 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Tests which blocks are known to be pure. Each block has a class of its own, because functions of
  * the same type in one class cannot be distinguished.
  */
+@SuppressWarnings({
+    // The blocks are read, not run, and each is written as a user may write it.
+    "EffectivelyPrivate",
+    "ImmutableEnumChecker",
+    "ModifiedButNotUsed",
+    "MutablePublicArray",
+    "UnnecessaryLambda",
+    "UnusedMethod",
+    "UnusedVariable"
+})
 class BlockCodeTest {
 
     /** A block that computes an array from its first input. */

@@ -144,11 +144,14 @@ class PlansOnDemandTest {
     void close_neverAsked_releasesTheBlock() throws Exception {
         List<WeakReference<Object>> blocks = new ArrayList<>();
         PlansOnDemand plans = closed(block -> blocks.add(new WeakReference<>(block)));
-        Await.until(
-                () -> {
-                    System.gc();
-                    return blocks.get(0).refersTo(null);
-                });
-        Reference.reachabilityFence(plans);
+        try {
+            Await.until(
+                    () -> {
+                        System.gc();
+                        return blocks.get(0).refersTo(null);
+                    });
+        } finally {
+            Reference.reachabilityFence(plans);
+        }
     }
 }
