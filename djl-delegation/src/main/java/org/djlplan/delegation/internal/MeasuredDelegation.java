@@ -258,9 +258,10 @@ public final class MeasuredDelegation implements DelegationProvider {
     }
 
     @Override
-    public List<ShapeMix> storedMixes(DelegableModel model) {
+    public List<ShapeMix> storedMixes(DelegableModel model, Map<String, String> options) {
+        DelegationOptions parsed = DelegationOptions.parse(options);
         try {
-            return ProfileStore.mixes(model.file(), model.cacheFolder());
+            return ProfileStore.mixes(parsed.exclude().without(model), parsed.request(model));
         } catch (IOException | RuntimeException e) {
             logger.debug("The stored results of {} cannot be read", model.file(), e);
             return List.of();

@@ -426,7 +426,7 @@ class MeasuredDelegationTest extends ProviderFixture {
         Profiling measures = (request, runner, progress, verified) -> TABLE;
         DelegationProvider delegation = provider(measures);
         assertEquals(chosen(Origin.MEASURED), first(measures, "blocking"));
-        assertEquals(List.of(), delegation.storedMixes(model));
+        assertEquals(List.of(), delegation.storedMixes(model, AT_SHAPES));
         model.facts = Map.of(DelegableModel.SHAPES, mix.toString());
         try (Choosing choosing =
                 delegation.chooseAtShapes(model, AT_SHAPES, better::add).orElseThrow()) {
@@ -447,7 +447,10 @@ class MeasuredDelegationTest extends ProviderFixture {
             assertEquals(chosen(Origin.STORED), choosing.first());
         }
         model.facts = Map.of();
-        assertEquals(List.of(mix), delegation.storedMixes(model));
+        assertEquals(List.of(mix), delegation.storedMixes(model, AT_SHAPES));
+        Map<String, String> others = new HashMap<>(AT_SHAPES);
+        others.put("delegation.objective", "memory");
+        assertEquals(List.of(), delegation.storedMixes(model, others));
     }
 
     @Test
@@ -455,7 +458,7 @@ class MeasuredDelegationTest extends ProviderFixture {
         Profiling measures = (request, runner, progress, verified) -> TABLE;
         model.facts = Map.of(DelegableModel.SHAPES, "ShapeMix[shapes=[[[[[1]]], changes=1.0]");
         assertEquals(chosen(Origin.MEASURED), first(measures, "blocking"));
-        assertEquals(List.of(), provider(measures).storedMixes(model));
+        assertEquals(List.of(), provider(measures).storedMixes(model, AT_SHAPES));
     }
 
     @Test

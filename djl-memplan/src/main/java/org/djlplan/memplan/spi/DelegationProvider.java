@@ -54,9 +54,12 @@ public interface DelegationProvider {
     }
 
     /**
-     * Returns the mixes of shapes at which results of a model's file are stored, for any options.
+     * Returns the mixes of shapes, other than those in a model's file, for which {@link
+     * #chooseAtShapes} has stored results.
+     *
+     * @param options usable ones
      */
-    default List<ShapeMix> storedMixes(DelegableModel model) {
+    default List<ShapeMix> storedMixes(DelegableModel model, Map<String, String> options) {
         return List.of();
     }
 

@@ -6,6 +6,7 @@ import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -160,21 +161,41 @@ public final class ProfileStore {
     }
 
     /**
-     * Returns the mixes of shapes at which tables for the current content of a model's file are
-     * stored.
+     * Returns the mixes of other shapes than those in a model's file for which tables are stored
+     * that a request finds if the model is measured at these shapes. The delegate may be another
+     * one, because how often shapes change may decide about it.
      *
      * @throws IOException if there is no such file, or it cannot be read
      */
-    public static List<ShapeMix> mixes(Path modelFile, Path cacheFolder) throws IOException {
-        return list(modelFile, cacheFolder).stream()
-                .flatMap(kept -> mix(kept.key()).stream())
+    public static List<ShapeMix> mixes(DelegableModel model, Request request) throws IOException {
+        List<StoreKey> keys = new ArrayList<>();
+        for (Kept<ProfileTable> kept : list(model.file(), model.cacheFolder())) {
+            if (kept.key().facts().containsKey(DelegableModel.SHAPES)) {
+                keys.add(kept.key());
+            }
+        }
+        if (keys.isEmpty()) {
+            return List.of();
+        }
+        Map<String, String> wanted = anyShapes(key(model, request));
+        return keys.stream()
+                .filter(key -> anyShapes(key).equals(wanted))
+                .flatMap(key -> mix(key).stream())
                 .distinct()
                 .toList();
     }
 
+    /** Returns the facts of a key without those that shapes decide about. */
+    private static Map<String, String> anyShapes(StoreKey key) {
+        Map<String, String> facts = new TreeMap<>(key.facts());
+        facts.remove(DelegableModel.SHAPES);
+        facts.remove("delegate");
+        return facts;
+    }
+
     private static Optional<ShapeMix> mix(StoreKey key) {
         try {
-            return Optional.ofNullable(key.facts().get(DelegableModel.SHAPES)).map(ShapeMix::parse);
+            return Optional.of(ShapeMix.parse(key.facts().get(DelegableModel.SHAPES)));
         } catch (IllegalArgumentException e) {
             // Files may be forged.
             return Optional.empty();

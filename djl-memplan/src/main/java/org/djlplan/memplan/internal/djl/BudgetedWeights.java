@@ -295,13 +295,14 @@ final class BudgetedWeights {
             BudgetOptions options,
             SlicedArchive sliced)
             throws IOException {
+        Optional<Block> block = Optional.empty();
         try {
             file.beginLoad();
-            Block block = StockBlock.load(model, folder, name);
+            block = Optional.of(StockBlock.load(model, folder, name));
             file.endLoad();
             return loaded(
                     model,
-                    block,
+                    block.get(),
                     file,
                     resolver,
                     options,
@@ -309,6 +310,7 @@ final class BudgetedWeights {
                     sliced.layers() == 0 ? 0 : sliceBytes(resolver.bytes(0)));
         } catch (IOException | RuntimeException | Error e) {
             file.abandonLoad();
+            block.ifPresent(BudgetedWeights::free);
             file.close();
             throw e;
         }

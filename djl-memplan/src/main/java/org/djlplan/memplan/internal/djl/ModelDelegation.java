@@ -140,7 +140,7 @@ public final class ModelDelegation implements ServedDelegation {
             choosing = Optional.of(started);
         }
         if (model.takesOtherShapes()) {
-            stored = Optional.of(provider.storedMixes(model));
+            stored = Optional.of(provider.storedMixes(model, options.delegation()));
         }
         return started.first();
     }
@@ -197,7 +197,9 @@ public final class ModelDelegation implements ServedDelegation {
                     atShapes = Optional.of(chooser);
                 }
                 model.chooseOtherShapesWith(
-                        chooser, stored.orElseGet(() -> provider.storedMixes(measured)));
+                        chooser,
+                        stored.orElseGet(
+                                () -> provider.storedMixes(measured, options.delegation())));
             }
         } catch (UnplannableException e) {
             logger.debug("{} is not measured at other shapes", file, e);

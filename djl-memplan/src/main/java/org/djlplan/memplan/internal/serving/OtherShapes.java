@@ -56,7 +56,10 @@ final class OtherShapes {
 
     private Optional<ShapeChooser> chooser = Optional.empty();
 
-    /** The mixes for which a result may be stored, those with the smallest shapes first. */
+    /**
+     * The mixes for which results are stored, those with the smallest shapes first. Such a result
+     * serves however often shapes change.
+     */
     private ImmutableList<ShapeMix> stored = ImmutableList.of();
 
     /** The latest mix for which a choice was requested. */
@@ -80,7 +83,7 @@ final class OtherShapes {
     /**
      * Requests choices from now on; they are passed to {@link #use}.
      *
-     * @param known the mixes for which the chooser probably has a stored result
+     * @param known the mixes for which the chooser has stored results
      */
     synchronized void chooseWith(ShapeChooser requested, List<ShapeMix> known) {
         chooser = Optional.of(requested);
@@ -169,12 +172,17 @@ final class OtherShapes {
         changes = rounded((double) changed / predictions);
         boolean same =
                 asked.isPresent()
-                        && asked.get().changes() == changes
+                        && (asked.get().changes() == changes || stored.contains(asked.get()))
                         && 2 * enclosed >= predictions;
+        restart();
+        return same ? Optional.empty() : chooser;
+    }
+
+    /** Begins to count the predictions of the next window. */
+    private void restart() {
         predictions = 0;
         enclosed = 0;
         changed = 0;
-        return same ? Optional.empty() : chooser;
     }
 
     private static double rounded(double share) {
@@ -201,6 +209,7 @@ final class OtherShapes {
         Optional<ShapeMix> known = asked.isEmpty() ? storedFor(shapes) : Optional.empty();
         if (known.isPresent()) {
             asked = known;
+            restart();
             idle.request(known.get());
             return;
         }

@@ -270,7 +270,7 @@ public final class ServedModel implements TfLiteModel {
      * and the model has no state.
      *
      * @param chooser answers with {@link #useAt}
-     * @param stored the mixes for which the chooser probably has a stored result
+     * @param stored the mixes for which the chooser has stored results
      */
     public void chooseOtherShapesWith(ShapeChooser chooser, List<ShapeMix> stored) {
         if (!model.keepsState()) {

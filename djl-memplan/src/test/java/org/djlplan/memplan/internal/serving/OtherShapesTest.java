@@ -91,6 +91,17 @@ class OtherShapesTest {
     }
 
     @Test
+    void note_shapesChangeLessOftenThanInAStoredResult_keepsIt() {
+        shapes.chooseWith(chooser, List.of(upTo(60)));
+        note(1, 30);
+        answer(next());
+        for (int i = 0; i < 256; i++) {
+            shapes.note(shape(30, 30));
+        }
+        assertTrue(asked.isEmpty());
+    }
+
+    @Test
     void note_storedResultIsForMuchLargerShapes_waitsForAPredictionNearThem() {
         shapes.chooseWith(chooser, List.of(upTo(300)));
         note(8, 30, 70);

@@ -137,7 +137,7 @@ class ModelDelegationSettledTest {
         }
 
         @Override
-        public List<ShapeMix> storedMixes(DelegableModel model) {
+        public List<ShapeMix> storedMixes(DelegableModel model, Map<String, String> options) {
             return stored;
         }
 

@@ -9,6 +9,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
 import org.djlplan.memplan.internal.djl.purity.BlockCode;
 import org.djlplan.memplan.internal.source.block.LivenessTrace;
+import org.djlplan.thirdparty.guava.base.Throwables;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -145,9 +146,8 @@ final class GuardedLevel {
                 counters.diverged();
             }
             return outputs;
-        } catch (IllegalStateException e) {
-            // The engine's error for a closed array.
-            if (replay.closed() == 0) {
+        } catch (RuntimeException e) {
+            if (replay.closed() == 0 || !mayBeOfAClosedArray(e)) {
                 throw e;
             }
             giveUp("it uses arrays after what was recorded as their last use");
@@ -155,6 +155,12 @@ final class GuardedLevel {
         } finally {
             counters.closedEarly(replay.closed());
         }
+    }
+
+    /** Returns whether the engine's error for a closed array may be among the causes. */
+    private static boolean mayBeOfAClosedArray(RuntimeException error) {
+        return Throwables.getCausalChain(error).stream()
+                .anyMatch(IllegalStateException.class::isInstance);
     }
 
     private synchronized void giveUp(String reason) {

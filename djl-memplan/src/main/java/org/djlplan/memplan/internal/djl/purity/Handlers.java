@@ -14,13 +14,15 @@ import org.djlplan.thirdparty.asm.tree.MethodInsnNode;
 import org.djlplan.thirdparty.asm.tree.MethodNode;
 import org.djlplan.thirdparty.asm.tree.TableSwitchInsnNode;
 import org.djlplan.thirdparty.asm.tree.TryCatchBlockNode;
+import org.djlplan.thirdparty.asm.tree.TypeInsnNode;
 import org.djlplan.thirdparty.asm.tree.analysis.Frame;
 import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
 /**
  * The exception handlers of one method. The engine rejects an array that was closed too early with
- * an {@link IllegalStateException}. A handler that catches this exception must throw it again,
- * because otherwise the pass continues, and nothing shows that its outputs are wrong.
+ * an {@link IllegalStateException}. A handler that catches this exception must throw it again, or
+ * another one of a general type, because otherwise the pass continues, and nothing shows that its
+ * outputs are wrong.
  */
 final class Handlers {
 
@@ -29,7 +31,18 @@ final class Handlers {
                     "java/lang/Throwable",
                     "java/lang/Exception",
                     "java/lang/RuntimeException",
-                    "java/lang/IllegalStateException");
+                    "java/lang/IllegalStateException",
+                    "java/lang/MatchException");
+
+    /**
+     * Exceptions that a handler may throw instead: a handler around the call that catches one is
+     * itself in {@link #CATCHING}. Java's patterns throw the last one.
+     */
+    private static final ImmutableSet<String> WRAPPING =
+            ImmutableSet.of(
+                    "java/lang/RuntimeException",
+                    "java/lang/IllegalStateException",
+                    "java/lang/MatchException");
 
     private final MethodNode method;
     private final List<Frame<Value>> frames;
@@ -71,7 +84,10 @@ final class Handlers {
         return false;
     }
 
-    /** Returns whether all paths from a handler end by throwing an exception that was caught. */
+    /**
+     * Returns whether all paths from a handler end by throwing an exception that was caught, or one
+     * that replaces it.
+     */
     private boolean throwsAgain(int handler) {
         BitSet seen = new BitSet();
         Deque<Integer> queue = new ArrayDeque<>();
@@ -108,7 +124,10 @@ final class Handlers {
         return true;
     }
 
-    /** Returns whether the thrown exception is one that a handler of this method caught. */
+    /**
+     * Returns whether the thrown exception is one that a handler of this method caught, or one that
+     * replaces it.
+     */
     private boolean isCaught(int index) {
         Frame<Value> frame = frames.get(index);
         BitSet origins = (BitSet) frame.getStack(frame.getStackSize() - 1).origins().clone();
@@ -116,6 +135,13 @@ final class Handlers {
         boolean caught = !origins.isEmpty();
         for (TryCatchBlockNode block : method.tryCatchBlocks) {
             origins.clear(Value.site(position(block.handler)));
+        }
+        for (int i = 0; i < method.instructions.size() && !origins.isEmpty(); i++) {
+            if (method.instructions.get(i) instanceof TypeInsnNode made
+                    && made.getOpcode() == Opcodes.NEW
+                    && WRAPPING.contains(made.desc)) {
+                origins.clear(Value.site(i));
+            }
         }
         return caught && origins.isEmpty();
     }

@@ -52,7 +52,7 @@ final class PlatformObjects {
     }
 
     private static boolean hasReferences(Class<?> type) {
-        for (Class<?> at = type; at != null; at = at.getSuperclass()) {
+        for (Class<?> at = type; at != null && at != Enum.class; at = at.getSuperclass()) {
             for (Field field : at.getDeclaredFields()) {
                 if (!Modifier.isStatic(field.getModifiers()) && !field.getType().isPrimitive()) {
                     return true;

@@ -1,6 +1,7 @@
 package org.djlplan.memplan.internal.runtime.torch;
 
 import java.util.Arrays;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 
 /**
@@ -31,6 +32,9 @@ final class PlanningCost {
     private static final long LONGEST_SLOW_TIMING_NANOS = 500_000_000;
 
     private static final long UNKNOWN = Long.MAX_VALUE;
+
+    /** No prediction takes so long that planning pays. */
+    private static final long NEVER_PAYS = UNKNOWN - 1;
 
     private final LongSupplier clock;
     private boolean timing;
@@ -75,9 +79,10 @@ final class PlanningCost {
      * Times planning repeatedly, and keeps the median. Takes tens of milliseconds, or at most half
      * a second more than planning once.
      *
-     * @param planning makes a plan and drops it
+     * @param planning makes a plan and drops it; returns whether it could make one. Planning never
+     *     pays if it cannot.
      */
-    void time(Runnable planning) {
+    void time(BooleanSupplier planning) {
         try {
             long median = medianNanos(planning);
             synchronized (this) {
@@ -88,13 +93,15 @@ final class PlanningCost {
         }
     }
 
-    private long medianNanos(Runnable planning) {
+    private long medianNanos(BooleanSupplier planning) {
         long[] nanos = new long[MOST_TIMED];
         int count = 0;
         long begin = clock.getAsLong();
         long now = begin;
         while (count < MOST_TIMED && now - begin < longestNanos(count)) {
-            planning.run();
+            if (!planning.getAsBoolean()) {
+                return NEVER_PAYS;
+            }
             long end = clock.getAsLong();
             nanos[count++] = end - now;
             now = end;

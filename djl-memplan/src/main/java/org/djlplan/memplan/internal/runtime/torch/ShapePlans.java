@@ -263,8 +263,11 @@ final class ShapePlans implements AutoCloseable {
             return false;
         }
 
-        private void makeAndDrop(Guess guess) {
-            make(guess).ifPresent(made -> made.placing.close());
+        /** Returns whether a plan could be made. */
+        private boolean makeAndDrop(Guess guess) {
+            Optional<Planned> made = make(guess);
+            made.ifPresent(each -> each.placing.close());
+            return made.isPresent();
         }
 
         private Optional<Planned> make(Guess guess) {

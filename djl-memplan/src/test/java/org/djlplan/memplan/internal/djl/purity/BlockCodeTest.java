@@ -139,6 +139,29 @@ class BlockCodeTest {
                 });
     }
 
+    @Test
+    void look_exceptionThatReplacesTheErrorIsHidden_isOpaque() {
+        assertOpaque(
+                new Code() {
+                    @Override
+                    NDArray run(NDArray x) {
+                        try {
+                            return multiplied(x);
+                        } catch (RuntimeException e) {
+                            return x;
+                        }
+                    }
+
+                    private NDArray multiplied(NDArray x) {
+                        try {
+                            return x.mul(2);
+                        } catch (IllegalStateException e) {
+                            throw new RuntimeException(e);
+                        }
+                    }
+                });
+    }
+
     static Stream<Block> harmlessHandlers() {
         return Stream.of(
                 new Code() {
@@ -175,6 +198,16 @@ class BlockCodeTest {
                             seen.clear();
                         }
                         return h;
+                    }
+                },
+                new Code() {
+                    @Override
+                    NDArray run(NDArray x) {
+                        try {
+                            return x.mul(2);
+                        } catch (Exception e) {
+                            throw new RuntimeException("not multiplied", e);
+                        }
                     }
                 },
                 new Code() {

@@ -20,6 +20,7 @@ class PlanningCostTest {
                 () -> {
                     times[0]++;
                     nanos += planningNanos;
+                    return true;
                 });
         return times[0];
     }
@@ -51,6 +52,7 @@ class PlanningCostTest {
                 () -> {
                     times[0]++;
                     nanos += 10_000_000;
+                    return true;
                 });
         assertEquals(15, times[0]);
     }
@@ -67,7 +69,11 @@ class PlanningCostTest {
     @Test
     void time_firstTimesAreSlow_theMedianCounts() {
         int[] times = new int[1];
-        cost.time(() -> nanos += times[0]++ < 10 ? 100_000 : 10);
+        cost.time(
+                () -> {
+                    nanos += times[0]++ < 10 ? 100_000 : 10;
+                    return true;
+                });
         cost.predicted(10 * PlanningCost.MOST_COST, 1);
         assertTrue(cost.pays(1, 1));
     }
