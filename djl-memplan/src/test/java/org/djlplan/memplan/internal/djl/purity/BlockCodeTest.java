@@ -1,39 +1,31 @@
 package org.djlplan.memplan.internal.djl.purity;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.djlplan.memplan.internal.djl.purity.Code.assertNotPure;
+import static org.djlplan.memplan.internal.djl.purity.Code.assertPure;
 
 import ai.djl.Model;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
-import ai.djl.ndarray.NDManager;
-import ai.djl.ndarray.types.Shape;
-import ai.djl.nn.AbstractBlock;
 import ai.djl.nn.Block;
 import ai.djl.nn.LambdaBlock;
 import ai.djl.training.ParameterStore;
 import ai.djl.util.PairList;
-import java.nio.ByteBuffer;
 import java.nio.FloatBuffer;
 import java.util.AbstractList;
 import java.util.AbstractMap;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.ListIterator;
 import java.util.Map;
 import java.util.NoSuchElementException;
-import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -54,203 +46,6 @@ import org.junit.jupiter.params.provider.MethodSource;
     "UnusedVariable"
 })
 class BlockCodeTest {
-
-    /** A block that computes an array from its first input. */
-    private abstract static class Code extends AbstractBlock {
-
-        protected int count;
-
-        abstract NDArray run(NDArray x);
-
-        @Override
-        protected NDList forwardInternal(
-                ParameterStore store,
-                NDList inputs,
-                boolean training,
-                PairList<String, Object> params) {
-            return new NDList(run(inputs.head()));
-        }
-
-        @Override
-        public Shape[] getOutputShapes(Shape[] inputShapes) {
-            return inputShapes;
-        }
-
-        @Override
-        public String toString() {
-            return getClass().getSimpleName();
-        }
-    }
-
-    static Stream<Block> handlersThatHide() {
-        return Stream.of(
-                new Code() {
-                    @Override
-                    NDArray run(NDArray x) {
-                        NDArray h = x.mul(2);
-                        NDArray m = h.max();
-                        try {
-                            return m.getFloat() > 100 ? h.div(m) : m;
-                        } catch (RuntimeException e) {
-                            return x;
-                        }
-                    }
-                },
-                new Code() {
-                    @Override
-                    NDArray run(NDArray x) {
-                        try {
-                            return x.mul(2).add(1);
-                        } catch (IllegalArgumentException | IllegalStateException e) {
-                            return x;
-                        }
-                    }
-                },
-                new Code() {
-                    @Override
-                    @SuppressWarnings("finally")
-                    NDArray run(NDArray x) {
-                        try {
-                            x = x.mul(2);
-                        } finally {
-                            return x;
-                        }
-                    }
-                },
-                new Code() {
-                    @Override
-                    NDArray run(NDArray x) {
-                        try {
-                            return x.mul(2);
-                        } catch (IllegalStateException e) {
-                            if (x.isEmpty()) {
-                                throw e;
-                            }
-                            throw new UnsupportedOperationException(e);
-                        }
-                    }
-                },
-                new Code() {
-                    @Override
-                    NDArray run(NDArray x) {
-                        NDArray h = x.mul(2);
-                        return h.isReleased() ? x : h;
-                    }
-                });
-    }
-
-    @Test
-    void look_exceptionThatReplacesTheErrorIsHidden_isOpaque() {
-        assertOpaque(
-                new Code() {
-                    @Override
-                    NDArray run(NDArray x) {
-                        try {
-                            return multiplied(x);
-                        } catch (RuntimeException e) {
-                            return x;
-                        }
-                    }
-
-                    private NDArray multiplied(NDArray x) {
-                        try {
-                            return x.mul(2);
-                        } catch (IllegalStateException e) {
-                            throw new RuntimeException(e);
-                        }
-                    }
-                });
-    }
-
-    static Stream<Block> harmlessHandlers() {
-        return Stream.of(
-                new Code() {
-                    @Override
-                    NDArray run(NDArray x) {
-                        try {
-                            return x.mul(Integer.parseInt(x.getName()));
-                        } catch (NumberFormatException e) {
-                            return x;
-                        }
-                    }
-                },
-                new Code() {
-                    @Override
-                    NDArray run(NDArray x) {
-                        float scale;
-                        try {
-                            scale = Float.parseFloat("2");
-                        } catch (RuntimeException e) {
-                            scale = 1;
-                        }
-                        return x.mul(scale);
-                    }
-                },
-                new Code() {
-                    @Override
-                    NDArray run(NDArray x) {
-                        NDArray h = x;
-                        List<NDArray> seen = new ArrayList<>();
-                        try {
-                            h = x.mul(2);
-                            seen.add(h);
-                        } finally {
-                            seen.clear();
-                        }
-                        return h;
-                    }
-                },
-                new Code() {
-                    @Override
-                    NDArray run(NDArray x) {
-                        try {
-                            return x.mul(2);
-                        } catch (Exception e) {
-                            throw new RuntimeException("not multiplied", e);
-                        }
-                    }
-                },
-                new Code() {
-                    @Override
-                    NDArray run(NDArray x) {
-                        try (NDManager own = x.getManager().newSubManager()) {
-                            return own.ones(x.getShape()).add(x);
-                        } catch (RuntimeException e) {
-                            throw e;
-                        }
-                    }
-                });
-    }
-
-    @ParameterizedTest
-    @MethodSource("handlersThatHide")
-    void look_errorOfAClosedArrayMayBeHidden_isOpaque(Block block) {
-        assertOpaque(block);
-    }
-
-    private static void assertOpaque(Block block) {
-        BlockCode code = BlockCode.look(block);
-        assertEquals(
-                Optional.of(Finding.Kind.OPAQUE), code.impurity().map(Finding::kind), "is pure");
-    }
-
-    private static void assertPure(Block block) {
-        assertEquals(Optional.empty(), BlockCode.look(block).impurity());
-    }
-
-    private static void assertNotPure(Block block) {
-        assertTrue(BlockCode.look(block).impurity().isPresent(), "is pure");
-    }
-
-    @ParameterizedTest
-    @MethodSource("harmlessHandlers")
-    void look_errorOfAClosedArrayGoesOn_isPure(Block block) {
-        List<Finding> opaque =
-                BlockCode.look(block).findings().stream()
-                        .filter(finding -> finding.what().contains("catch"))
-                        .toList();
-        assertEquals(List.of(), opaque);
-    }
 
     static Stream<Block> countingInCombinedFunctions() {
         return Stream.of(
@@ -576,207 +371,6 @@ class BlockCodeTest {
     @ParameterizedTest
     @MethodSource("holdersOfHarmlessObjects")
     void look_harmlessObjectsOfJavasOwnClasses_isPure(Block block) {
-        assertPure(block);
-    }
-
-    static Stream<Block> hiddenWriters() {
-        return Stream.of(
-                new Code() {
-                    private final List<NDArray> state = new ArrayList<>();
-
-                    @Override
-                    NDArray run(NDArray x) {
-                        ListIterator<NDArray> iterator = state.listIterator();
-                        NDArray last = iterator.next();
-                        iterator.set(x.mul(2));
-                        return x.add(last);
-                    }
-                },
-                new Code() {
-                    private final List<Integer> state = new ArrayList<>();
-
-                    @Override
-                    NDArray run(NDArray x) {
-                        state.listIterator().add(3);
-                        return x.mul(state.size());
-                    }
-                },
-                new Code() {
-                    private final Integer[] array = {1};
-
-                    @Override
-                    NDArray run(NDArray x) {
-                        Arrays.asList(array).set(0, 2);
-                        return x.mul(array[0]);
-                    }
-                },
-                new Code() {
-                    @Override
-                    NDArray run(NDArray x) {
-                        return new NDList(x).head().addi(1);
-                    }
-                },
-                new Code() {
-                    @Override
-                    NDArray run(NDArray x) {
-                        NDList list = new NDList();
-                        list.addAll(List.of(x));
-                        return list.get(0).addi(1);
-                    }
-                },
-                new Code() {
-                    private final float[] window = {1};
-
-                    @Override
-                    NDArray run(NDArray x) {
-                        FloatBuffer.wrap(window).put(3);
-                        return x.mul(window[0]);
-                    }
-                },
-                new Code() {
-                    private final ByteBuffer memory = ByteBuffer.allocate(8);
-
-                    @Override
-                    NDArray run(NDArray x) {
-                        memory.duplicate().asFloatBuffer().put(0, 3f);
-                        return x.mul(memory.getFloat(0));
-                    }
-                },
-                new Code() {
-                    private final float[] window = {1};
-
-                    @Override
-                    NDArray run(NDArray x) {
-                        FloatBuffer.wrap(window).array()[0] = 2;
-                        return x.mul(window[0]);
-                    }
-                },
-                new Code() {
-                    private final FloatBuffer buffer = FloatBuffer.allocate(8);
-
-                    @Override
-                    NDArray run(NDArray x) {
-                        return x.mul(buffer.get());
-                    }
-                },
-                new Code() {
-                    private final float[] floats = {1};
-
-                    @Override
-                    NDArray run(NDArray x) {
-                        FloatBuffer.allocate(8).get(floats);
-                        return x.mul(floats[0]);
-                    }
-                },
-                new Code() {
-                    private final float[] floats = {1};
-
-                    @Override
-                    NDArray run(NDArray x) {
-                        FloatBuffer.allocate(8).get(0, floats);
-                        return x.mul(floats[0]);
-                    }
-                },
-                new Code() {
-                    private final FloatBuffer source = FloatBuffer.allocate(8);
-
-                    @Override
-                    NDArray run(NDArray x) {
-                        return x.mul(FloatBuffer.allocate(8).put(source).get(0));
-                    }
-                },
-                new Code() {
-                    private final Integer[] cache = {1};
-
-                    @Override
-                    NDArray run(NDArray x) {
-                        return x.mul(List.of(count).toArray(cache)[0]);
-                    }
-                },
-                new Code() {
-                    private final Integer[] cache = {1};
-
-                    @Override
-                    NDArray run(NDArray x) {
-                        return x.mul(List.of(count).toArray(size -> cache)[0]);
-                    }
-                },
-                new Code() {
-                    private final char[] chars = new char[20];
-
-                    @Override
-                    NDArray run(NDArray x) {
-                        "digits".getChars(0, 3, chars, 0);
-                        return x.mul((int) chars[0]);
-                    }
-                },
-                new Code() {
-                    private final List<NDArray> list = new ArrayList<>();
-
-                    @Override
-                    NDArray run(NDArray x) {
-                        return Stream.of(x).collect(Collectors.toCollection(() -> list)).get(0);
-                    }
-                });
-    }
-
-    @ParameterizedTest
-    @MethodSource("hiddenWriters")
-    void look_writeThroughAViewOrByReading_isNotPure(Block block) {
-        assertNotPure(block);
-    }
-
-    static Stream<Block> writersOfTheirOwn() {
-        return Stream.of(
-                new Code() {
-                    @Override
-                    NDArray run(NDArray x) {
-                        NDList list = new NDList(x.mul(2), x.mul(3));
-                        ListIterator<NDArray> iterator = list.listIterator();
-                        while (iterator.hasNext()) {
-                            iterator.set(iterator.next().add(1));
-                        }
-                        List<NDArray> both = Arrays.asList(x, list.head());
-                        both.set(0, x.mul(2));
-                        return both.toArray(new NDArray[0])[0];
-                    }
-                },
-                new Code() {
-                    private final float[] table = {1};
-                    private final ByteBuffer memory = ByteBuffer.allocate(8);
-
-                    @Override
-                    NDArray run(NDArray x) {
-                        float[] floats = new float[1];
-                        FloatBuffer.wrap(table).get(floats);
-                        FloatBuffer own = FloatBuffer.wrap(floats);
-                        own.put(0, 3).rewind();
-                        ByteBuffer view = memory.duplicate();
-                        return x.mul(own.get() + memory.getFloat(0) + view.getFloat())
-                                .add(x.getManager().create(FloatBuffer.wrap(table), new Shape(1)));
-                    }
-                },
-                new Code() {
-                    private final List<Integer> sizes = List.of(1);
-
-                    @Override
-                    NDArray run(NDArray x) {
-                        int sum = 0;
-                        ListIterator<Integer> iterator = sizes.listIterator();
-                        while (iterator.hasNext()) {
-                            sum += iterator.next();
-                        }
-                        return sizes.stream()
-                                .map(x::mul)
-                                .collect(Collectors.toCollection(NDList::new))
-                                .get(sum);
-                    }
-                });
-    }
-
-    @ParameterizedTest
-    @MethodSource("writersOfTheirOwn")
-    void look_writeIntoAnObjectOfThePass_isPure(Block block) {
         assertPure(block);
     }
 
