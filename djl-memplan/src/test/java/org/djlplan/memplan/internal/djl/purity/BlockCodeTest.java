@@ -353,6 +353,7 @@ class BlockCodeTest {
                         java.nio.charset.StandardCharsets.UTF_8,
                         String.CASE_INSENSITIVE_ORDER,
                         new TreeMap<String, String>(Comparator.reverseOrder()),
+                        Comparator.<String>naturalOrder(),
                         new java.util.BitSet(),
                         FloatBuffer.allocate(1),
                         java.util.UUID.randomUUID(),
