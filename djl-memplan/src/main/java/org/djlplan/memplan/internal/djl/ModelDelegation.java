@@ -153,10 +153,10 @@ public final class ModelDelegation implements ServedDelegation {
     public boolean expectsOtherShapes() {
         return stored.isPresent()
                 && (!stored.get().isEmpty()
-                        || first().map(c -> c.origin() != Origin.STORED).orElse(true));
+                        || firstChoice().map(c -> c.origin() != Origin.STORED).orElse(true));
     }
 
-    private synchronized Optional<DelegationChoice> first() {
+    private synchronized Optional<DelegationChoice> firstChoice() {
         return choosing.map(DelegationProvider.Choosing::first);
     }
 

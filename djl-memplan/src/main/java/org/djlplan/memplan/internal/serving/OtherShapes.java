@@ -151,8 +151,9 @@ final class OtherShapes {
     }
 
     /**
-     * Counts a prediction; returns the chooser if a result may be stored for the first ones, or if
-     * the latest predictions differ from those of the last request.
+     * Counts a prediction. Returns the chooser if a choice is to be requested: because the latest
+     * predictions differ from those of the last request or, before the first request, because a
+     * stored result fits this prediction.
      */
     private synchronized Optional<ShapeChooser> count(List<List<Integer>> shapes) {
         if (chooser.isEmpty() || requests == MOST_REQUESTS) {
@@ -195,8 +196,8 @@ final class OtherShapes {
     }
 
     /**
-     * Returns the mix with the smallest shapes that encloses these, and for which a result may be
-     * stored; none with much larger shapes, because XNNPACK keeps memory for the largest of them.
+     * Returns the smallest mix with a stored result that encloses these shapes. Its largest shapes
+     * are not much larger than these, because XNNPACK keeps memory for the largest ones.
      */
     private Optional<ShapeMix> storedFor(List<List<Integer>> shapes) {
         return stored.stream()

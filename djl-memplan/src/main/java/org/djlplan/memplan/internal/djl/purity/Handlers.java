@@ -20,8 +20,8 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
 /**
  * The exception handlers of one method. The engine rejects an array that was closed too early with
- * an {@link IllegalStateException}. A handler that catches this exception must throw it again, or
- * another one of a general type, because otherwise the pass continues, and nothing shows that its
+ * an {@link IllegalStateException}. A handler that catches this exception must throw it again, or a
+ * {@link RuntimeException} in its place. Otherwise the pass continues, and nothing shows that its
  * outputs are wrong.
  */
 final class Handlers {
@@ -101,7 +101,7 @@ final class Handlers {
             AbstractInsnNode instruction = method.instructions.get(index);
             int opcode = instruction.getOpcode();
             if (opcode == Opcodes.ATHROW) {
-                if (!isCaught(index)) {
+                if (!passesErrorOn(index)) {
                     return false;
                 }
             } else if (opcode >= Opcodes.IRETURN && opcode <= Opcodes.RETURN) {
@@ -128,7 +128,7 @@ final class Handlers {
      * Returns whether the thrown exception is one that a handler of this method caught, or one that
      * replaces it.
      */
-    private boolean isCaught(int index) {
+    private boolean passesErrorOn(int index) {
         Frame<Value> frame = frames.get(index);
         BitSet origins = (BitSet) frame.getStack(frame.getStackSize() - 1).origins().clone();
         origins.clear(Value.SHARED);

@@ -3,13 +3,13 @@ package org.djlplan.memplan.internal.runtime.tflite;
 import com.sun.jna.Library;
 import com.sun.jna.NativeLibrary;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import org.djlplan.memplan.internal.machine.SystemFile;
 
 /**
  * The engine's native library that is loaded in this process.
@@ -102,9 +102,7 @@ public record EngineLibrary(Path file, String version) {
      */
     static Optional<Path> find(Path mappings) {
         try {
-            // The file's size is not known in advance, and names may be in any encoding.
-            String text = new String(Files.readAllBytes(mappings), StandardCharsets.UTF_8);
-            String[] lines = text.split("\n", -1);
+            List<String> lines = SystemFile.lines(mappings);
             for (String name : NAMES) {
                 for (String line : lines) {
                     // Most of the thousand lines do not match, so they are not split into columns.

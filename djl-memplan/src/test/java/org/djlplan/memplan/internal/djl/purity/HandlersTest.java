@@ -14,16 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Tests which exception handlers may hide that an array was closed too early. */
-@SuppressWarnings({
-    // The blocks are read, not run, and each is written as a user may write it.
-    "EffectivelyPrivate",
-    "ImmutableEnumChecker",
-    "ModifiedButNotUsed",
-    "MutablePublicArray",
-    "UnnecessaryLambda",
-    "UnusedMethod",
-    "UnusedVariable"
-})
+@SuppressWarnings("ModifiedButNotUsed") // the blocks are read, not run
 class HandlersTest {
 
     static Stream<Block> handlersThatHide() {

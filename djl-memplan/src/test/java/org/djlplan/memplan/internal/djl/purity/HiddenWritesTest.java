@@ -19,16 +19,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Tests which writes through views and by methods that read are found. */
-@SuppressWarnings({
-    // The blocks are read, not run, and each is written as a user may write it.
-    "EffectivelyPrivate",
-    "ImmutableEnumChecker",
-    "ModifiedButNotUsed",
-    "MutablePublicArray",
-    "UnnecessaryLambda",
-    "UnusedMethod",
-    "UnusedVariable"
-})
 class HiddenWritesTest {
 
     static Stream<Block> hiddenWriters() {
