@@ -176,11 +176,6 @@ public final class Workers {
         return new WorkersMetric(busy, waiting);
     }
 
-    /** Loads the classes that a pass needs, so that the first pass is faster. */
-    public static void warmUp() {
-        boolean unused = new Workers(1, IDLE, PATIENCE).run(Workers.class, () -> true);
-    }
-
     /** Returns whether this thread runs a pass. */
     public static boolean isRunning() {
         return RUNNING.get() != null;

@@ -38,10 +38,7 @@ public final class BackgroundStore<T> implements Store<T> {
 
     private Optional<ExitHook> atExit = Optional.empty();
 
-    /**
-     * A value to write, compared by identity. Not a record, because linking a record's generated
-     * method at the first comparison takes long.
-     */
+    /** A value to write, compared by identity. */
     private static final class Waiting<T> {
         private final T value;
 

@@ -16,18 +16,4 @@ record PredictionKind(ImmutableList<ArrayType> inputs, int threads) {
     static PredictionKind of(List<ArrayType> inputs) {
         return new PredictionKind(ImmutableList.copyOf(inputs), TorchSettings.current().threads());
     }
-
-    // A record's generated methods are linked at run time, which makes the first predictions
-    // slower.
-    @Override
-    public boolean equals(Object object) {
-        return object instanceof PredictionKind other
-                && threads == other.threads
-                && inputs.equals(other.inputs);
-    }
-
-    @Override
-    public int hashCode() {
-        return 31 * threads + inputs.hashCode();
-    }
 }

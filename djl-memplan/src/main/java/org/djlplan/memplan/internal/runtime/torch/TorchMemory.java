@@ -33,7 +33,6 @@ public final class TorchMemory implements AutoCloseable {
     private static final Duration LONGEST_ANALYSIS = Duration.ofSeconds(5);
 
     private final String model;
-    private final boolean isRehearsal;
     private final Passes.Model passes;
     private final PlansOnDemand plans;
     private final Optional<StreamedWeights> weights;
@@ -59,17 +58,7 @@ public final class TorchMemory implements AutoCloseable {
             WorkerCount workers,
             Supplier<AllocationPlans> plans,
             Optional<StreamedWeights> weights) {
-        this(model, false, workers, plans, weights);
-    }
-
-    private TorchMemory(
-            String model,
-            boolean isRehearsal,
-            WorkerCount workers,
-            Supplier<AllocationPlans> plans,
-            Optional<StreamedWeights> weights) {
         this.model = model;
-        this.isRehearsal = isRehearsal;
         this.weights = weights;
         this.plans = new PlansOnDemand(plans);
         // First, because it binds the native library.
@@ -95,22 +84,6 @@ public final class TorchMemory implements AutoCloseable {
     private TorchArenas newArenas(Optional<OutputArena.Use> outputs, ArenaPool pool, int most) {
         return new TorchArenas(
                 new NativeWatch(outputs), pool, most, TorchPrediction.Guard.handing(this::stop));
-    }
-
-    /**
-     * Loads the classes of a first prediction by beginning and ending an empty one, which is not
-     * planned. Needs no engine. Problems are not logged.
-     *
-     * @param plans a plan of any model
-     */
-    public static void rehearse(AllocationPlans plans) {
-        WorkerCount workers = new WorkerCount(WorkerCount.AUTO);
-        try (TorchMemory memory =
-                new TorchMemory("rehearsal", true, workers, () -> plans, Optional.empty())) {
-            TorchPrediction prediction = memory.begin(List.of(), false);
-            prediction.pause();
-            prediction.finish();
-        }
     }
 
     /**
@@ -264,9 +237,7 @@ public final class TorchMemory implements AutoCloseable {
                     Optional.of(
                             root instanceof NoArenaException ? root.getMessage() : root.toString());
         }
-        if (!isRehearsal) {
-            logger.warn("{} runs in the engine's own memory from now on: {}", model, stopped.get());
-        }
+        logger.warn("{} runs in the engine's own memory from now on: {}", model, stopped.get());
         logger.debug("This is what happened", problem);
         sequences.close();
         shapes.close();
@@ -372,9 +343,7 @@ public final class TorchMemory implements AutoCloseable {
 
     @Override
     public void close() {
-        if (!isRehearsal) {
-            settleOwn();
-        }
+        settleOwn();
         closed = true;
         settling.close();
         sequences.close();
