@@ -41,8 +41,8 @@ public enum OptionKey implements Option {
             Origin.ANYONE,
             "imperative blocks: when intermediates are closed. `auto`: after their last use if the"
                     + " block consists of DJL's own blocks, otherwise not; `op`: also in other blocks,"
-                    + " assuming that `forward` casts no arrays, and that its operations depend only on"
-                    + " the types of its inputs and on the content of its fields; `off`: never early"),
+                    + " assuming that the operations of `forward` depend only on the types of its"
+                    + " inputs and on the content of its fields; `off`: never early"),
     VERIFY(
             "false",
             Origin.ANYONE,

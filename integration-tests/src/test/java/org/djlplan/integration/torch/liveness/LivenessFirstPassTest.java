@@ -251,7 +251,7 @@ class LivenessFirstPassTest {
     }
 
     @Test
-    void op_sequenceOfUsersFunctions_closesBetweenChildBlocksTheFirstTime() {
+    void op_sequenceOfFunctions_closesBetweenChildBlocksTheFirstTime() {
         SequentialBlock block = new SequentialBlock();
         for (int i = 0; i < STEPS; i++) {
             block.addSingleton(x -> x.mul(0.5f).add(1));
@@ -259,7 +259,7 @@ class LivenessFirstPassTest {
         try (Sample sample = new Sample(block, SMALL);
                 NDManager manager = sample.newManager()) {
             LiveMeter.Reading stock = stock(sample, manager, 2);
-            LivenessExecutor executor = known(sample);
+            LivenessExecutor executor = sample.trusting(Liveness.OP);
             LiveMeter.Reading first = planned(sample, executor, manager, 2);
             assertEquals(Sample.bits(stock.outputs()), Sample.bits(first.outputs()));
             assertTrue(first.mostBytes() < stock.mostBytes() / 4, first + " of " + stock);

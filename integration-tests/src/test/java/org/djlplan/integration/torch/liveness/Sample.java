@@ -106,7 +106,7 @@ final class Sample implements AutoCloseable {
     /** Compares several passes of a block with DJL's, and returns the executor. */
     static LivenessExecutor assertSameBits(Block block, Liveness mode) {
         try (Sample sample = new Sample(block, new Shape(1, 4096))) {
-            LivenessExecutor executor = sample.trusting(mode);
+            LivenessExecutor executor = sample.executor(mode);
             sample.assertSameBits(executor);
             return executor;
         }

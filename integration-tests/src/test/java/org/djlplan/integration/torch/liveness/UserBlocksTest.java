@@ -192,6 +192,23 @@ class UserBlocksTest {
                     return new NDList(x.mul(2).add(1).mul(self.kept.head()));
                 },
                 (self, store, inputs) -> {
+                    // A sum in place.
+                    NDArray x = inputs.head().sum();
+                    if (self.kept.isEmpty()) {
+                        NDArray sum = x.zerosLike();
+                        sum.attach(store.getManager());
+                        self.kept.add(sum);
+                    }
+                    self.kept.head().addi(x);
+                    return new NDList(inputs.head().mul(2).add(1).mul(self.kept.head()));
+                },
+                (self, store, inputs) -> {
+                    // A cast to the engine's class.
+                    NDArray x = inputs.head().mul(2);
+                    boolean open = ((NativeResource<?>) x).getHandle() != null;
+                    return new NDList(open ? x.add(1).mul(2) : x);
+                },
+                (self, store, inputs) -> {
                     // A counter, and a cast to the engine's class.
                     self.calls++;
                     NDArray x = inputs.head().mul(self.calls);
@@ -266,13 +283,8 @@ class UserBlocksTest {
                     CodeBlock.class.getName()
                             + ".field has a java.util.BitSet, whose changes djl-plan cannot see";
             assertEquals(Optional.of(reason), report.unclosedReason());
-            assertEquals(
-                    List.of(
-                            "Intermediates of users are left to DJL whatever "
-                                    + LIVENESS
-                                    + " says: "
-                                    + reason),
-                    log.ours("WARN"));
+            String warning = log.ours("WARN").get(0);
+            assertTrue(warning.endsWith("whatever " + LIVENESS + " says: " + reason), warning);
         }
     }
 

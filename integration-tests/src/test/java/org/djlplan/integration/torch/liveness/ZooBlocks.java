@@ -37,7 +37,7 @@ enum ZooBlocks {
     SSD(0.38),
     YOLO(0.16),
     BERT(0.36),
-    TABNET(0.5),
+    TABNET(1),
     LSTM_NET(1),
     GRU_NET(1);
 

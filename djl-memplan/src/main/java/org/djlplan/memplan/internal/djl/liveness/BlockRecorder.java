@@ -69,6 +69,13 @@ final class BlockRecorder {
         RecordingStore store = new RecordingStore(pass.store(), proxies, recorder);
         Optional<NDList> outputs = Optional.empty();
         try {
+            if (!repeatable) {
+                ObjectWalk.walk(
+                                block,
+                                (place, held) ->
+                                        held instanceof NDArray ? proxies.proxy(held) : held)
+                        .ifPresent(recorder::spoil);
+            }
             outputs =
                     Optional.ofNullable(
                             CreationScope.listen(
@@ -82,7 +89,9 @@ final class BlockRecorder {
         } catch (Recorder.UnrepeatableException e) {
             recorder.spoil(e.getMessage());
         } catch (RuntimeException e) {
-            if (!repeatable) {
+            // The block may have cast a stand-in to the engine's class.
+            boolean ours = e instanceof ClassCastException && !recorder.unrepeatable();
+            if (!repeatable && !ours) {
                 throw e;
             }
             recorder.spoil(e.toString());

@@ -107,18 +107,15 @@ final class GuardedLevel {
     }
 
     private NDList record(ForwardPass pass, TypeState state, BlockState before) {
-        BlockRecorder.Outcome outcome;
-        try {
-            outcome = BlockRecorder.recordOnce(block, pass);
-        } catch (ClassCastException e) {
-            // The block may have cast a stand-in.
-            giveUp("it uses the engine's own classes");
-            throw e;
+        BlockRecorder.Outcome outcome = BlockRecorder.recordOnce(block, pass);
+        if (outcome.outputs().isEmpty()) {
+            giveUp(outcome.flaw());
+            if (!BlockState.arraysHeld(block).isEmpty()
+                    || BlockState.of(block).difference(before).isPresent()) {
+                throw tooEarly(block, new IllegalStateException(outcome.flaw()));
+            }
+            return pass.runStock(block);
         }
-        NDList outputs =
-                outcome.outputs()
-                        .orElseThrow(
-                                () -> tooEarly(block, new IllegalStateException(outcome.flaw())));
         if (BlockState.holdsStandIn(block)) {
             giveUp("it keeps arrays where stand-ins cannot be replaced");
         } else if (outcome.recording().isPresent()) {
@@ -130,7 +127,7 @@ final class GuardedLevel {
         } else {
             giveUp(outcome.flaw());
         }
-        return outputs;
+        return outcome.outputs().get();
     }
 
     private NDList replay(ForwardPass pass, TypeState state, ReplayPlan plan) {

@@ -24,6 +24,7 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Visits everything that an object references in its fields, always in the same order: numbers and
@@ -32,6 +33,8 @@ import org.slf4j.Logger;
  * it cannot be seen.
  */
 final class ObjectWalk {
+
+    private static final Logger logger = LoggerFactory.getLogger(ObjectWalk.class);
 
     /** Sufficient for any block; a limit in case one references half the heap. */
     private static final int MOST_OBJECTS = 100_000;
@@ -222,7 +225,8 @@ final class ObjectWalk {
                 Object old = elements.get(i);
                 Object replaced = follow(place, old);
                 if (replaced != old) {
-                    elements.set(i, replaced);
+                    int at = i;
+                    replace(() -> elements.set(at, replaced));
                 }
             }
         } else if (collection instanceof Map<?, ?> map) {
@@ -231,11 +235,20 @@ final class ObjectWalk {
                 Object old = entry.getValue();
                 Object replaced = follow(place, old);
                 if (replaced != old) {
-                    entry.setValue(replaced);
+                    replace(() -> entry.setValue(replaced));
                 }
             }
         } else {
             ((Collection<?>) collection).forEach(element -> follow(place, element));
+        }
+    }
+
+    private static void replace(Runnable replacement) {
+        try {
+            replacement.run();
+        } catch (UnsupportedOperationException e) {
+            // An immutable collection keeps its content.
+            logger.trace("Not replaced", e);
         }
     }
 
