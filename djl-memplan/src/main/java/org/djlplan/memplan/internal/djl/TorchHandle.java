@@ -7,7 +7,9 @@ import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.internal.budget.ResidentWeights;
 import org.djlplan.memplan.internal.config.Budget;
+import org.djlplan.memplan.internal.djl.liveness.LivenessExecutor;
 import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
+import org.djlplan.memplan.internal.report.PlanReportRecord;
 import org.djlplan.memplan.internal.runtime.torch.StreamedWeights;
 import org.djlplan.memplan.internal.runtime.torch.TorchMemory;
 import org.djlplan.memplan.report.PlanReport;
@@ -18,13 +20,21 @@ import org.djlplan.memplan.report.PlanReport;
  *
  * @param limit the limit on the sizes of inputs
  * @param weights the weights of a model with a budget
+ * @param liveness closes the arrays of an imperative block early
  */
-record TorchHandle(TorchMemory memory, InputLimit limit, Optional<StreamedWeights> weights)
+record TorchHandle(
+        TorchMemory memory,
+        InputLimit limit,
+        Optional<StreamedWeights> weights,
+        Optional<LivenessExecutor> liveness)
         implements ModelHandle {
 
     @Override
     public PlanReport get() {
-        return memory.report();
+        PlanReport report = memory.report();
+        return liveness.flatMap(LivenessExecutor::reason)
+                .map(reason -> PlanReportRecord.unclosed(report, reason))
+                .orElse(report);
     }
 
     @Override

@@ -181,9 +181,9 @@ class LivenessOwnershipTest {
                 NDManager manager = sample.newManager()) {
             NDList inputs = sample.inputs(manager, 2, 1);
             List<ArrayType> types = LivenessExecutor.types(inputs);
-            LivenessExecutor first = sample.executor(Liveness.OP);
+            LivenessExecutor first = sample.trusting(Liveness.OP);
             sample.planned(first, inputs);
-            LivenessExecutor second = sample.executor(Liveness.OP);
+            LivenessExecutor second = sample.trusting(Liveness.OP);
             second.restore(types, first.trace(types).orElseThrow());
             assertTrue(second.settled(types));
             sample.planned(second, inputs);
@@ -198,7 +198,7 @@ class LivenessOwnershipTest {
                 NDManager manager = sample.newManager()) {
             NDList inputs = sample.inputs(manager, 2, 1);
             List<ArrayType> types = LivenessExecutor.types(inputs);
-            LivenessExecutor first = sample.executor(Liveness.OP);
+            LivenessExecutor first = sample.trusting(Liveness.OP);
             sample.planned(first, inputs);
             LivenessTrace good = first.trace(types).orElseThrow();
             List<LivenessTrace.Array> bad = new ArrayList<>();
@@ -209,7 +209,7 @@ class LivenessOwnershipTest {
                                 good.arrays().get(i).type(), OptionalInt.of(i + 1)));
             }
             bad.set(0, new LivenessTrace.Array(bad.get(0).type(), OptionalInt.of(1)));
-            LivenessExecutor second = sample.executor(Liveness.OP);
+            LivenessExecutor second = sample.trusting(Liveness.OP);
             second.restore(types, new LivenessTrace(bad));
             List<List<Byte>> expected = Sample.bits(sample.stock(inputs));
             for (int run = 0; run < 4; run++) {
@@ -224,7 +224,7 @@ class LivenessOwnershipTest {
                 NDManager manager = sample.newManager()) {
             NDList inputs = sample.inputs(manager, 2, 1);
             List<ArrayType> types = LivenessExecutor.types(inputs);
-            LivenessExecutor executor = sample.executor(Liveness.OP);
+            LivenessExecutor executor = sample.trusting(Liveness.OP);
             LivenessTrace other =
                     new LivenessTrace(
                             ImmutableList.of(

@@ -155,7 +155,7 @@ class TorchOptionsTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(names = "SEQUENTIAL")
     void warmup_imperativeWithoutShapes_plansForThoseItHas(Kind kind) throws Exception {
         BlockModels.save(kind, folder);
         Map<String, ?> arguments = Map.of("memplan.warmup", true, "memplan.liveness", "off");
