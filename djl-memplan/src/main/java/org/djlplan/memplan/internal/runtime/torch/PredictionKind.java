@@ -14,7 +14,7 @@ record PredictionKind(ImmutableList<ArrayType> inputs, int threads) {
 
     /** Returns the kind of predictions with such inputs under this thread's settings. */
     static PredictionKind of(List<ArrayType> inputs) {
-        return new PredictionKind(ImmutableList.copyOf(inputs), TorchSettings.current().threads());
+        return new PredictionKind(ImmutableList.copyOf(inputs), TorchSettings.threads());
     }
 
     // A record's generated methods are linked at run time, which makes the first predictions
