@@ -130,8 +130,7 @@ public final class ShapesApplication {
                     network.isPresent()
                             ? Optional.of((manager, request) -> inputs(network.get(), manager))
                             : inputs(arguments[1], arguments[2]);
-            ShapesApplication application =
-                    new ShapesApplication(inputs, served, requests, idle);
+            ShapesApplication application = new ShapesApplication(inputs, served, requests, idle);
             JsonObject json = application.run(Integer.parseInt(arguments[4]));
             json.addProperty("residentBytes", status("VmRSS:") - idle);
             json.addProperty("peakBytes", status("VmHWM:") - idle);
