@@ -6,51 +6,45 @@ import ai.djl.training.ParameterStore;
 import ai.djl.util.PairList;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import org.djlplan.memplan.internal.config.WorkerCount;
 import org.djlplan.memplan.internal.runtime.Workers;
 import org.djlplan.memplan.internal.runtime.torch.TorchSettings;
+import org.djlplan.thirdparty.guava.base.Suppliers;
 import org.slf4j.MDC;
 
 /**
  * Runs forward passes on one of a few threads. A pass on another thread than its caller's gets the
  * caller's predictor call, context class loader and logging context, and in a PyTorch model the
- * caller's libtorch settings; its outputs belong to the caller's {@link NDScope}.
+ * caller's libtorch settings, as after the caller's first operator; its outputs belong to the
+ * caller's {@link NDScope}.
  */
 final class WorkerForward implements InferencePass {
 
     private final InferencePass inner;
-    private final IntFunction<Workers> workers;
-    private final Supplier<Optional<TorchSettings>> settings;
+    private final Supplier<Workers> workers;
+    private final boolean hasSettings;
 
     /** Uses the workers that correspond to libtorch's number of threads. */
     WorkerForward(InferencePass inner, WorkerCount count) {
-        this(inner, threads -> Workers.of(count.forThreads(threads)), WorkerForward::current);
+        this(inner, () -> Workers.of(count.forThreads(TorchSettings.threadsBySetting())), true);
     }
 
     /** Always uses the same workers for a PyTorch model. */
     WorkerForward(InferencePass inner, Workers workers) {
-        this(inner, threads -> workers, WorkerForward::current);
+        this(inner, () -> workers, true);
     }
 
-    private WorkerForward(
-            InferencePass inner,
-            IntFunction<Workers> workers,
-            Supplier<Optional<TorchSettings>> settings) {
+    private WorkerForward(InferencePass inner, Supplier<Workers> workers, boolean hasSettings) {
         this.inner = inner;
-        this.workers = workers;
-        this.settings = settings;
+        // The engine may not be loaded yet.
+        this.workers = Suppliers.memoize(workers::get);
+        this.hasSettings = hasSettings;
     }
 
     /** Returns a pass for an engine without thread settings, whose number of threads is unknown. */
     static WorkerForward withoutSettings(InferencePass inner, WorkerCount count) {
-        return new WorkerForward(
-                inner, threads -> Workers.of(count.forThreads(threads)), Optional::empty);
-    }
-
-    private static Optional<TorchSettings> current() {
-        return Optional.of(TorchSettings.current());
+        return new WorkerForward(inner, () -> Workers.of(count.forThreads(-1)), false);
     }
 
     @Override
@@ -59,11 +53,10 @@ final class WorkerForward implements InferencePass {
         if (Workers.isRunning()) {
             return inner.forward(parameters, inputs, params);
         }
-        Optional<TorchSettings> callers = settings.get();
         Thread caller = Thread.currentThread();
         boolean[] elsewhere = new boolean[1];
         NDList outputs =
-                workers.apply(callers.map(TorchSettings::threads).orElse(-1))
+                workers.get()
                         .run(
                                 this,
                                 () -> inner.forward(parameters, inputs, params),
@@ -72,7 +65,9 @@ final class WorkerForward implements InferencePass {
                                     // The pass may wait behind other passes that need this arena.
                                     PredictionScope.finishPrevious();
                                     return inContext(
-                                            callers,
+                                            hasSettings
+                                                    ? Optional.of(TorchSettings.forWorker())
+                                                    : Optional.empty(),
                                             caller.getContextClassLoader(),
                                             MDC.getCopyOfContextMap(),
                                             PredictionScope.carried(

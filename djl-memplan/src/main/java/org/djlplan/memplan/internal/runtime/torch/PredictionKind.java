@@ -14,6 +14,6 @@ record PredictionKind(ImmutableList<ArrayType> inputs, int threads) {
 
     /** Returns the kind of predictions with such inputs under this thread's settings. */
     static PredictionKind of(List<ArrayType> inputs) {
-        return new PredictionKind(ImmutableList.copyOf(inputs), TorchSettings.current().threads());
+        return new PredictionKind(ImmutableList.copyOf(inputs), TorchSettings.threads());
     }
 }

@@ -191,7 +191,7 @@ public final class TorchMemory implements AutoCloseable {
         if (closed || stopped.isPresent()) {
             return OptionalLong.empty();
         }
-        int threads = TorchSettings.current().threads();
+        int threads = TorchSettings.threads();
         OptionalLong known = shapes.bytes(inputs, threads);
         if (known.isPresent()) {
             return known;
