@@ -96,19 +96,6 @@ class TorchFirstPredictionTest {
         }
     }
 
-    /** The second prediction is recorded, and the first one of another shape. */
-    @Test
-    void predict_usersCompositeOnceRecorded_needsAShareOfStock() throws Exception {
-        String[] each = {FirstPrediction.COMPOSITE, "2x64", "3x96"};
-        String[] twice = {FirstPrediction.COMPOSITE, "2x64", "2x64", "3x96", "3x96"};
-        List<FirstPrediction.Figures> stock = figures(predict(List.of(), "stock", each));
-        List<FirstPrediction.Figures> planned = figures(predict(List.of(), "planned", twice));
-        assertAnswersAsStock(stock, planned);
-        assertTrue(
-                planned.get(3).peakBytes() <= .1 * stock.get(1).peakBytes(),
-                planned + " of " + stock);
-    }
-
     @Test
     void predict_djlsOwnBlock_recordsAllocationsInTheFirstPrediction() throws Exception {
         assertUnplanned(Kind.SEQUENTIAL, 1);
