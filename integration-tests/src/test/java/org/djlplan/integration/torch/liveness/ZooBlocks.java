@@ -9,7 +9,6 @@ import ai.djl.basicmodelzoo.cv.classification.SqueezeNet;
 import ai.djl.basicmodelzoo.cv.classification.VGG;
 import ai.djl.basicmodelzoo.cv.object_detection.ssd.SingleShotDetection;
 import ai.djl.basicmodelzoo.cv.object_detection.yolo.YOLOV3;
-import ai.djl.basicmodelzoo.tabular.TabNet;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Block;
@@ -37,7 +36,6 @@ enum ZooBlocks {
     SSD(0.38),
     YOLO(0.16),
     BERT(0.36),
-    TABNET(1),
     LSTM_NET(1),
     GRU_NET(1);
 
@@ -62,7 +60,6 @@ enum ZooBlocks {
                             new Shape(1, 128),
                             new Shape(1, 128));
             case LENET -> new Sample(block(), new Shape(1, 1, 28, 28));
-            case TABNET -> new Sample(block(), new Shape(1, 8));
             case SSD -> new Sample(block(), image(128));
             case LSTM_NET, GRU_NET -> new Sample(block(), new Shape(1, 12, 8));
             default -> new Sample(block(), image(64));
@@ -82,7 +79,6 @@ enum ZooBlocks {
             case SSD -> ssd();
             case YOLO -> YOLOV3.builder().setNumClasses(4).build();
             case BERT -> BertBlock.builder().nano().setTokenDictionarySize(50).build();
-            case TABNET -> TabNet.builder().setInputDim(8).setOutDim(2).build();
             case LSTM_NET -> LSTM.builder().setStateSize(16).setNumLayers(2).build();
             case GRU_NET -> GRU.builder().setStateSize(16).setNumLayers(2).build();
         };

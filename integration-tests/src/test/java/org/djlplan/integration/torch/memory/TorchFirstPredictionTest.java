@@ -97,31 +97,13 @@ class TorchFirstPredictionTest {
     }
 
     @Test
-    void predict_usersCompositeAndOtherShapes_needAShareOfStock() throws Exception {
-        String[] each = {FirstPrediction.COMPOSITE, "2x64", "3x96"};
-        String[] twice = {FirstPrediction.COMPOSITE, "2x64", "2x64", "3x96", "3x96"};
-        List<FirstPrediction.Figures> stock = figures(predict(List.of(), "stock", each));
-        List<FirstPrediction.Figures> planned = figures(predict(List.of(), "planned", twice));
-        assertAnswersAsStock(stock, planned);
-        assertTrue(
-                planned.get(0).peakBytes() <= .5 * stock.get(0).peakBytes(),
-                planned + " of " + stock);
-        for (int later = 2; later < planned.size(); later += 2) {
-            assertSettled(planned, later);
-            assertTrue(
-                    planned.get(later).peakBytes() <= .1 * stock.get(later / 2).peakBytes(),
-                    planned + " of " + stock);
-        }
-    }
-
-    @Test
     void predict_djlsOwnBlock_recordsAllocationsInTheFirstPrediction() throws Exception {
         assertUnplanned(Kind.SEQUENTIAL, 1);
     }
 
     @Test
-    void predict_usersBlock_recordsAllocationsInTheSecondPrediction() throws Exception {
-        assertUnplanned(Kind.CUSTOM, 2);
+    void predict_usersBlock_recordsAllocationsInTheFirstPrediction() throws Exception {
+        assertUnplanned(Kind.CUSTOM, 1);
     }
 
     /** In either case, other shapes need one unplanned prediction. */
