@@ -31,6 +31,11 @@ record TorchHandle(TorchMemory memory, InputLimit limit, Optional<StreamedWeight
     }
 
     @Override
+    public void trim() {
+        memory.trim();
+    }
+
+    @Override
     public void recordNext() {
         memory.recordNext();
     }

@@ -37,6 +37,7 @@ public final class OrtMemory implements AutoCloseable {
     private static final String ENGINE = "OnnxRuntime";
     private static final int[] NONE = {};
 
+    private final ArenaPool pool;
     private final ArenaPool.Need need;
     private final NativeLoader.Use use;
     private final Pointer escapes;
@@ -76,7 +77,7 @@ public final class OrtMemory implements AutoCloseable {
                 budget.isPresent()
                         ? Optional.of(new OrtBudget(weightsBytes, budget.get()))
                         : Optional.empty();
-        ArenaPool pool = budget.isPresent() ? new ArenaPool() : ArenaPool.shared();
+        pool = budget.isPresent() ? new ArenaPool() : ArenaPool.shared();
         use = OrtNative.use();
         outputs =
                 budget.isPresent()
@@ -260,6 +261,11 @@ public final class OrtMemory implements AutoCloseable {
         if (closed && open == 0) {
             free();
         }
+    }
+
+    /** Returns to the system the memory of idle arenas of the model's pool. */
+    public void trim() {
+        pool.trimAll();
     }
 
     /** Records the allocations of the next prediction. */

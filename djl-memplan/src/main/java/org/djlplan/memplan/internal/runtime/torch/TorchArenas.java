@@ -151,6 +151,13 @@ final class TorchArenas implements AutoCloseable {
         return watch.take(trace, plan);
     }
 
+    /**
+     * Returns to the system the memory of idle arenas, and of arenas in use when they are returned.
+     */
+    void trim() {
+        pool.trimAll();
+    }
+
     /** Returns the size of all arenas of the pool. */
     long bytes() {
         return pool.metric().arenaBytes();

@@ -302,6 +302,11 @@ public final class TorchMemory implements AutoCloseable {
         }
     }
 
+    /** Returns to the system the memory of idle arenas of the model's pool. */
+    public void trim() {
+        arenas.trim();
+    }
+
     /** Records the allocations of the next prediction. */
     public void recordNext() {
         recording.wanted.set(true);
