@@ -16,7 +16,8 @@ import org.djlplan.memplan.internal.config.OptionKey;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.djl.liveness.DjlClasses;
 import org.djlplan.memplan.internal.djl.liveness.LivenessExecutor;
-import org.djlplan.memplan.internal.planning.AllocationPlanning;
+import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
+import org.djlplan.memplan.internal.plan.portfolio.Strategies;
 import org.djlplan.memplan.internal.report.ReportSources;
 import org.djlplan.memplan.internal.runtime.Workers;
 import org.djlplan.memplan.internal.runtime.torch.StreamedWeights;
@@ -187,11 +188,7 @@ final class PyTorchPlanning {
                 new TorchMemory(
                         model.getName(),
                         options.workers(),
-                        () ->
-                                AllocationPlanning.of(
-                                        key(model, block, mode, loaded),
-                                        folder(model, block),
-                                        CacheFolder.get()),
+                        trace -> MemoryPlanner.plan(trace.problem(), Strategies.BEST),
                         weights);
         if (weights.isPresent()) {
             weights.get()

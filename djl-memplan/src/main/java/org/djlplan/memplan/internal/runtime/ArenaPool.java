@@ -239,7 +239,7 @@ public final class ArenaPool {
                     needs.computeIfPresent(bytes, (size, users) -> users == 1 ? null : users - 1);
                     growing -= grows ? 1 : 0;
                     needsChanged();
-                    wasLargest = growing > 0 && (needs.isEmpty() || bytes > needs.lastKey());
+                    wasLargest = growing > 0 && (needs.isEmpty() || bytes >= needs.lastKey());
                 }
             } finally {
                 lock.unlock();
@@ -295,12 +295,9 @@ public final class ArenaPool {
             } finally {
                 lock.unlock();
             }
-            if (need.keeping.endsInPauses()) {
+            if (arena.grows()) {
                 shortPause.await();
                 longPause.await();
-            } else {
-                shortPause.postpone();
-                longPause.postpone();
             }
             if (keep.isPresent()) {
                 arena.trimLater();
@@ -540,8 +537,8 @@ public final class ArenaPool {
     }
 
     /**
-     * Trims idle arenas now and arenas in use when they are returned, because later inferences need
-     * much less.
+     * Trims idle arenas now, and arenas in use when they are returned, because later inferences
+     * need much less.
      */
     public void trimAll() {
         lock.lock();

@@ -16,12 +16,13 @@ import org.djlplan.integration.torch.BlockModels;
 import org.djlplan.integration.torch.BlockModels.Kind;
 import org.djlplan.integration.torch.FirstPrediction;
 import org.djlplan.integration.torch.ModelInputs;
-import org.djlplan.integration.torch.Output;
 import org.djlplan.integration.torch.Torch;
 import org.djlplan.memplan.testing.MemoryGroup;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Tests the first predictions of imperative models, before a plan is stored. */
 @OnEveryDjlWhenLong
@@ -97,17 +98,26 @@ class TorchFirstPredictionTest {
     }
 
     @Test
-    void predict_djlsOwnBlock_recordsAllocationsInTheFirstPrediction() throws Exception {
-        assertUnplanned(Kind.SEQUENTIAL, 1);
+    void predict_usersCompositeAndOtherShapes_needAShareOfStock() throws Exception {
+        String[] each = {FirstPrediction.COMPOSITE, "2x64", "3x96"};
+        String[] twice = {FirstPrediction.COMPOSITE, "2x64", "2x64", "3x96", "3x96"};
+        List<FirstPrediction.Figures> stock = figures(predict(List.of(), "stock", each));
+        List<FirstPrediction.Figures> planned = figures(predict(List.of(), "planned", twice));
+        assertAnswersAsStock(stock, planned);
+        assertTrue(
+                planned.get(0).peakBytes() <= .5 * stock.get(0).peakBytes(),
+                planned + " of " + stock);
+        for (int later = 2; later < planned.size(); later += 2) {
+            assertSettled(planned, later);
+            assertTrue(
+                    planned.get(later).peakBytes() <= .1 * stock.get(later / 2).peakBytes(),
+                    planned + " of " + stock);
+        }
     }
 
-    @Test
-    void predict_usersBlock_recordsAllocationsInTheFirstPrediction() throws Exception {
-        assertUnplanned(Kind.CUSTOM, 1);
-    }
-
-    /** In either case, other shapes need one unplanned prediction. */
-    private void assertUnplanned(Kind kind, int expected) throws Exception {
+    @ParameterizedTest
+    @EnumSource
+    void predict_otherShapes_isRightInAnArena(Kind kind) throws Exception {
         Torch.threads(1);
         BlockModels.save(kind, folder);
         try (ZooModel<NDList, NDList> stock = BlockModels.loadStock(kind, folder);
@@ -116,21 +126,10 @@ class TorchFirstPredictionTest {
                 assertEquals(
                         Torch.predict(stock, BlockModels.INPUTS, i),
                         Torch.predict(planned, BlockModels.INPUTS, i));
-            }
-            assertEquals(expected, Torch.report(planned).predictions().unplanned());
-            for (int i = 0; i < 3; i++) {
                 assertEquals(Torch.predict(stock, OTHER, i), Torch.predict(planned, OTHER, i));
             }
-            assertEquals(expected + 1, Torch.report(planned).predictions().unplanned());
-            assertEquals(2, Torch.report(planned).predictions().recorded());
+            assertEquals(0, Torch.report(planned).predictions().unplanned());
             assertEquals(0, Torch.report(planned).predictions().unplannedAllocations());
-        }
-        // Both plans are stored, including the times at which arrays are closed.
-        try (ZooModel<NDList, NDList> again = BlockModels.load(kind, folder, Map.of())) {
-            for (ModelInputs inputs : List.of(OTHER, BlockModels.INPUTS)) {
-                List<Output> unused = Torch.predict(again, inputs, 1);
-            }
-            assertEquals(0, Torch.report(again).predictions().unplanned());
         }
     }
 }
