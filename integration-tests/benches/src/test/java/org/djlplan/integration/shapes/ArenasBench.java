@@ -27,8 +27,9 @@ import org.junit.jupiter.api.io.TempDir;
  * logs how far predictions reach in an arena, relative to the most bytes that they use at once.
  * Asserts nothing, because machines are noisy.
  *
- * <p>{@code -Ddjlplan.bench.before=FOLDER} is the root of the other build; without it, there is
- * none. {@code -Ddjlplan.bench.case=minilm} runs only the cases whose names begin so, {@code
+ * <p>{@code -Ddjlplan.bench.before=FOLDER} is the root of the other build, whose classes are
+ * compiled; without it, there is none. The phase is {@code test}: later ones use jars. {@code
+ * -Ddjlplan.bench.case=minilm} runs only the cases whose names begin so, {@code
  * -Ddjlplan.bench.fresh=N} runs each N times and prints medians. {@code
  * integration-tests/torchscript_models.py NAME} makes a model.
  */
