@@ -120,8 +120,7 @@ class ArenasBench {
         for (int round = 0; round < FRESH; round++) {
             for (String contestant : contestants()) {
                 JsonObject figures =
-                        JsonParser.parseString(run(contestant, each, each.requests))
-                                .getAsJsonObject();
+                        JsonParser.parseString(run(contestant, each)).getAsJsonObject();
                 runs.computeIfAbsent(contestant, key -> new ArrayList<>()).add(figures);
             }
         }
@@ -151,7 +150,15 @@ class ArenasBench {
 
     /** Returns mean and largest quotient of a short run, and the largest arena. */
     private String arenas(String contestant, Case each) throws Exception {
-        String unused = run(contestant, each, Math.min(LOGGED, each.requests), TRACE);
+        // Simultaneous predictions share an arena.
+        Case alone =
+                new Case(
+                        each.model,
+                        each.kind,
+                        each.distribution,
+                        1,
+                        Math.min(LOGGED, each.requests));
+        String unused = run(contestant, alone, TRACE);
         List<MatchResult> lines =
                 REACHED.matcher(Files.readString(folder.resolve("err"))).results().toList();
         double[] ratios =
@@ -184,8 +191,7 @@ class ArenasBench {
     }
 
     /** Runs the application, and returns its last line; its log is in the file "err". */
-    private String run(String contestant, Case each, int requests, String... options)
-            throws Exception {
+    private String run(String contestant, Case each, String... options) throws Exception {
         Path own = Files.createTempDirectory(folder, "model");
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -207,7 +213,7 @@ class ArenasBench {
                         each.distribution,
                         each.kind.equals("zoo") ? each.model : copy(each.model, own).toString(),
                         Integer.toString(each.threads),
-                        Integer.toString(requests)));
+                        Integer.toString(each.requests)));
         Path out = folder.resolve("out");
         Path err = folder.resolve("err");
         Process process =
