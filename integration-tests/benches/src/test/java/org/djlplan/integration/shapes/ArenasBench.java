@@ -27,8 +27,9 @@ import org.junit.jupiter.api.io.TempDir;
  * logs how far predictions reach in an arena, relative to the most bytes that they use at once.
  * Asserts nothing, because machines are noisy.
  *
- * <p>{@code -Ddjlplan.bench.before=FOLDER} is the root of the other build; without it, there is
- * none. {@code -Ddjlplan.bench.case=minilm} runs only the cases whose names begin so, {@code
+ * <p>{@code -Ddjlplan.bench.before=FOLDER} is the root of the other build, whose classes are
+ * compiled; without it, there is none. The phase is {@code test}: later ones use jars. {@code
+ * -Ddjlplan.bench.case=minilm} runs only the cases whose names begin so, {@code
  * -Ddjlplan.bench.fresh=N} runs each N times and prints medians. {@code
  * integration-tests/torchscript_models.py NAME} makes a model.
  */
@@ -119,8 +120,7 @@ class ArenasBench {
         for (int round = 0; round < FRESH; round++) {
             for (String contestant : contestants()) {
                 JsonObject figures =
-                        JsonParser.parseString(run(contestant, each, each.requests))
-                                .getAsJsonObject();
+                        JsonParser.parseString(run(contestant, each)).getAsJsonObject();
                 runs.computeIfAbsent(contestant, key -> new ArrayList<>()).add(figures);
             }
         }
@@ -150,7 +150,15 @@ class ArenasBench {
 
     /** Returns mean and largest quotient of a short run, and the largest arena. */
     private String arenas(String contestant, Case each) throws Exception {
-        String unused = run(contestant, each, Math.min(LOGGED, each.requests), TRACE);
+        // Simultaneous predictions share an arena.
+        Case alone =
+                new Case(
+                        each.model,
+                        each.kind,
+                        each.distribution,
+                        1,
+                        Math.min(LOGGED, each.requests));
+        String unused = run(contestant, alone, TRACE);
         List<MatchResult> lines =
                 REACHED.matcher(Files.readString(folder.resolve("err"))).results().toList();
         double[] ratios =
@@ -183,8 +191,7 @@ class ArenasBench {
     }
 
     /** Runs the application, and returns its last line; its log is in the file "err". */
-    private String run(String contestant, Case each, int requests, String... options)
-            throws Exception {
+    private String run(String contestant, Case each, String... options) throws Exception {
         Path own = Files.createTempDirectory(folder, "model");
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -206,7 +213,7 @@ class ArenasBench {
                         each.distribution,
                         each.kind.equals("zoo") ? each.model : copy(each.model, own).toString(),
                         Integer.toString(each.threads),
-                        Integer.toString(requests)));
+                        Integer.toString(each.requests)));
         Path out = folder.resolve("out");
         Path err = folder.resolve("err");
         Process process =
