@@ -41,8 +41,8 @@ class TorchSameAnswerTest {
 
     private static final long NEAR_BOUND_BYTES = 4 << 20;
 
-    /** The worst of a first fit. */
-    private static final double FIRST_FIT = 1.43;
+    /** The worst, that of the model that shows it. */
+    private static final double FIRST_FIT = 1.5;
 
     private static final ModelInputs IMAGE = ModelInputs.floats(new long[] {1, 3, 224, 224});
 
