@@ -123,17 +123,8 @@ public final class ArenaPool {
 
     /** Announces a user of arenas of {@code bytes}, until {@link Need#close()}. */
     public Need announce(long bytes) {
-        return announce(bytes, false);
-    }
-
-    /**
-     * Announces a user of arenas of {@code bytes}, until {@link Need#close()}.
-     *
-     * @param grows whether the user may use more than that, and leave arrays in the arena
-     */
-    public Need announce(long bytes, boolean grows) {
         checkArgument(bytes > 0, "an arena of %s bytes", bytes);
-        return announce(Math.max(bytes, ANY + 1), grows, Keeping.LONG);
+        return announce(Math.max(bytes, ANY + 1), false, Keeping.LONG);
     }
 
     private Need announce(long bytes, boolean grows, Keeping keeping) {
@@ -212,9 +203,9 @@ public final class ArenaPool {
             return ArenaPool.this.tryLease(this, limit, wait);
         }
 
-        /** Returns whether {@link #tryLeaseAlone} would return an arena. */
-        public boolean isAlone() {
-            return ArenaPool.this.isAlone(this);
+        /** Trims all arenas of the pool, as {@link ArenaPool#trimAll} does. */
+        public void trimPool() {
+            trimAll();
         }
 
         /**

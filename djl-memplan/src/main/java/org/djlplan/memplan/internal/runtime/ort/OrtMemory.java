@@ -37,7 +37,6 @@ public final class OrtMemory implements AutoCloseable {
     private static final String ENGINE = "OnnxRuntime";
     private static final int[] NONE = {};
 
-    private final ArenaPool pool;
     private final ArenaPool.Need need;
     private final NativeLoader.Use use;
     private final Pointer escapes;
@@ -77,7 +76,7 @@ public final class OrtMemory implements AutoCloseable {
                 budget.isPresent()
                         ? Optional.of(new OrtBudget(weightsBytes, budget.get()))
                         : Optional.empty();
-        pool = budget.isPresent() ? new ArenaPool() : ArenaPool.shared();
+        ArenaPool pool = budget.isPresent() ? new ArenaPool() : ArenaPool.shared();
         use = OrtNative.use();
         outputs =
                 budget.isPresent()
@@ -265,7 +264,7 @@ public final class OrtMemory implements AutoCloseable {
 
     /** Returns to the system the memory of idle arenas of the model's pool. */
     public void trim() {
-        pool.trimAll();
+        need.trimPool();
     }
 
     /** Records the allocations of the next prediction. */

@@ -130,11 +130,6 @@ final class TorchArenas implements AutoCloseable {
                 });
     }
 
-    /** Returns whether a prediction would have an arena to itself, as recent ones had. */
-    boolean isAlone() {
-        return need.isAlone();
-    }
-
     /**
      * Begins a prediction on this thread in an arena of its own; empty if there is none.
      *
