@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.plan.OffsetStrategy;
 import org.djlplan.memplan.internal.plan.PlanValidator;
-import org.djlplan.memplan.internal.plan.portfolio.Strategies;
+import org.djlplan.study.Strategies;
 import org.djlplan.memplan.internal.usage.LowerBounds;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecord;

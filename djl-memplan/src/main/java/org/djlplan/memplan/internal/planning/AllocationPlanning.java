@@ -9,7 +9,6 @@ import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.internal.formula.LearntShapes;
 import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
-import org.djlplan.memplan.internal.plan.portfolio.Strategies;
 import org.djlplan.memplan.internal.runtime.torch.AllocationPlans;
 import org.djlplan.memplan.internal.source.block.LivenessTrace;
 import org.djlplan.memplan.internal.source.trace.AllocationTrace;
@@ -154,7 +153,7 @@ public final class AllocationPlanning implements AllocationPlans {
         @Override
         public Placement plan(AllocationTrace trace) {
             ofShapes.learn(shape, trace);
-            return new Placement(trace, MemoryPlanner.plan(trace.problem(), Strategies.BEST));
+            return new Placement(trace, MemoryPlanner.plan(trace.problem()));
         }
 
         @Override

@@ -12,7 +12,10 @@ import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
-import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
+import org.djlplan.memplan.internal.plan.OffsetStrategy;
+import org.djlplan.memplan.internal.plan.greedy.GreedyByBreadth;
+import org.djlplan.memplan.internal.plan.greedy.GreedyBySize;
+import org.djlplan.memplan.internal.plan.greedy.Naive;
 import org.djlplan.memplan.internal.source.block.LivenessTrace;
 import org.djlplan.memplan.internal.source.trace.Allocation;
 import org.djlplan.memplan.internal.source.trace.AllocationTrace;
@@ -56,8 +59,7 @@ final class SamplePlans {
 
     static StoredPlan.Allocations planned(Allocation... allocations) {
         AllocationTrace trace = new AllocationTrace(List.of(allocations));
-        return new StoredPlan.Allocations(
-                trace, MemoryPlanner.plan(trace.problem(), "greedy-by-size").plan());
+        return new StoredPlan.Allocations(trace, new GreedyBySize().plan(trace.problem()));
     }
 
     private static LivenessTrace.Array array(OptionalInt closedAt, Long... shape) {
@@ -129,13 +131,13 @@ final class SamplePlans {
         return Combinators.combine(
                         sizes.list().ofMaxSize(40),
                         Arbitraries.integers().between(0, 60).list().ofSize(40),
-                        Arbitraries.of("greedy-by-size", "greedy-by-breadth", "best"))
+                        Arbitraries.of(new GreedyBySize(), new GreedyByBreadth(), new Naive()))
                 .as(SamplePlans::allocations);
     }
 
     /** Makes a long-lived allocation end after the trace, which means never. */
     private static StoredPlan.Allocations allocations(
-            List<Long> sizes, List<Integer> lives, String strategy) {
+            List<Long> sizes, List<Integer> lives, OffsetStrategy strategy) {
         List<Allocation> allocations = new ArrayList<>();
         for (int i = 0; i < sizes.size(); i++) {
             int freedAt = 2 * (i + lives.get(i)) + 1;
@@ -148,7 +150,6 @@ final class SamplePlans {
                                     : OptionalInt.empty()));
         }
         AllocationTrace trace = new AllocationTrace(allocations);
-        return new StoredPlan.Allocations(
-                trace, MemoryPlanner.plan(trace.problem(), strategy).plan());
+        return new StoredPlan.Allocations(trace, strategy.plan(trace.problem()));
     }
 }

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import org.djlplan.memplan.internal.plan.portfolio.Attempt;
 import org.djlplan.memplan.internal.plan.portfolio.Portfolio;
-import org.djlplan.memplan.internal.plan.portfolio.Strategies;
+import org.djlplan.study.Strategies;
 import org.djlplan.memplan.internal.usage.LowerBounds;
 import org.djlplan.memplan.internal.usage.OperatorProfiles;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
