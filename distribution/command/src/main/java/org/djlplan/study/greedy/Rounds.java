@@ -90,7 +90,7 @@ public final class Rounds {
         checkArgument(
                 placed.problem().conflicts().isEmpty(), "rounds need operators that run in order");
         PlanningProblem problem = union(placed.problem(), round.known());
-        PlacedUnits around = new PlacedUnits(UsageRecord::overlaps);
+        PlacedUnits around = new PlacedUnits();
         for (UsageRecord unit : placed.problem().units()) {
             if (unit.last() >= round.operator()) {
                 around.add(unit, placed.offsetOf(unit.tensor()));

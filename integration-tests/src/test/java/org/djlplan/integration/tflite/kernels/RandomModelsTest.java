@@ -16,13 +16,13 @@ import org.djlplan.integration.support.OnEveryDjl;
 import org.djlplan.integration.support.OnEveryDjlWhenLong;
 import org.djlplan.integration.support.Served;
 import org.djlplan.integration.support.StockInterpreter;
-import org.djlplan.study.Strategies;
 import org.djlplan.memplan.internal.runtime.tflite.EngineLibrary;
 import org.djlplan.memplan.internal.runtime.tflite.EngineView;
 import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.internal.serving.ServedModel;
 import org.djlplan.memplan.internal.usage.InPlace;
 import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.study.Strategies;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -138,7 +138,8 @@ class RandomModelsTest {
         }
         for (String strategy : Strategies.names()) {
             for (InPlace inPlace : List.of(InPlace.TRUE, InPlace.FALSE)) {
-                try (ServedModel runtime = Served.alone(file, Strategies.named(strategy), inPlace, threads)) {
+                try (ServedModel runtime =
+                        Served.alone(file, Strategies.named(strategy), inPlace, threads)) {
                     String name = file.getFileName() + " " + strategy + " " + inPlace;
                     for (int run = 0; run < RUNS; run++) {
                         List<ByteBuffer> actual = run(runtime, inputs.get(run), forms);

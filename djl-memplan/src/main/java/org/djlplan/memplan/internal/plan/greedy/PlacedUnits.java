@@ -1,6 +1,7 @@
 package org.djlplan.memplan.internal.plan.greedy;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BiPredicate;
@@ -17,14 +18,36 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
  */
 public final class PlacedUnits {
 
-    /** A unit and the bytes that it occupies, half-open. */
-    private record Place(UsageRecord unit, long startBytes, long endBytes) {}
+    private static final int FIRST_CAPACITY = 64;
 
     private final BiPredicate<UsageRecord, UsageRecord> conflict;
-    private final List<Place> byStart = new ArrayList<>();
+    private final List<UsageRecord> units = new ArrayList<>();
+
+    /** The units' first operators, in the order in which the units were added. */
+    private int[] first = new int[FIRST_CAPACITY];
+
+    /** The units' last operators. */
+    private int[] last = new int[FIRST_CAPACITY];
+
+    /** The units' offsets in bytes. */
+    private long[] start = new long[FIRST_CAPACITY];
+
+    /** The ends of the units in bytes. */
+    private long[] end = new long[FIRST_CAPACITY];
+
+    /** The indices of the units, lowest offset first. */
+    private int[] byStart = new int[FIRST_CAPACITY];
+
+    /** Creates an empty arena for units that conflict only if their intervals overlap. */
+    public PlacedUnits() {
+        this((unit, other) -> false);
+    }
 
     /**
-     * @param conflict whether two units must not overlap in memory
+     * Creates an empty arena.
+     *
+     * @param conflict whether two units must not overlap in memory although their intervals do not
+     *     overlap
      */
     public PlacedUnits(BiPredicate<UsageRecord, UsageRecord> conflict) {
         this.conflict = conflict;
@@ -32,12 +55,12 @@ public final class PlacedUnits {
 
     /**
      * Returns the offset in bytes of every unit, by tensor id, if units are placed in the given
-     * order and conflict if their intervals overlap.
+     * order, and conflict only if their intervals overlap.
      *
      * @throws ArithmeticException if the arena does not fit into a long
      */
     public static Map<Integer, Long> inOrder(List<UsageRecord> units) {
-        PlacedUnits placed = new PlacedUnits(UsageRecord::overlaps);
+        PlacedUnits placed = new PlacedUnits();
         ImmutableMap.Builder<Integer, Long> offsets = ImmutableMap.builder();
         for (UsageRecord unit : units) {
             long offset = placed.smallestGap(unit);
@@ -53,17 +76,30 @@ public final class PlacedUnits {
      * @throws ArithmeticException if its end does not fit into a long
      */
     public void add(UsageRecord unit, long offsetBytes) {
-        long end = UsageRecords.addBytes(offsetBytes, unit.bytes());
-        int low = 0;
-        for (int high = byStart.size(); low < high; ) {
-            int middle = (low + high) >>> 1;
-            if (byStart.get(middle).startBytes < offsetBytes) {
-                low = middle + 1;
+        int count = units.size();
+        if (count == start.length) {
+            first = Arrays.copyOf(first, 2 * count);
+            last = Arrays.copyOf(last, 2 * count);
+            start = Arrays.copyOf(start, 2 * count);
+            end = Arrays.copyOf(end, 2 * count);
+            byStart = Arrays.copyOf(byStart, 2 * count);
+        }
+        first[count] = unit.first();
+        last[count] = unit.last();
+        start[count] = offsetBytes;
+        end[count] = UsageRecords.addBytes(offsetBytes, unit.bytes());
+        int at = 0;
+        for (int high = count; at < high; ) {
+            int middle = (at + high) >>> 1;
+            if (start[byStart[middle]] < offsetBytes) {
+                at = middle + 1;
             } else {
                 high = middle;
             }
         }
-        byStart.add(low, new Place(unit, offsetBytes, end));
+        System.arraycopy(byStart, at, byStart, at + 1, count - at);
+        byStart[at] = count;
+        units.add(unit);
     }
 
     /** Returns the offset in bytes of the smallest gap for a unit. */
@@ -71,14 +107,15 @@ public final class PlacedUnits {
         long free = 0;
         long best = 0;
         long bestBytes = Long.MAX_VALUE;
-        for (Place place : byStart) {
-            if (conflict.test(unit, place.unit)) {
-                long gap = place.startBytes - free;
+        for (int i = 0; i < units.size() && bestBytes > unit.bytes(); i++) {
+            int other = byStart[i];
+            if (conflicts(unit, other)) {
+                long gap = start[other] - free;
                 if (gap >= unit.bytes() && gap < bestBytes) {
                     bestBytes = gap;
                     best = free;
                 }
-                free = Math.max(free, place.endBytes);
+                free = Math.max(free, end[other]);
             }
         }
         return bestBytes == Long.MAX_VALUE ? free : best;
@@ -87,11 +124,16 @@ public final class PlacedUnits {
     /** Returns the offset in bytes at which the last unit ends that conflicts with a unit. */
     public long behindLast(UsageRecord unit) {
         long free = 0;
-        for (Place place : byStart) {
-            if (place.endBytes > free && conflict.test(unit, place.unit)) {
-                free = place.endBytes;
+        for (int other = 0; other < units.size(); other++) {
+            if (end[other] > free && conflicts(unit, other)) {
+                free = end[other];
             }
         }
         return free;
+    }
+
+    private boolean conflicts(UsageRecord unit, int other) {
+        return (first[other] <= unit.last() && unit.first() <= last[other])
+                || conflict.test(unit, units.get(other));
     }
 }

@@ -8,12 +8,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.stream.IntStream;
@@ -99,48 +97,6 @@ class GreedyTest {
                         assertTrue(plan.totalBytes() >= LowerBounds.offsetBytes(problem.records()));
                     }
                 });
-    }
-
-    /** Goes through all placed units, like the definition. */
-    private static List<Long> scanned(List<UsageRecord> order) {
-        List<UsageRecord> byOffset = new ArrayList<>();
-        long[] offsets = new long[order.size()];
-        for (UsageRecord unit : order) {
-            long free = 0;
-            long bestGap = Long.MAX_VALUE;
-            long bestStart = -1;
-            for (UsageRecord placed : byOffset) {
-                if (placed.overlaps(unit)) {
-                    long gap = offsets[placed.tensor()] - free;
-                    if (gap >= unit.bytes() && gap < bestGap) {
-                        bestGap = gap;
-                        bestStart = free;
-                    }
-                    free = Math.max(free, offsets[placed.tensor()] + placed.bytes());
-                }
-            }
-            offsets[unit.tensor()] = bestStart < 0 ? free : bestStart;
-            byOffset.add(unit);
-            byOffset.sort(Comparator.comparingLong(placed -> offsets[placed.tensor()]));
-        }
-        return Arrays.stream(offsets).boxed().toList();
-    }
-
-    @Test
-    void inOrder_unitsInManyWindows_liesAsByAFullScan() {
-        for (int longest : new int[] {3, 40, 700}) {
-            Random random = new Random(longest);
-            List<UsageRecord> order = new ArrayList<>();
-            for (int i = 0; i < 1_000; i++) {
-                int first = random.nextInt(1_500);
-                int length = random.nextInt(i % 10 == 0 ? 1_500 : longest);
-                order.add(new UsageRecord(i, first, first + length, 1 + random.nextInt(90)));
-            }
-            List<Long> offsets = new ArrayList<>();
-            Map<Integer, Long> placed = PlacedUnits.inOrder(order);
-            order.forEach(unit -> offsets.add(placed.get(unit.tensor())));
-            assertEquals(scanned(order), offsets);
-        }
     }
 
     @Property(tries = 300)
