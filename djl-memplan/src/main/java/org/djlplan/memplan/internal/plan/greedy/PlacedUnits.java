@@ -20,6 +20,7 @@ public final class PlacedUnits {
 
     private static final int FIRST_CAPACITY = 64;
 
+    private final boolean onlyIntervalsConflict;
     private final BiPredicate<UsageRecord, UsageRecord> conflict;
     private final List<UsageRecord> units = new ArrayList<>();
 
@@ -40,16 +41,17 @@ public final class PlacedUnits {
 
     /** Creates an empty arena for units that conflict only if their intervals overlap. */
     public PlacedUnits() {
-        this((unit, other) -> false);
+        onlyIntervalsConflict = true;
+        conflict = UsageRecord::overlaps;
     }
 
     /**
      * Creates an empty arena.
      *
-     * @param conflict whether two units must not overlap in memory although their intervals do not
-     *     overlap
+     * @param conflict whether two units must not overlap in memory
      */
     public PlacedUnits(BiPredicate<UsageRecord, UsageRecord> conflict) {
+        onlyIntervalsConflict = false;
         this.conflict = conflict;
     }
 
@@ -105,9 +107,9 @@ public final class PlacedUnits {
     /** Returns the offset in bytes of the smallest gap for a unit. */
     public long smallestGap(UsageRecord unit) {
         long free = 0;
-        long best = 0;
+        long best = -1;
         long bestBytes = Long.MAX_VALUE;
-        for (int i = 0; i < units.size() && bestBytes > unit.bytes(); i++) {
+        for (int i = 0; i < units.size() && (best < 0 || bestBytes > unit.bytes()); i++) {
             int other = byStart[i];
             if (conflicts(unit, other)) {
                 long gap = start[other] - free;
@@ -118,7 +120,7 @@ public final class PlacedUnits {
                 free = Math.max(free, end[other]);
             }
         }
-        return bestBytes == Long.MAX_VALUE ? free : best;
+        return best < 0 ? free : best;
     }
 
     /** Returns the offset in bytes at which the last unit ends that conflicts with a unit. */
@@ -133,7 +135,8 @@ public final class PlacedUnits {
     }
 
     private boolean conflicts(UsageRecord unit, int other) {
-        return (first[other] <= unit.last() && unit.first() <= last[other])
-                || conflict.test(unit, units.get(other));
+        return onlyIntervalsConflict
+                ? first[other] <= unit.last() && unit.first() <= last[other]
+                : conflict.test(unit, units.get(other));
     }
 }
