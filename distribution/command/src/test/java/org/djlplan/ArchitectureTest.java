@@ -43,7 +43,13 @@ class ArchitectureTest {
     static final ArchRule studiedStrategiesArePure =
             classes()
                     .that()
-                    .resideInAnyPackage(STUDY + ".parallel..", STUDY + ".shared..")
+                    .resideInAnyPackage(
+                            STUDY + ".criticalfirst..",
+                            STUDY + ".greedy..",
+                            STUDY + ".parallel..",
+                            STUDY + ".search..",
+                            STUDY + ".shared..",
+                            STUDY + ".strippacking..")
                     .should()
                     .onlyDependOnClassesThat()
                     .resideInAnyPackage(
@@ -52,8 +58,7 @@ class ArchitectureTest {
                             "java.util..",
                             "org.djlplan.thirdparty.guava..",
                             "com.google.errorprone..",
-                            STUDY + ".parallel..",
-                            STUDY + ".shared..",
+                            STUDY + "..",
                             "org.djlplan.memplan.graph..",
                             "org.djlplan.memplan.internal.budget",
                             "org.djlplan.memplan.internal.config..",

@@ -97,10 +97,11 @@ record CostCurve(
 
         private static final ImmutableMap<String, String> BY_STRATEGY =
                 ImmutableMap.<String, String>builder()
-                        .put("greedy-by-size", "n k")
-                        .put("greedy-by-breadth", "n k")
-                        .put("greedy-in-order", "n k")
-                        .put("tflite-arena", "n k")
+                        .put("greedy-by-size", "n^2")
+                        .put("greedy-by-breadth", "n^2")
+                        .put("repeated-greedy", "n^2")
+                        .put("greedy-in-order", "n^2")
+                        .put("tflite-arena", "n^2")
                         .put("critical-first", "n log n, seen")
                         .put("best-fit", "n log^2 n")
                         .put("path-cover", "n log n")

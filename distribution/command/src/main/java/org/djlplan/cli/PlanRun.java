@@ -14,12 +14,12 @@ import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.plan.OffsetStrategy;
 import org.djlplan.memplan.internal.plan.portfolio.Attempt;
 import org.djlplan.memplan.internal.plan.portfolio.Portfolio;
-import org.djlplan.memplan.internal.plan.portfolio.Strategies;
-import org.djlplan.memplan.internal.plan.search.ExactSearch;
-import org.djlplan.memplan.internal.plan.search.SearchLimits;
 import org.djlplan.memplan.internal.usage.LowerBounds;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.memplan.internal.usage.UsageRecords;
+import org.djlplan.study.Strategies;
+import org.djlplan.study.search.ExactSearch;
+import org.djlplan.study.search.SearchLimits;
 import org.djlplan.study.shared.EndToEnd;
 import org.djlplan.study.shared.SharedAttempt;
 import org.djlplan.study.shared.SharedObjectsPlan;
@@ -75,7 +75,7 @@ record PlanRun(PlanInput input, List<Attempt> offsets, List<SharedAttempt> share
         List<Attempt> attempts = portfolio.attempts(input.variants());
         Optional<Attempt> searched =
                 limits.filter(each -> choice.search())
-                        .flatMap(each -> searched(portfolio, attempts, each, line));
+                        .flatMap(each -> searched(input, attempts, each, line));
         return new PlanRun(
                 input,
                 Stream.concat(attempts.stream(), searched.stream()).toList(),
@@ -83,13 +83,10 @@ record PlanRun(PlanInput input, List<Attempt> offsets, List<SharedAttempt> share
     }
 
     private static Optional<Attempt> searched(
-            Portfolio portfolio,
-            List<Attempt> attempts,
-            SearchLimits limits,
-            Optional<Progress> line) {
+            PlanInput input, List<Attempt> attempts, SearchLimits limits, Optional<Progress> line) {
         Optional<SearchNews> news = SearchNews.start(line, limits.time());
         try {
-            return portfolio.searched(attempts, new ExactSearch(limits));
+            return new ExactSearch(limits).improve(attempts, input.alignmentBytes());
         } finally {
             news.ifPresent(SearchNews::close);
         }
@@ -241,7 +238,7 @@ record PlanRun(PlanInput input, List<Attempt> offsets, List<SharedAttempt> share
                                 .formatted(name, Nearest.of(name, names())));
             }
             if (name.equals(new ExactSearch().name())) {
-                return new Choice(Strategies.named(Strategies.BEST), List.of(), true, true);
+                return new Choice(Strategies.offsets(), List.of(), true, true);
             }
             return new Choice(
                     Strategies.named(name), List.of(), name.equals(Strategies.BEST), false);

@@ -2,7 +2,7 @@ package org.djlplan.cli;
 
 import java.time.Duration;
 import java.util.Optional;
-import org.djlplan.memplan.internal.plan.search.SearchLimits;
+import org.djlplan.study.search.SearchLimits;
 import picocli.CommandLine.Option;
 
 /** The options of the search for a smaller plan, or for a plan that fits. */

@@ -22,7 +22,7 @@ import org.djlplan.cli.report.MemoryMap;
 import org.djlplan.cli.report.Report;
 import org.djlplan.cli.report.ReportFile;
 import org.djlplan.cli.report.ReportFormatException;
-import org.djlplan.memplan.internal.plan.search.SearchLimits;
+import org.djlplan.study.search.SearchLimits;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 import org.djlplan.thirdparty.guava.hash.Hashing;

@@ -9,11 +9,11 @@ import java.util.function.Consumer;
 import org.djlplan.cli.PlanInput.View;
 import org.djlplan.cli.report.MemoryMap;
 import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
-import org.djlplan.memplan.internal.plan.search.SearchLimits;
 import org.djlplan.memplan.internal.runtime.tflite.EngineView;
 import org.djlplan.memplan.internal.runtime.torch.OperatorNames;
 import org.djlplan.memplan.internal.source.tflite.TfLiteReader;
 import org.djlplan.memplan.internal.source.tflite.TfLiteSubgraph;
+import org.djlplan.study.search.SearchLimits;
 import org.djlplan.thirdparty.guava.base.Preconditions;
 
 /** Makes the memory map of a model: reads or records the model, and plans. */

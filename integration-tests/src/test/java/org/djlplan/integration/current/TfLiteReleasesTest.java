@@ -128,7 +128,7 @@ class TfLiteReleasesTest {
 
     static void compare(Path file, int threads) throws Exception {
         try (StockInterpreter engine = new StockInterpreter(file, threads);
-                ServedModel model = Served.alone(file, "best", InPlace.TRUE, threads)) {
+                ServedModel model = Served.alone(file, InPlace.TRUE, threads)) {
             for (int run = 0; run < EQUAL_RUNS; run++) {
                 assertSame(engine, model, run);
             }
@@ -196,7 +196,7 @@ class TfLiteReleasesTest {
             sketch.output(sketch.operator("NEG", Optional.empty(), form, result));
             Path file = sketch.write(folder.resolve(operator + length + ".tflite"));
             try (StockInterpreter engine = new StockInterpreter(file, 1);
-                    ServedModel model = Served.alone(file, "best", InPlace.TRUE, 1)) {
+                    ServedModel model = Served.alone(file, InPlace.TRUE, 1)) {
                 assertEquals(1, model.report().plan().inPlaceRecords());
                 Random random = new Random(length);
                 for (int run = 0; run < RUNS; run++) {
@@ -239,7 +239,7 @@ class TfLiteReleasesTest {
     private static double ofTheEngines(List<Path> models) throws Exception {
         double product = 1;
         for (Path file : models) {
-            try (ServedModel model = Served.alone(file, "best", InPlace.TRUE, 1)) {
+            try (ServedModel model = Served.alone(file, InPlace.TRUE, 1)) {
                 PlanReport.Plan plan = model.report().plan();
                 double ratio =
                         (double) (plan.arenaBytes() + plan.inputOutputBytes())
@@ -260,7 +260,7 @@ class TfLiteReleasesTest {
         x = network.conv2d(network.add(x, y, Activation.NONE), 2, 3, 1, Activation.NONE);
         Path file = folder.resolve("any.tflite");
         TfLiteWriter.write(network.output(x).build(), file);
-        try (ServedModel model = Served.alone(file, "best", InPlace.TRUE, 2)) {
+        try (ServedModel model = Served.alone(file, InPlace.TRUE, 2)) {
             for (int size : new int[] {8, 33, 8, 5, 64, 8}) {
                 try (StockInterpreter engine = new StockInterpreter(file, 2)) {
                     engine.resize(1, size, size, 3);

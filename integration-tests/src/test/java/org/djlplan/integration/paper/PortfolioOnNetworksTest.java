@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.List;
 import org.djlplan.memplan.internal.plan.portfolio.Attempt;
 import org.djlplan.memplan.internal.plan.portfolio.Portfolio;
-import org.djlplan.memplan.internal.plan.portfolio.Strategies;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecords;
 import org.djlplan.study.shared.OptimalObjects;
@@ -46,7 +45,7 @@ class PortfolioOnNetworksTest {
     private static Attempt best(PaperNetwork network) {
         PlanningProblem problem = network.sketch().problem();
         Attempt best =
-                new Portfolio(Strategies.named(Strategies.BEST), UsageRecords.ALIGNMENT_BYTES)
+                new Portfolio(Portfolio.STRATEGIES, UsageRecords.ALIGNMENT_BYTES)
                         .best(List.of(problem));
         assertTrue(best.valid(), best.violations()::toString);
         return best;

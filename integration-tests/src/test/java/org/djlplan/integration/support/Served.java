@@ -8,8 +8,9 @@ import org.djlplan.delegation.internal.DelegationKey;
 import org.djlplan.memplan.internal.candidates.CandidateInterpreters;
 import org.djlplan.memplan.internal.config.GivenOptions;
 import org.djlplan.memplan.internal.config.PlanOptions;
+import org.djlplan.memplan.internal.plan.OffsetStrategy;
 import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
-import org.djlplan.memplan.internal.plan.portfolio.Strategies;
+import org.djlplan.memplan.internal.plan.portfolio.Portfolio;
 import org.djlplan.memplan.internal.runtime.tflite.Delegates;
 import org.djlplan.memplan.internal.runtime.tflite.PlanFinder;
 import org.djlplan.memplan.internal.serving.ServedModel;
@@ -29,19 +30,25 @@ public final class Served {
                 GivenOptions.of(given, Map.of(), Map.of(), List.of(DelegationKey.values())));
     }
 
-    /** Opens a model with one interpreter, planned by a strategy; nothing is delegated. */
-    public static ServedModel alone(Path file, String strategy, InPlace inPlace, int threads)
+    /** Opens a model with one interpreter, planned as in applications; nothing is delegated. */
+    public static ServedModel alone(Path file, InPlace inPlace, int threads) throws Exception {
+        return alone(file, Portfolio.STRATEGIES, inPlace, threads);
+    }
+
+    /** Opens a model with one interpreter, planned by strategies; nothing is delegated. */
+    public static ServedModel alone(
+            Path file, List<OffsetStrategy> strategies, InPlace inPlace, int threads)
             throws Exception {
         return ServedModel.open(
                 file,
                 options(Map.of("memplan.threads", threads, "memplan.workers", 1)),
-                live -> MemoryPlanner.plan(live, strategy, inPlace),
+                live -> MemoryPlanner.plan(live, strategies, inPlace),
                 Optional.empty());
     }
 
     /** Returns the planner that the one line uses. */
     public static PlanFinder planner() {
-        return live -> MemoryPlanner.plan(live, Strategies.BEST, InPlace.AUTO);
+        return MemoryPlanner::plan;
     }
 
     /** Opens a model without delegation. */

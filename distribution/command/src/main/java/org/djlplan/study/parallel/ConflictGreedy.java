@@ -1,15 +1,13 @@
 package org.djlplan.study.parallel;
 
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.plan.OffsetStrategy;
+import org.djlplan.memplan.internal.plan.greedy.PlacedUnits;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecord;
-import org.djlplan.memplan.internal.usage.UsageRecords;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
@@ -101,12 +99,6 @@ public final class ConflictGreedy implements OffsetStrategy {
         BEHIND_LAST
     }
 
-    private record Placed(UsageRecord unit, long startBytes, long endBytes) {}
-
-    private static final Comparator<Placed> BY_START =
-            Comparator.comparingLong(Placed::startBytes)
-                    .thenComparingInt(placed -> placed.unit().tensor());
-
     private final String name;
     private final Order order;
     private final Placement placement;
@@ -139,49 +131,16 @@ public final class ConflictGreedy implements OffsetStrategy {
      */
     @Override
     public OffsetPlan plan(PlanningProblem problem) {
-        List<Placed> byStart = new ArrayList<>();
+        PlacedUnits placed = new PlacedUnits(problem::conflict);
         ImmutableMap.Builder<Integer, Long> offsets = ImmutableMap.builder();
         for (UsageRecord unit : order.units(problem)) {
             long offset =
                     placement == Placement.SMALLEST_GAP
-                            ? smallestGap(problem, byStart, unit)
-                            : behindLast(problem, byStart, unit);
-            long end = UsageRecords.addBytes(offset, unit.bytes());
-            Placed placed = new Placed(unit, offset, end);
-            byStart.add(-Collections.binarySearch(byStart, placed, BY_START) - 1, placed);
+                            ? placed.smallestGap(unit)
+                            : placed.behindLast(unit);
+            placed.add(unit, offset);
             offsets.put(unit.tensor(), offset);
         }
         return new OffsetPlan(name, problem, offsets.buildOrThrow());
-    }
-
-    private static long smallestGap(
-            PlanningProblem problem, List<Placed> byStart, UsageRecord unit) {
-        long free = 0;
-        long bestStart = 0;
-        long bestGap = Long.MAX_VALUE;
-        boolean found = false;
-        for (Placed placed : byStart) {
-            if (problem.conflict(unit, placed.unit)) {
-                long gap = placed.startBytes - free;
-                if (gap >= unit.bytes() && gap < bestGap) {
-                    bestGap = gap;
-                    bestStart = free;
-                    found = true;
-                }
-                free = Math.max(free, placed.endBytes);
-            }
-        }
-        return found ? bestStart : free;
-    }
-
-    private static long behindLast(
-            PlanningProblem problem, List<Placed> byStart, UsageRecord unit) {
-        long free = 0;
-        for (Placed placed : byStart) {
-            if (placed.endBytes > free && problem.conflict(unit, placed.unit)) {
-                free = placed.endBytes;
-            }
-        }
-        return free;
     }
 }

@@ -11,67 +11,8 @@ import org.djlplan.memplan.internal.usage.UsageRecords;
  * Lays the objects of a shared-objects strategy end to end in one arena, in the order of their
  * numbers: every unit lies at the start of its object (Pisarchyk and Lee 2020, section 5). O(n)
  * after the strategy itself.
- *
- * <p>Each nested class is one such strategy. {@link java.util.ServiceLoader}, with which the
- * registry of strategies finds them, needs a class for each.
  */
-public class EndToEnd implements OffsetStrategy {
-
-    /** {@link GreedyBySizeImproved}, end to end. */
-    public static final class OfGreedyBySizeImproved extends EndToEnd {
-        public OfGreedyBySizeImproved() {
-            super(new GreedyBySizeImproved());
-        }
-    }
-
-    /** {@link GreedyBySize}, end to end. */
-    public static final class OfGreedyBySize extends EndToEnd {
-        public OfGreedyBySize() {
-            super(new GreedyBySize());
-        }
-    }
-
-    /** {@link GreedyByBreadth}, end to end. */
-    public static final class OfGreedyByBreadth extends EndToEnd {
-        public OfGreedyByBreadth() {
-            super(new GreedyByBreadth());
-        }
-    }
-
-    /** {@link GreedyInOrder}, end to end. */
-    public static final class OfGreedyInOrder extends EndToEnd {
-        public OfGreedyInOrder() {
-            super(new GreedyInOrder());
-        }
-    }
-
-    /** {@link MinCostFlow}, end to end. */
-    public static final class OfMinCostFlow extends EndToEnd {
-        public OfMinCostFlow() {
-            super(new MinCostFlow());
-        }
-    }
-
-    /** {@link EqualitySizes}, end to end. */
-    public static final class OfEqualitySizes extends EndToEnd {
-        public OfEqualitySizes() {
-            super(new EqualitySizes());
-        }
-    }
-
-    /** {@link Naive}, end to end. */
-    public static final class OfNaive extends EndToEnd {
-        public OfNaive() {
-            super(new Naive());
-        }
-    }
-
-    /** {@link OptimalObjects}, end to end. */
-    public static final class OfOptimalObjects extends EndToEnd {
-        public OfOptimalObjects() {
-            super(new OptimalObjects());
-        }
-    }
+public final class EndToEnd implements OffsetStrategy {
 
     private final SharedObjectsStrategy strategy;
 
@@ -81,7 +22,7 @@ public class EndToEnd implements OffsetStrategy {
     }
 
     @Override
-    public final String name() {
+    public String name() {
         return name(strategy.name());
     }
 
@@ -90,12 +31,12 @@ public class EndToEnd implements OffsetStrategy {
     }
 
     @Override
-    public final int largestProblem() {
+    public int largestProblem() {
         return strategy.largestProblem();
     }
 
     @Override
-    public final boolean admits(PlanningProblem problem) {
+    public boolean admits(PlanningProblem problem) {
         return strategy.admits(problem);
     }
 
@@ -105,7 +46,7 @@ public class EndToEnd implements OffsetStrategy {
      * @throws ArithmeticException if the arena does not fit into a long
      */
     @Override
-    public final OffsetPlan plan(PlanningProblem problem) {
+    public OffsetPlan plan(PlanningProblem problem) {
         return layOut(strategy.plan(problem));
     }
 

@@ -27,7 +27,7 @@ class ParallelPlannerTest {
     @Test
     void plan_branches_keepsAllOfThem() {
         Graph graph = BranchyGraphs.branches(3, 3);
-        assertEquals(256, MemoryPlanner.plan(graph, "best", InPlace.TRUE).plan().totalBytes());
+        assertEquals(256, MemoryPlanner.plan(graph, InPlace.TRUE).plan().totalBytes());
         Attempt parallel = ParallelPlanner.plan(graph, InPlace.TRUE);
         assertEquals(384, parallel.plan().totalBytes());
         assertEquals(List.of(), PlanValidator.violations(parallel.plan(), 64));

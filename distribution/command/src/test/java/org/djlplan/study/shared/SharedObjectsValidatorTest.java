@@ -89,7 +89,9 @@ class SharedObjectsValidatorTest {
         PlanningProblem problem = new PlanningProblem(CHAIN, List.of(List.of(0, 1)));
         assertEquals(List.of(), check(problem, List.of(64L, 64L), 0, 0, 1));
         assertEquals(
-                List.of(new Violation.AliasApart(1, 0)),
+                List.of(
+                        new Violation.AliasApart(1, 0),
+                        new SharedObjectsViolation.ObjectInUse(0, 2)),
                 check(problem, List.of(64L, 64L), 0, 1, 0));
     }
 

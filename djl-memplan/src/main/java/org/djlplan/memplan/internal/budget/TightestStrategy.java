@@ -5,7 +5,6 @@ import java.util.Optional;
 import org.djlplan.memplan.internal.budget.Layout.Fit;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.plan.portfolio.Portfolio;
-import org.djlplan.memplan.internal.plan.portfolio.Strategies;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
@@ -58,7 +57,7 @@ public final class TightestStrategy implements StreamingStrategy {
             long bytes = WeightUse.roundUp(layout.bytes(item));
             records.add(new UsageRecord(item, layout.first(item), layout.last(item), bytes));
         }
-        return new Portfolio(Strategies.offsets(), WeightUse.PAGE_BYTES)
+        return new Portfolio(Portfolio.STRATEGIES, WeightUse.PAGE_BYTES)
                 .best(List.of(new PlanningProblem(records.build())))
                 .plan();
     }

@@ -8,7 +8,6 @@ import org.djlplan.memplan.internal.config.Budget;
 import org.djlplan.memplan.internal.config.BudgetResolver;
 import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
-import org.djlplan.memplan.internal.plan.portfolio.Strategies;
 import org.djlplan.memplan.internal.runtime.ort.OrtMemory;
 import org.djlplan.memplan.report.PlanReport;
 
@@ -61,7 +60,7 @@ record OrtHandle(OrtMemory memory, InputLimit limit) implements ModelHandle {
     /** A plan of the prediction that was recorded; it is not used. */
     @Override
     public Optional<EvaluatedPlan> allocations() {
-        return memory.recorded().map(trace -> MemoryPlanner.plan(trace.problem(), Strategies.BEST));
+        return memory.recorded().map(trace -> MemoryPlanner.plan(trace.problem()));
     }
 
     @Override

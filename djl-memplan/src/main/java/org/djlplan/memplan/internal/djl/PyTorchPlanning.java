@@ -17,7 +17,6 @@ import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.djl.liveness.DjlClasses;
 import org.djlplan.memplan.internal.djl.liveness.LivenessExecutor;
 import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
-import org.djlplan.memplan.internal.plan.portfolio.Strategies;
 import org.djlplan.memplan.internal.report.ReportSources;
 import org.djlplan.memplan.internal.runtime.Workers;
 import org.djlplan.memplan.internal.runtime.torch.StreamedWeights;
@@ -188,7 +187,7 @@ final class PyTorchPlanning {
                 new TorchMemory(
                         model.getName(),
                         options.workers(),
-                        trace -> MemoryPlanner.plan(trace.problem(), Strategies.BEST),
+                        trace -> MemoryPlanner.plan(trace.problem()),
                         weights);
         if (weights.isPresent()) {
             weights.get()

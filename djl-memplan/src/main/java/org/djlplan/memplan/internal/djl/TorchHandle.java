@@ -7,7 +7,6 @@ import org.djlplan.memplan.internal.config.Budget;
 import org.djlplan.memplan.internal.djl.liveness.LivenessExecutor;
 import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
-import org.djlplan.memplan.internal.plan.portfolio.Strategies;
 import org.djlplan.memplan.internal.report.PlanReportRecord;
 import org.djlplan.memplan.internal.runtime.torch.StreamedWeights;
 import org.djlplan.memplan.internal.runtime.torch.TorchMemory;
@@ -53,7 +52,7 @@ record TorchHandle(
     /** A plan of the prediction that was recorded; it is not used. */
     @Override
     public Optional<EvaluatedPlan> allocations() {
-        return memory.recorded().map(trace -> MemoryPlanner.plan(trace.problem(), Strategies.BEST));
+        return memory.recorded().map(trace -> MemoryPlanner.plan(trace.problem()));
     }
 
     @Override

@@ -5,9 +5,6 @@
  *
  * <ul>
  *   <li>{@code greedy}: units in some order, each into the smallest gap
- *   <li>{@code strippacking}: units stacked on a skyline
- *   <li>{@code criticalfirst}: for many thousand units
- *   <li>{@code search}: exact
  *   <li>{@code portfolio}: runs several strategies and chooses the best plan
  * </ul>
  */

@@ -13,7 +13,6 @@ import java.util.concurrent.locks.LockSupport;
 import org.djlplan.integration.support.Served;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.memplan.errors.UnsoundModelException;
-import org.djlplan.memplan.internal.plan.portfolio.Strategies;
 import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.internal.runtime.tflite.PlainModel;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
@@ -143,7 +142,7 @@ public final class CraftedProgram {
     private static void planned(
             CraftedFile crafted, Path file, int threads, List<ByteBuffer> outputs)
             throws Exception {
-        try (ServedModel model = Served.alone(file, Strategies.BEST, InPlace.AUTO, threads)) {
+        try (ServedModel model = Served.alone(file, InPlace.AUTO, threads)) {
             for (OutputTensor output : model.run(crafted.inputs(), crafted.shapes())) {
                 outputs.add(output.data());
             }

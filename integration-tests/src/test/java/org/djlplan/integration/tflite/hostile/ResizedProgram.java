@@ -10,7 +10,6 @@ import java.util.Random;
 import org.djlplan.integration.support.Served;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.memplan.graph.ElementType;
-import org.djlplan.memplan.internal.plan.portfolio.Strategies;
 import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.internal.runtime.tflite.PlainModel;
 import org.djlplan.memplan.internal.runtime.tflite.TensorInfo;
@@ -58,7 +57,7 @@ public final class ResizedProgram {
         // Kernels divide work differently on two threads.
         int threads = 1 + random.nextInt(2);
         try (PlainModel plain = PlainModel.open(file, threads);
-                ServedModel planned = Served.alone(file, Strategies.BEST, InPlace.AUTO, threads)) {
+                ServedModel planned = Served.alone(file, InPlace.AUTO, threads)) {
             List<Integer> sides = new ArrayList<>();
             for (int side = 1; side <= LARGEST_SIDE; side++) {
                 sides.add(side);

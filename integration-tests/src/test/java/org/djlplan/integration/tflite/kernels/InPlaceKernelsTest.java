@@ -90,7 +90,7 @@ class InPlaceKernelsTest {
     private static void prove(KernelCase each, Path file, int threads) throws Exception {
         boolean stockTakesIt = STOCK.contains(each.inputs().get(0).type());
         assertTrue(stockTakesIt || each.copies(), "nothing to compare with: " + each);
-        try (ServedModel planned = Served.alone(file, "best", InPlace.TRUE, threads)) {
+        try (ServedModel planned = Served.alone(file, InPlace.TRUE, threads)) {
             List<List<ByteBuffer>> inputs = new ArrayList<>();
             List<List<ByteBuffer>> outputs = new ArrayList<>();
             for (int seed = 0; seed < RUNS; seed++) {

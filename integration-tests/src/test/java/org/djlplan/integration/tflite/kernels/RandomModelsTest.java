@@ -16,13 +16,13 @@ import org.djlplan.integration.support.OnEveryDjl;
 import org.djlplan.integration.support.OnEveryDjlWhenLong;
 import org.djlplan.integration.support.Served;
 import org.djlplan.integration.support.StockInterpreter;
-import org.djlplan.memplan.internal.plan.portfolio.Strategies;
 import org.djlplan.memplan.internal.runtime.tflite.EngineLibrary;
 import org.djlplan.memplan.internal.runtime.tflite.EngineView;
 import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.internal.serving.ServedModel;
 import org.djlplan.memplan.internal.usage.InPlace;
 import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.study.Strategies;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -92,7 +92,7 @@ class RandomModelsTest {
         for (int seed = 0; seed < LOADED_MODELS; seed++) {
             Path file = RandomModel.of(seed).sketch().write(folder.resolve(seed + ".tflite"));
             EngineView engine = EngineView.of(file, 1);
-            try (ServedModel model = Served.alone(file, "best", InPlace.TRUE, 1)) {
+            try (ServedModel model = Served.alone(file, InPlace.TRUE, 1)) {
                 PlanReport.Plan plan = model.report().plan();
                 long bytes = plan.arenaBytes() + plan.inputOutputBytes();
                 if (EnginePlan.overwritten(engine).isPresent()) {
@@ -138,7 +138,8 @@ class RandomModelsTest {
         }
         for (String strategy : Strategies.names()) {
             for (InPlace inPlace : List.of(InPlace.TRUE, InPlace.FALSE)) {
-                try (ServedModel runtime = Served.alone(file, strategy, inPlace, threads)) {
+                try (ServedModel runtime =
+                        Served.alone(file, Strategies.named(strategy), inPlace, threads)) {
                     String name = file.getFileName() + " " + strategy + " " + inPlace;
                     for (int run = 0; run < RUNS; run++) {
                         List<ByteBuffer> actual = run(runtime, inputs.get(run), forms);

@@ -24,6 +24,6 @@ public final class GreedyByBreadth implements OffsetStrategy {
     @Override
     public OffsetPlan plan(PlanningProblem problem) {
         return new OffsetPlan(
-                name(), problem, GapPlacement.inOrder(BreadthOrder.of(problem.units())));
+                name(), problem, PlacedUnits.inOrder(BreadthOrder.of(problem.units())));
     }
 }

@@ -21,13 +21,13 @@ public final class GreedyBySize implements OffsetStrategy {
 
     @Override
     public int largestProblem() {
-        return 50_000;
+        return 150_000;
     }
 
     @Override
     public OffsetPlan plan(PlanningProblem problem) {
         ImmutableList<UsageRecord> order =
                 ImmutableList.sortedCopyOf(UnitOrders::bySize, problem.units());
-        return new OffsetPlan(name(), problem, GapPlacement.inOrder(order));
+        return new OffsetPlan(name(), problem, PlacedUnits.inOrder(order));
     }
 }

@@ -1,9 +1,11 @@
 package org.djlplan.memplan.internal.plan.portfolio;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
+import org.djlplan.memplan.internal.plan.OffsetStrategy;
 import org.djlplan.memplan.internal.plan.PlanValidator;
 import org.djlplan.memplan.internal.usage.AliasAnalysis;
 import org.djlplan.memplan.internal.usage.InPlace;
@@ -26,15 +28,16 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
 public final class MemoryPlanner {
 
     private final Graph graph;
-    private final Portfolio portfolio;
+    private final List<OffsetStrategy> strategies;
     private final Optional<Long> leastSavingBytes;
     private final PlanningProblem plain;
     private final Optional<PlanningProblem> aliased;
     private final OffsetPlan chosen;
 
-    private MemoryPlanner(Graph graph, String strategy, InPlace inPlace) {
+    private MemoryPlanner(Graph graph, List<OffsetStrategy> strategies, InPlace inPlace) {
         this.graph = graph;
-        portfolio = portfolio(strategy);
+        this.strategies = strategies;
+        Portfolio portfolio = portfolio(strategies);
         leastSavingBytes = inPlace.leastSavingBytes();
         plain = new PlanningProblem(UsageRecords.of(graph));
         OffsetPlan plainPlan = best(portfolio, plain);
@@ -49,39 +52,40 @@ public final class MemoryPlanner {
                         .orElse(plainPlan);
     }
 
-    /** Plans a graph with the default options: the best plan of all strategies. */
+    /** Plans a graph with the default options. */
     public static EvaluatedPlan plan(Graph graph) {
-        return plan(graph, Strategies.BEST, InPlace.AUTO);
+        return plan(graph, InPlace.AUTO);
     }
 
     /**
      * Returns a small valid plan of a graph.
      *
      * @param graph the model, including temporaries if the engine reported them
-     * @param strategy a name that {@link Strategies#named} knows
      * @param inPlace when operators may overwrite their inputs
-     * @throws IllegalArgumentException if there is no such strategy; the message names the nearest
      * @throws ArithmeticException if the sum of sizes does not fit into a long
      */
-    public static EvaluatedPlan plan(Graph graph, String strategy, InPlace inPlace) {
-        MemoryPlanner planner = new MemoryPlanner(graph, strategy, inPlace);
+    public static EvaluatedPlan plan(Graph graph, InPlace inPlace) {
+        return plan(graph, Portfolio.STRATEGIES, inPlace);
+    }
+
+    /** Returns the best plan of some strategies, in order of preference. */
+    public static EvaluatedPlan plan(
+            Graph graph, List<OffsetStrategy> strategies, InPlace inPlace) {
+        MemoryPlanner planner = new MemoryPlanner(graph, strategies, inPlace);
         return EvaluatedPlan.of(planner.chosen, !planner.improvable());
     }
 
     /**
      * Returns a small valid plan of recorded usage that is not derived from a graph.
      *
-     * @param problem to plan
-     * @param strategy a name that {@link Strategies#named} knows
-     * @throws IllegalArgumentException if there is no such strategy; the message names the nearest
      * @throws ArithmeticException if the sum of sizes does not fit into a long
      */
-    public static EvaluatedPlan plan(PlanningProblem problem, String strategy) {
-        return EvaluatedPlan.of(portfolio(strategy).best(List.of(problem)).plan());
+    public static EvaluatedPlan plan(PlanningProblem problem) {
+        return EvaluatedPlan.of(best(portfolio(Portfolio.STRATEGIES), problem));
     }
 
-    private static Portfolio portfolio(String strategy) {
-        return new Portfolio(Strategies.named(strategy), UsageRecords.ALIGNMENT_BYTES);
+    private static Portfolio portfolio(List<OffsetStrategy> strategies) {
+        return new Portfolio(strategies, UsageRecords.ALIGNMENT_BYTES);
     }
 
     private static OffsetPlan best(Portfolio portfolio, PlanningProblem problem) {
@@ -114,7 +118,9 @@ public final class MemoryPlanner {
             return shared;
         }
         // One more strategy with an equal result is not worth its time.
-        OffsetPlan fewer = best(portfolio(shared.strategy()), withClasses(needed).orElse(plain));
+        List<OffsetStrategy> same = new ArrayList<>(strategies);
+        same.removeIf(strategy -> !strategy.name().equals(shared.strategy()));
+        OffsetPlan fewer = best(portfolio(same), withClasses(needed).orElse(plain));
         return fewer.totalBytes() <= shared.totalBytes() ? fewer : shared;
     }
 

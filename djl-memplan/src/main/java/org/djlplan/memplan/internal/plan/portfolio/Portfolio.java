@@ -7,9 +7,10 @@ import java.util.concurrent.TimeUnit;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.plan.OffsetStrategy;
 import org.djlplan.memplan.internal.plan.PlanValidator;
+import org.djlplan.memplan.internal.plan.greedy.GreedyByBreadth;
+import org.djlplan.memplan.internal.plan.greedy.GreedyBySize;
 import org.djlplan.memplan.internal.plan.greedy.Naive;
-import org.djlplan.memplan.internal.plan.search.ExactSearch;
-import org.djlplan.memplan.internal.plan.search.SearchResult;
+import org.djlplan.memplan.internal.plan.greedy.RepeatedGreedy;
 import org.djlplan.memplan.internal.usage.LowerBounds;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.thirdparty.guava.base.Stopwatch;
@@ -20,6 +21,14 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
  * smallest valid one.
  */
 public final class Portfolio {
+
+    /**
+     * The strategies that plan models in applications, in order of preference for equally small
+     * plans. Planning stops once the lower bound is reached, so quick and often successful
+     * strategies come first.
+     */
+    public static final ImmutableList<OffsetStrategy> STRATEGIES =
+            ImmutableList.of(new GreedyBySize(), new GreedyByBreadth(), new RepeatedGreedy());
 
     private final ImmutableList<OffsetStrategy> strategies;
     private final long alignmentBytes;
@@ -96,36 +105,6 @@ public final class Portfolio {
     private Attempt attempt(OffsetStrategy strategy, PlanningProblem problem) {
         Stopwatch watch = Stopwatch.createStarted();
         return validated(strategy.plan(problem), watch);
-    }
-
-    /**
-     * Returns the result of a search that starts from the smallest valid attempt for the problem
-     * with the lowest bound; empty if there is none, if the search does not support the problem, or
-     * if the attempt is already minimal.
-     *
-     * @param attempts of other strategies
-     */
-    public Optional<Attempt> searched(List<Attempt> attempts, ExactSearch search) {
-        Optional<Attempt> lowest =
-                attempts.stream()
-                        .filter(Attempt::valid)
-                        .min(
-                                Comparator.comparingLong(Attempt::lowerBoundBytes)
-                                        .thenComparingLong(a -> a.plan().totalBytes()));
-        return lowest.filter(best -> !best.provedMinimal() && search.admits(best.plan().problem()))
-                .map(best -> searched(best, search));
-    }
-
-    private Attempt searched(Attempt incumbent, ExactSearch search) {
-        Stopwatch watch = Stopwatch.createStarted();
-        SearchResult result = search.improve(incumbent.plan());
-        OffsetPlan plan =
-                new OffsetPlan(search.name(), result.plan().problem(), result.plan().unitOffsets());
-        return new Attempt(
-                plan,
-                watch.elapsed(TimeUnit.NANOSECONDS),
-                PlanValidator.violations(plan, alignmentBytes),
-                result.lowerBoundBytes());
     }
 
     private Attempt validated(OffsetPlan plan, Stopwatch watch) {

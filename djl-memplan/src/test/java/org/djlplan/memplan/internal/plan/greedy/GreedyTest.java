@@ -8,12 +8,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.stream.IntStream;
@@ -34,12 +32,7 @@ import org.junit.jupiter.api.Test;
 class GreedyTest {
 
     private static final List<OffsetStrategy> ALL =
-            List.of(
-                    new GreedyBySize(),
-                    new GreedyByBreadth(),
-                    new TfliteArena(),
-                    new GreedyInOrder(),
-                    new Naive());
+            List.of(new GreedyBySize(), new GreedyByBreadth(), new RepeatedGreedy(), new Naive());
 
     private static List<Long> offsets(OffsetStrategy strategy, List<UsageRecord> records) {
         OffsetPlan plan = strategy.plan(new PlanningProblem(records));
@@ -60,17 +53,11 @@ class GreedyTest {
     }
 
     @Test
-    void tfliteArena_wholeLifetimes_comeFirstThenSizeThenFirstUse() {
-        // Tensors 1 and 3 live all the time. Of the two tensors of 20 bytes, tensor 4 is used
-        // first.
-        List<UsageRecord> records = records(2, 3, 20, 0, 5, 1, 5, 5, 30, 0, 5, 2, 0, 2, 20);
-        assertEquals(List.of(23L, 0L, 3L, 1L, 3L), offsets(new TfliteArena(), records));
-    }
-
-    @Test
-    void inOrder_anyRecords_placesByFirstUseThenSize() {
-        List<UsageRecord> records = records(0, 1, 10, 0, 0, 20, 1, 2, 30, 2, 3, 40);
-        assertEquals(List.of(20L, 0L, 30L, 60L), offsets(new GreedyInOrder(), records));
+    void repeated_unitEndsAboveTheBound_comesFirst() {
+        List<UsageRecord> records = records(0, 2, 40, 2, 4, 10, 0, 1, 50, 3, 4, 50);
+        assertEquals(90, LowerBounds.offsetBytes(records));
+        assertEquals(List.of(50L, 90L, 0L, 0L), offsets(new GreedyBySize(), records));
+        assertEquals(List.of(50L, 0L, 0L, 10L), offsets(new RepeatedGreedy(), records));
     }
 
     @Test
@@ -112,48 +99,6 @@ class GreedyTest {
                 });
     }
 
-    /** Goes through all placed units, like the definition. */
-    private static List<Long> scanned(List<UsageRecord> order) {
-        List<UsageRecord> byOffset = new ArrayList<>();
-        long[] offsets = new long[order.size()];
-        for (UsageRecord unit : order) {
-            long free = 0;
-            long bestGap = Long.MAX_VALUE;
-            long bestStart = -1;
-            for (UsageRecord placed : byOffset) {
-                if (placed.overlaps(unit)) {
-                    long gap = offsets[placed.tensor()] - free;
-                    if (gap >= unit.bytes() && gap < bestGap) {
-                        bestGap = gap;
-                        bestStart = free;
-                    }
-                    free = Math.max(free, offsets[placed.tensor()] + placed.bytes());
-                }
-            }
-            offsets[unit.tensor()] = bestStart < 0 ? free : bestStart;
-            byOffset.add(unit);
-            byOffset.sort(Comparator.comparingLong(placed -> offsets[placed.tensor()]));
-        }
-        return Arrays.stream(offsets).boxed().toList();
-    }
-
-    @Test
-    void inOrder_unitsInManyWindows_liesAsByAFullScan() {
-        for (int longest : new int[] {3, 40, 700}) {
-            Random random = new Random(longest);
-            List<UsageRecord> order = new ArrayList<>();
-            for (int i = 0; i < 1_000; i++) {
-                int first = random.nextInt(1_500);
-                int length = random.nextInt(i % 10 == 0 ? 1_500 : longest);
-                order.add(new UsageRecord(i, first, first + length, 1 + random.nextInt(90)));
-            }
-            List<Long> offsets = new ArrayList<>();
-            Map<Integer, Long> placed = GapPlacement.inOrder(order);
-            order.forEach(unit -> offsets.add(placed.get(unit.tensor())));
-            assertEquals(scanned(order), offsets);
-        }
-    }
-
     @Property(tries = 300)
     void plan_anyProblem_isValidAndNotBelowTheBound(@ForAll("problems") PlanningProblem problem) {
         for (OffsetStrategy strategy : ALL) {
@@ -189,8 +134,7 @@ class GreedyTest {
                 .flatMap(operator -> profiles.profileAt(operator).stream())
                 .filter(unit -> assigned.add(unit.tensor()))
                 .forEach(order::add);
-        assertEquals(
-                GapPlacement.inOrder(order), new GreedyByBreadth().plan(problem).unitOffsets());
+        assertEquals(PlacedUnits.inOrder(order), new GreedyByBreadth().plan(problem).unitOffsets());
     }
 
     @Provide

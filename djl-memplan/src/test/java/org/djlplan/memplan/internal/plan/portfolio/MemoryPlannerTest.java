@@ -22,36 +22,21 @@ class MemoryPlannerTest {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void plan_graphAboveTheBound_isNotProvedMinimal(boolean inPlace) {
-        EvaluatedPlan planned =
-                MemoryPlanner.plan(TightGraph.of(inPlace), Strategies.BEST, when(inPlace));
+        EvaluatedPlan planned = MemoryPlanner.plan(TightGraph.of(inPlace), when(inPlace));
         assertTrue(planned.arenaBytes() > TightGraph.MINIMAL_BYTES);
         assertFalse(planned.provedMinimal());
-        assertEquals(List.of(), PlanValidator.violations(planned.plan(), 64));
-    }
-
-    @ParameterizedTest
-    @ValueSource(booleans = {false, true})
-    void plan_exactSearch_isAtTheBound(boolean inPlace) {
-        EvaluatedPlan planned =
-                MemoryPlanner.plan(TightGraph.of(inPlace), "exact-search", when(inPlace));
-        assertEquals(TightGraph.MINIMAL_BYTES, planned.arenaBytes());
-        assertTrue(planned.provedMinimal());
-        assertEquals(inPlace ? "exact-search+in-place" : "exact-search", planned.strategy());
         assertEquals(List.of(), PlanValidator.violations(planned.plan(), 64));
     }
 
     /** 512 KiB of saving are out of reach, so no tensors share places. */
     @Test
     void plan_inPlaceCannotPay_hasNoAliases() {
-        EvaluatedPlan planned =
-                MemoryPlanner.plan(TightGraph.of(true), Strategies.BEST, InPlace.AUTO);
+        EvaluatedPlan planned = MemoryPlanner.plan(TightGraph.of(true), InPlace.AUTO);
         assertEquals(0, planned.aliasedTensors());
     }
 
     @Test
     void plan_atTheBound_isProvedMinimal() {
-        assertTrue(
-                MemoryPlanner.plan(GraphSketch.chain(), Strategies.BEST, InPlace.TRUE)
-                        .provedMinimal());
+        assertTrue(MemoryPlanner.plan(GraphSketch.chain(), InPlace.TRUE).provedMinimal());
     }
 }

@@ -14,6 +14,8 @@ import net.jqwik.api.Provide;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.plan.OffsetStrategy;
 import org.djlplan.memplan.internal.plan.PlanValidator;
+import org.djlplan.memplan.internal.plan.greedy.GreedyBySize;
+import org.djlplan.memplan.internal.plan.greedy.Naive;
 import org.djlplan.memplan.internal.usage.InPlace;
 import org.djlplan.memplan.internal.usage.LowerBounds;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
@@ -45,7 +47,7 @@ class PortfolioTest {
 
     @Test
     void best_equalTotals_keepsTheFirst() {
-        Attempt best = new Portfolio(Strategies.named("best"), 1).best(List.of(PAPER));
+        Attempt best = new Portfolio(Portfolio.STRATEGIES, 1).best(List.of(PAPER));
         assertEquals("greedy-by-size", best.name());
         assertEquals(124, best.plan().totalBytes());
         assertEquals(124, best.lowerBoundBytes());
@@ -68,18 +70,18 @@ class PortfolioTest {
 
     @Test
     void best_misalignedPlan_isNeverUsed() {
-        Portfolio portfolio = new Portfolio(Strategies.named("greedy-by-size"), 64);
+        Portfolio portfolio = new Portfolio(List.of(new GreedyBySize()), 64);
         assertFalse(portfolio.attempts(List.of(PAPER)).get(0).valid());
     }
 
     @Test
     void plan_inPlaceChain_needsOnePlace() {
-        EvaluatedPlan plain = MemoryPlanner.plan(GraphSketch.chain(), "best", InPlace.FALSE);
+        EvaluatedPlan plain = MemoryPlanner.plan(GraphSketch.chain(), InPlace.FALSE);
         assertEquals("greedy-by-size", plain.strategy());
         assertEquals(128, plain.plan().totalBytes());
         assertEquals(0, plain.aliasedTensors());
 
-        EvaluatedPlan inPlace = MemoryPlanner.plan(GraphSketch.chain(), "best", InPlace.TRUE);
+        EvaluatedPlan inPlace = MemoryPlanner.plan(GraphSketch.chain(), InPlace.TRUE);
         assertEquals("greedy-by-size+in-place", inPlace.strategy());
         assertEquals(64, inPlace.plan().totalBytes());
         assertEquals(192, inPlace.naiveBytes());
@@ -95,7 +97,7 @@ class PortfolioTest {
         long aliasedBoundBytes = LowerBounds.offsetBytes(aliased.units());
         assertEquals(128, boundBytes);
         assertEquals(64, aliasedBoundBytes);
-        for (OffsetStrategy strategy : Strategies.all()) {
+        for (OffsetStrategy strategy : Portfolio.STRATEGIES) {
             OffsetPlan plan = strategy.plan(aliased);
             assertEquals(List.of(), PlanValidator.violations(plan, 64), strategy::name);
             assertEquals(aliasedBoundBytes, plan.totalBytes(), strategy::name);
@@ -109,15 +111,15 @@ class PortfolioTest {
         int a = sketch.tensor(4);
         int output = sketch.tensor(4);
         sketch.operator("CONV_2D", a, input).operator("CONV_2D", output, a).output(output);
-        assertEquals("naive", MemoryPlanner.plan(sketch.build(), "naive", InPlace.TRUE).strategy());
         assertEquals(
-                "greedy-by-size",
-                MemoryPlanner.plan(sketch.build(), "best", InPlace.TRUE).strategy());
+                "naive",
+                MemoryPlanner.plan(sketch.build(), List.of(new Naive()), InPlace.TRUE).strategy());
+        assertEquals("greedy-by-size", MemoryPlanner.plan(sketch.build(), InPlace.TRUE).strategy());
     }
 
     @Test
     void plan_emptyGraph_needsNothing() {
-        EvaluatedPlan planned = MemoryPlanner.plan(new GraphSketch().build(), "best", InPlace.TRUE);
+        EvaluatedPlan planned = MemoryPlanner.plan(new GraphSketch().build(), InPlace.TRUE);
         assertEquals(0, planned.plan().totalBytes());
         assertEquals(0, planned.naiveBytes());
         assertEquals(0, planned.lowerBoundBytes());
@@ -135,7 +137,7 @@ class PortfolioTest {
                 .operator("RELU", List.of(x), List.of(y), List.of(scratch))
                 .operator("CONV_2D", output, y)
                 .output(output);
-        EvaluatedPlan planned = MemoryPlanner.plan(sketch.build(), "best", InPlace.TRUE);
+        EvaluatedPlan planned = MemoryPlanner.plan(sketch.build(), InPlace.TRUE);
         assertEquals(128, planned.plan().totalBytes());
         assertEquals(planned.plan().offsetOf(x), planned.plan().offsetOf(y));
         assertTrue(planned.plan().offsetOf(scratch) != planned.plan().offsetOf(x));
@@ -144,7 +146,7 @@ class PortfolioTest {
     @Property(tries = 200)
     void best_anyProblem_isNoLargerThanAnyValidPlan(@ForAll("problems") PlanningProblem problem) {
         PlanningProblem plain = new PlanningProblem(problem.records());
-        Portfolio portfolio = new Portfolio(Strategies.named("best"), 1);
+        Portfolio portfolio = new Portfolio(Portfolio.STRATEGIES, 1);
         List<PlanningProblem> variants = List.of(plain, problem);
         Attempt best = portfolio.best(variants);
         assertTrue(best.valid());

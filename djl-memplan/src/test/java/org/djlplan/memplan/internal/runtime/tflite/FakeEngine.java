@@ -20,11 +20,9 @@ import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.graph.Tensor;
 import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
-import org.djlplan.memplan.internal.plan.portfolio.Strategies;
 import org.djlplan.memplan.internal.runtime.Arena;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.internal.runtime.tflite.EngineSession.LiveNode;
-import org.djlplan.memplan.internal.usage.InPlace;
 import org.djlplan.memplan.report.DelegationReport.Origin;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegateFactory;
@@ -98,7 +96,7 @@ public final class FakeEngine implements EngineSession.Source {
      * Returns the factory of the model's interpreters, which lease arenas that all models share.
      */
     public InterpreterFactory factory(DelegateFactory delegates) {
-        PlanFinder planner = live -> MemoryPlanner.plan(live, Strategies.BEST, InPlace.AUTO);
+        PlanFinder planner = MemoryPlanner::plan;
         return new InterpreterFactory(this, graph(), planner, delegates, ArenaPool.shared(), false);
     }
 

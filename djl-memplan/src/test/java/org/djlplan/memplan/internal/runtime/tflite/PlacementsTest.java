@@ -8,10 +8,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
-import org.djlplan.memplan.internal.plan.portfolio.Strategies;
 import org.djlplan.memplan.internal.runtime.tflite.Placements.Placement;
 import org.djlplan.memplan.internal.runtime.tflite.Placements.Placer;
-import org.djlplan.memplan.internal.usage.InPlace;
 import org.djlplan.memplan.spi.Candidate;
 import org.junit.jupiter.api.Test;
 
@@ -22,7 +20,7 @@ class PlacementsTest {
             new Placements(
                     live -> {
                         planned.incrementAndGet();
-                        return MemoryPlanner.plan(live, Strategies.BEST, InPlace.AUTO);
+                        return MemoryPlanner.plan(live);
                     });
 
     private static List<List<Integer>> length(int rows) {

@@ -10,7 +10,6 @@ import java.util.OptionalInt;
 import java.util.concurrent.CountDownLatch;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
-import org.djlplan.memplan.internal.plan.portfolio.Strategies;
 import org.djlplan.memplan.internal.runtime.FakeArenas;
 import org.djlplan.memplan.internal.runtime.Later;
 import org.djlplan.memplan.internal.runtime.PredictionTally;
@@ -49,10 +48,7 @@ class RecurringPlansTest {
                             }));
     private final RecurringPlans plans =
             new RecurringPlans(
-                    "model",
-                    trace -> MemoryPlanner.plan(trace.problem(), Strategies.BEST),
-                    arenas,
-                    tally);
+                    "model", trace -> MemoryPlanner.plan(trace.problem()), arenas, tally);
 
     RecurringPlansTest() {
         watch.recorded = () -> Optional.of(TRACE);

@@ -1,0 +1,2 @@
+/** Greedy strategies for comparison; applications run those of the runtime jar. */
+package org.djlplan.study.greedy;

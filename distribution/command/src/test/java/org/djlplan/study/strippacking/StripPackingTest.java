@@ -1,0 +1,267 @@
+package org.djlplan.study.strippacking;
+
+import static org.djlplan.memplan.testing.Vectors.records;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+import org.djlplan.memplan.internal.plan.OffsetPlan;
+import org.djlplan.memplan.internal.plan.OffsetStrategy;
+import org.djlplan.memplan.internal.plan.PlanValidator;
+import org.djlplan.memplan.internal.usage.LowerBounds;
+import org.djlplan.memplan.internal.usage.PlanningProblem;
+import org.djlplan.memplan.internal.usage.PositionalMaxima;
+import org.djlplan.memplan.internal.usage.UsageRecord;
+import org.djlplan.memplan.internal.usage.UsageRecords;
+import org.djlplan.memplan.testing.Problems;
+import org.djlplan.memplan.testing.Vectors;
+import org.junit.jupiter.api.Test;
+
+class StripPackingTest {
+
+    /**
+     * Returns the bound in bytes of the path cover (LeapMind 2021, "Buffer allocation as path
+     * cover"): twice the product of the largest overlap and the largest size. Half of it is enough
+     * if groups are stacked whole. The tensors of a group do not overlap, so they raise the skyline
+     * by the largest size at most; and the number of groups equals the number of overlapping
+     * tensors.
+     *
+     * @throws ArithmeticException if it does not fit into a long
+     */
+    private static long pathCoverBoundBytes(Collection<UsageRecord> records) {
+        long overlap = PositionalMaxima.of(records).size();
+        long largestBytes = records.stream().mapToLong(UsageRecord::bytes).max().orElse(0);
+        return Math.multiplyExact(2 * overlap, largestBytes);
+    }
+
+    private static final List<OffsetStrategy> ALL =
+            List.of(new BestFit(), new PathCover(), new LongestFirst());
+
+    private static List<Long> offsets(OffsetStrategy strategy, List<UsageRecord> records) {
+        OffsetPlan plan = strategy.plan(new PlanningProblem(records));
+        return records.stream().map(r -> plan.offsetOf(r.tensor())).toList();
+    }
+
+    private static long total(OffsetStrategy strategy, List<UsageRecord> records) {
+        return strategy.plan(new PlanningProblem(records)).totalBytes();
+    }
+
+    @Test
+    void bestFit_paperExample_givesOffsetsWorkedOutByHand() {
+        assertEquals(
+                List.of(0L, 36L, 0L, 114L, 130L, 50L, 0L, 10L),
+                offsets(new BestFit(), Vectors.PISARCHYK));
+        assertEquals(138, total(new BestFit(), Vectors.PISARCHYK));
+    }
+
+    @Test
+    void longestFirst_paperExample_givesOffsetsWorkedOutByHand() {
+        assertEquals(
+                List.of(64L, 36L, 0L, 100L, 116L, 36L, 100L, 110L),
+                offsets(new LongestFirst(), Vectors.PISARCHYK));
+        assertEquals(150, total(new LongestFirst(), Vectors.PISARCHYK));
+    }
+
+    @Test
+    void pathCover_paperExample_reachesTheBoundWithLargestGroupsFirst() {
+        // PathCover.Groups {0, 2, 6}, {1, 5}, {3, 7}, {4} give 140 in this order.
+        assertEquals(
+                List.of(28L, 0L, 80L, 64L, 116L, 0L, 104L, 64L),
+                offsets(new PathCover(), Vectors.PISARCHYK));
+        assertEquals(124, total(new PathCover(), Vectors.PISARCHYK));
+    }
+
+    @Test
+    void longestFirst_chain_buildsAStaircaseThatPathCoverAvoids() {
+        List<UsageRecord> chain = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            chain.add(new UsageRecord(i, i, i + 1, 100 - i));
+        }
+        assertEquals(UsageRecords.naiveBytes(chain), total(new LongestFirst(), chain));
+        assertEquals(199, total(new PathCover(), chain));
+        assertEquals(199, LowerBounds.offsetBytes(chain));
+    }
+
+    @Test
+    void bestFit_lineThatNothingFitsInto_isLiftedToTheLowerNeighbour() {
+        // Tensors 0 and 1 leave operator 3 alone at offset 0. Lifted to tensor 1's end, it becomes
+        // one line with it, on which tensor 2 fits in one case and not in the other.
+        assertEquals(
+                List.of(0L, 0L, 5L), offsets(new BestFit(), records(0, 2, 9, 4, 9, 5, 3, 8, 1)));
+        assertEquals(
+                List.of(0L, 0L, 9L), offsets(new BestFit(), records(0, 2, 9, 4, 9, 5, 2, 4, 1)));
+    }
+
+    @Test
+    void plan_noRecords_isEmpty() {
+        for (OffsetStrategy strategy : ALL) {
+            assertEquals(0, total(strategy, List.of()));
+        }
+        assertEquals(0, pathCoverBoundBytes(List.of()));
+    }
+
+    @Test
+    void plan_arenaOverflows_isAnError() {
+        List<UsageRecord> huge =
+                List.of(
+                        new UsageRecord(0, 0, 1, Long.MAX_VALUE),
+                        new UsageRecord(1, 1, 2, Long.MAX_VALUE));
+        for (OffsetStrategy strategy : ALL) {
+            assertThrows(ArithmeticException.class, () -> total(strategy, huge));
+        }
+        assertThrows(ArithmeticException.class, () -> pathCoverBoundBytes(huge));
+    }
+
+    @Test
+    void plan_wholeRangeOfOperators_isValid() {
+        List<UsageRecord> records =
+                records(0, Integer.MAX_VALUE, 3, Integer.MAX_VALUE, Integer.MAX_VALUE, 5, 0, 0, 7);
+        for (OffsetStrategy strategy : ALL) {
+            OffsetPlan plan = strategy.plan(new PlanningProblem(records));
+            assertEquals(List.of(), PlanValidator.violations(plan, 1));
+            assertEquals(10, plan.totalBytes());
+        }
+    }
+
+    @Test
+    void plan_hundredThousandRecords_ends() {
+        PlanningProblem problem = new PlanningProblem(Problems.many(100_000));
+        // Guards against quadratic time, with which it would seem to hang.
+        assertTimeoutPreemptively(
+                Duration.ofMinutes(2),
+                () -> {
+                    for (OffsetStrategy strategy : ALL) {
+                        assertTrue(strategy.admits(problem));
+                        assertTrue(
+                                strategy.plan(problem).totalBytes()
+                                        >= LowerBounds.offsetBytes(problem.records()));
+                    }
+                });
+    }
+
+    @Property(tries = 300)
+    void plan_anyProblem_isValidAndNotBelowTheBound(@ForAll("problems") PlanningProblem problem) {
+        for (OffsetStrategy strategy : ALL) {
+            OffsetPlan plan = strategy.plan(problem);
+            assertEquals(List.of(), PlanValidator.violations(plan, 1), strategy::name);
+            assertTrue(plan.totalBytes() >= LowerBounds.offsetBytes(problem.units()));
+        }
+    }
+
+    @Property(tries = 100)
+    void plan_recordsInAnyOrder_isTheSame(
+            @ForAll("problems") PlanningProblem problem, @ForAll Random random) {
+        List<UsageRecord> shuffled = new ArrayList<>(problem.records());
+        Collections.shuffle(shuffled, random);
+        PlanningProblem again = new PlanningProblem(shuffled, problem.aliasClasses());
+        for (OffsetStrategy strategy : ALL) {
+            assertEquals(strategy.plan(problem).unitOffsets(), strategy.plan(again).unitOffsets());
+        }
+    }
+
+    @Property(tries = 300)
+    void pathCover_anyProblem_keepsItsBoundAndEvenHalfOfIt(
+            @ForAll("problems") PlanningProblem problem) {
+        long bound = pathCoverBoundBytes(problem.units());
+        assertTrue(2 * new PathCover().plan(problem).totalBytes() <= bound);
+    }
+
+    @Property(tries = 300)
+    void groups_anyProblem_areAsManyAsUnitsOverlap(@ForAll("problems") PlanningProblem problem) {
+        List<UsageRecord> units = new ArrayList<>(problem.units());
+        units.sort(Comparator.comparingInt(UsageRecord::first));
+        for (List<List<UsageRecord>> groups :
+                List.of(
+                        PathCover.Groups.of(units, unit -> 0),
+                        PathCover.Groups.of(units, UsageRecord::bytes))) {
+            assertEquals(PositionalMaxima.of(units).size(), groups.size());
+            for (List<UsageRecord> group : groups) {
+                for (int i = 1; i < group.size(); i++) {
+                    assertTrue(group.get(i - 1).last() < group.get(i).first());
+                }
+            }
+        }
+    }
+
+    @Test
+    void groups_severalFree_takeTheFirstMadeOrTheNearestInSize() {
+        List<UsageRecord> units = records(0, 0, 10, 0, 0, 30, 0, 0, 50, 1, 1, 31, 1, 1, 45);
+        assertEquals(
+                List.of(List.of(0, 3), List.of(1, 4), List.of(2)),
+                tensors(PathCover.Groups.of(units, unit -> 0)));
+        assertEquals(
+                List.of(List.of(0), List.of(1, 3), List.of(2, 4)),
+                tensors(PathCover.Groups.of(units, UsageRecord::bytes)));
+    }
+
+    private static List<List<Integer>> tensors(List<List<UsageRecord>> groups) {
+        return groups.stream()
+                .map(group -> group.stream().map(UsageRecord::tensor).toList())
+                .toList();
+    }
+
+    @Property(tries = 300)
+    void bestFit_anyProblem_followsTheRuleStepByStep(@ForAll("problems") PlanningProblem problem) {
+        assertEquals(bestFit(problem.units()), new BestFit().plan(problem).unitOffsets());
+    }
+
+    /** Applies the rule with a height for each operator. */
+    private static Map<Integer, Long> bestFit(List<UsageRecord> units) {
+        Map<Integer, Long> offsets = new HashMap<>();
+        int begin = units.stream().mapToInt(UsageRecord::first).min().orElse(0);
+        int end = units.stream().mapToInt(UsageRecord::last).max().orElse(-1) + 1;
+        long[] heights = new long[end];
+        while (offsets.size() < units.size()) {
+            long lowest = Arrays.stream(heights, begin, end).min().orElseThrow();
+            int first = begin;
+            while (heights[first] != lowest) {
+                first++;
+            }
+            int last = first;
+            while (last + 1 < end && heights[last + 1] == lowest) {
+                last++;
+            }
+            int left = first;
+            int right = last;
+            Optional<UsageRecord> best =
+                    units.stream()
+                            .filter(unit -> !offsets.containsKey(unit.tensor()))
+                            .filter(unit -> left <= unit.first() && unit.last() <= right)
+                            .max(
+                                    Comparator.<UsageRecord>comparingInt(u -> u.last() - u.first())
+                                            .thenComparingLong(UsageRecord::bytes)
+                                            .thenComparingInt(u -> -u.tensor()));
+            if (best.isPresent()) {
+                UsageRecord unit = best.get();
+                offsets.put(unit.tensor(), lowest);
+                Arrays.fill(heights, unit.first(), unit.last() + 1, lowest + unit.bytes());
+            } else {
+                long before = first == begin ? Long.MAX_VALUE : heights[first - 1];
+                long after = last + 1 == end ? Long.MAX_VALUE : heights[last + 1];
+                Arrays.fill(heights, first, last + 1, Math.min(before, after));
+            }
+        }
+        return offsets;
+    }
+
+    @Provide
+    Arbitrary<PlanningProblem> problems() {
+        return Problems.aliased();
+    }
+}
