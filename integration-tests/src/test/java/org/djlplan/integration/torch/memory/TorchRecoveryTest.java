@@ -109,8 +109,7 @@ class TorchRecoveryTest {
             assertRight(predictor, inputs, expected);
             long before = Torch.report(model).predictions().unplanned();
             assertEquals(problem(stockPredictor, isText), problem(predictor, isText));
-            assertEquals(
- before + (isText ? 1 : 0), Torch.report(model).predictions().unplanned());
+            assertEquals(before + (isText ? 1 : 0), Torch.report(model).predictions().unplanned());
             assertRight(predictor, inputs, expected);
             assertEquals(Optional.empty(), Torch.report(model).unplannedReason());
         }

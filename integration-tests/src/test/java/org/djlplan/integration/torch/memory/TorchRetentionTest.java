@@ -116,8 +116,8 @@ class TorchRetentionTest {
 
     @ParameterizedTest
     @CsvSource({"tuple_outputs, 100", "view_output, 100", "same_twice, 800", "lstm, 200"})
-    void predict_outputsReadInsideThenRetained_keepTheirBytes(
-            String name, int batch) throws Exception {
+    void predict_outputsReadInsideThenRetained_keepTheirBytes(String name, int batch)
+            throws Exception {
         // So large that outputs are not left to the engine from the beginning.
         ModelInputs inputs = TorchScriptModels.named(name).inputSets().get(0).ofBatch(batch);
         try (ZooModel<NDList, String> model = loadInside(name);
