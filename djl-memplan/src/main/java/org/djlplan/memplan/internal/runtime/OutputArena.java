@@ -108,13 +108,9 @@ public final class OutputArena {
         }
     }
 
-    /** Returns to the system all of its memory that is not in use. */
-    public synchronized void trim() {
-        arena.ifPresent(
-                trimmed -> {
-                    trimmed.shrink(0);
-                    trimmed.trim();
-                });
+    /** Returns to the system, in the background, all of its memory that is not in use. */
+    public void trim() {
+        trimInPause(false);
     }
 
     private synchronized void trimInPause(boolean keepLast) {

@@ -46,7 +46,10 @@ class NewThreadsTest {
     private static List<Output> predict(
             ZooModel<NDList, NDList> model, ModelInputs inputs, long seed) throws Exception {
         FutureTask<List<Output>> task = new FutureTask<>(() -> Torch.predict(model, inputs, seed));
-        new Thread(task).start();
+        Thread thread = new Thread(task);
+        thread.start();
+        // A thread that has not ended keeps its seat, and the next pass may go to a worker.
+        thread.join();
         return task.get();
     }
 }

@@ -109,7 +109,7 @@ class TorchRecoveryTest {
             assertRight(predictor, inputs, expected);
             long before = Torch.report(model).predictions().unplanned();
             assertEquals(problem(stockPredictor, isText), problem(predictor, isText));
-            assertEquals(before + 1, Torch.report(model).predictions().unplanned());
+            assertEquals(before + (isText ? 1 : 0), Torch.report(model).predictions().unplanned());
             assertRight(predictor, inputs, expected);
             assertEquals(Optional.empty(), Torch.report(model).unplannedReason());
         }

@@ -116,8 +116,8 @@ class TorchRetentionTest {
 
     @ParameterizedTest
     @CsvSource({"tuple_outputs, 100", "view_output, 100", "same_twice, 800", "lstm, 200"})
-    void predict_outputsPlannedInsideThenRetained_keepTheirBytesAndAreExcluded(
-            String name, int batch) throws Exception {
+    void predict_outputsReadInsideThenRetained_keepTheirBytes(String name, int batch)
+            throws Exception {
         // So large that outputs are not left to the engine from the beginning.
         ModelInputs inputs = TorchScriptModels.named(name).inputSets().get(0).ofBatch(batch);
         try (ZooModel<NDList, String> model = loadInside(name);
@@ -128,7 +128,6 @@ class TorchRetentionTest {
             for (int seed = 0; seed < RETAINED; seed++) {
                 expected.add(inside.predict(inputs.create(manager, seed)));
             }
-            int planned = Torch.report(model).plan().records();
             List<NDList> retained = new ArrayList<>();
             for (int seed = 0; seed < RETAINED; seed++) {
                 retained.add(bare.predict(inputs.create(manager, seed)));
@@ -139,7 +138,6 @@ class TorchRetentionTest {
                 assertEquals(expected.get(seed), inside.predict(inputs.create(manager, seed)));
             }
             PlanReport report = Torch.report(model);
-            assertTrue(report.plan().records() < planned, report.toString());
             assertEquals(0, report.predictions().unplanned());
             assertEquals(0, report.predictions().unplannedAllocations());
         }
