@@ -28,6 +28,16 @@ public record WorkerCount(int fixed) {
     }
 
     /**
+     * Returns how many passes of TensorFlow Lite models run at once. Not more than a model's
+     * interpreters, because further passes would have to wait for these anyway.
+     *
+     * @param threads of the engine per pass
+     */
+    public int passes(int threads) {
+        return isOff() ? 0 : Math.min(interpreters(), forThreads(threads));
+    }
+
+    /**
      * Returns how many arenas PyTorch models use at once: two per core, because passes on their
      * callers' threads wait for each other, or the given number if it is larger.
      */

@@ -13,9 +13,9 @@ import java.util.function.Supplier;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.internal.djl.liveness.ArrayTypes;
 import org.djlplan.memplan.internal.djl.liveness.LivenessExecutor;
+import org.djlplan.memplan.internal.gate.Gate;
 import org.djlplan.memplan.internal.runtime.RecentMap;
 import org.djlplan.memplan.internal.runtime.VirtualThreads;
-import org.djlplan.memplan.internal.runtime.Workers;
 import org.djlplan.memplan.internal.runtime.torch.TorchMemory;
 import org.djlplan.memplan.internal.runtime.torch.TorchPrediction;
 import org.djlplan.memplan.internal.runtime.torch.TorchSettings;
@@ -114,7 +114,7 @@ final class PlannedForward implements InferencePass {
 
     private NDList planned(
             ParameterStore parameters, NDList inputs, Optional<PairList<String, Object>> params) {
-        boolean mayWait = PredictionScope.beginForward() && Workers.isRunning();
+        boolean mayWait = PredictionScope.beginForward() && Gate.isRunning();
         if (liveness.isEmpty()) {
             return pass(
                     memory.begin(() -> ArrayTypes.of(inputs), mayWait),

@@ -17,9 +17,10 @@ import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.djl.liveness.LivenessExecutor;
 import org.djlplan.memplan.internal.djl.purity.BlockCode;
 import org.djlplan.memplan.internal.djl.purity.Finding;
+import org.djlplan.memplan.internal.events.Waits;
+import org.djlplan.memplan.internal.gate.Gate;
 import org.djlplan.memplan.internal.planning.AllocationPlanning;
 import org.djlplan.memplan.internal.report.ReportSources;
-import org.djlplan.memplan.internal.runtime.Workers;
 import org.djlplan.memplan.internal.runtime.torch.StreamedWeights;
 import org.djlplan.memplan.internal.runtime.torch.TorchAllocator;
 import org.djlplan.memplan.internal.runtime.torch.TorchMemory;
@@ -275,9 +276,13 @@ final class PyTorchPlanning {
      * which take turns anyway, run on one thread.
      */
     private InferencePass onWorkers(InferencePass pass, boolean hasBudget) {
+        Gate gate = Gate.shared();
         return hasBudget
-                ? new WorkerForward(pass, Workers.one())
-                : new WorkerForward(pass, options.workers());
+                ? WorkerForward.ofTorch(
+                        pass,
+                        gate.lane(1, Waits.Lack.ARENAS, () -> Long.MAX_VALUE),
+                        gate.ownPlace())
+                : WorkerForward.ofTorch(pass, gate.lane(() -> Long.MAX_VALUE), options.workers());
     }
 
     /** If nothing is closed early and nothing runs twice, the block's code does not matter. */

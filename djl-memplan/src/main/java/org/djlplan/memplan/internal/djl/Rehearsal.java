@@ -2,8 +2,8 @@ package org.djlplan.memplan.internal.djl;
 
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.djlplan.memplan.internal.engine.TfLiteEngineProvider;
+import org.djlplan.memplan.internal.gate.Gate;
 import org.djlplan.memplan.internal.runtime.NativeLoader;
-import org.djlplan.memplan.internal.runtime.Workers;
 import org.djlplan.memplan.internal.serving.TfLiteRehearsal;
 import org.djlplan.memplan.internal.thread.DaemonThreads;
 import org.slf4j.Logger;
@@ -56,7 +56,7 @@ final class Rehearsal {
 
     private static void common() throws Exception {
         NativeLoader.preload();
-        Workers.warmUp();
+        Gate.warmUp();
         if (isOnTheClassPath(TFLITE)) {
             // DJL may load its own engine without asking our provider.
             TfLiteRehearsal.run();

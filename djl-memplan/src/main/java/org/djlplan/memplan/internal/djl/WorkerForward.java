@@ -9,77 +9,83 @@ import java.util.Optional;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import org.djlplan.memplan.internal.config.WorkerCount;
-import org.djlplan.memplan.internal.runtime.Workers;
+import org.djlplan.memplan.internal.gate.Gate;
+import org.djlplan.memplan.internal.gate.Lane;
+import org.djlplan.memplan.internal.gate.Places;
 import org.djlplan.memplan.internal.runtime.torch.TorchSettings;
 import org.slf4j.MDC;
 
 /**
- * Runs forward passes on one of a few threads. A pass on another thread than its caller's gets the
- * caller's predictor call, context class loader and logging context, and in a PyTorch model the
+ * Lets forward passes go through the {@link Gate}. A pass on another thread than its caller's gets
+ * the caller's predictor call, context class loader and logging context, and in a PyTorch model the
  * caller's libtorch settings; its outputs belong to the caller's {@link NDScope}.
  */
 final class WorkerForward implements InferencePass {
 
     private final InferencePass inner;
-    private final IntFunction<Workers> workers;
+    private final Lane lane;
+    private final IntFunction<Places> places;
     private final Supplier<Optional<TorchSettings>> settings;
-
-    /** Uses the workers that correspond to libtorch's number of threads. */
-    WorkerForward(InferencePass inner, WorkerCount count) {
-        this(inner, threads -> Workers.of(count.forThreads(threads)), WorkerForward::current);
-    }
-
-    /** Always uses the same workers for a PyTorch model. */
-    WorkerForward(InferencePass inner, Workers workers) {
-        this(inner, threads -> workers, WorkerForward::current);
-    }
 
     private WorkerForward(
             InferencePass inner,
-            IntFunction<Workers> workers,
+            Lane lane,
+            IntFunction<Places> places,
             Supplier<Optional<TorchSettings>> settings) {
         this.inner = inner;
-        this.workers = workers;
+        this.lane = lane;
+        this.places = places;
         this.settings = settings;
     }
 
-    /** Returns a pass for an engine without thread settings, whose number of threads is unknown. */
-    static WorkerForward withoutSettings(InferencePass inner, WorkerCount count) {
+    /** Returns a pass of a PyTorch model; libtorch's number of threads determines the places. */
+    static WorkerForward ofTorch(InferencePass inner, Lane lane, WorkerCount count) {
         return new WorkerForward(
-                inner, threads -> Workers.of(count.forThreads(threads)), Optional::empty);
+                inner,
+                lane,
+                threads -> Gate.shared().places(count.forThreads(threads)),
+                () -> Optional.of(TorchSettings.current()));
     }
 
-    private static Optional<TorchSettings> current() {
-        return Optional.of(TorchSettings.current());
+    /** Returns a pass of a PyTorch model that always runs in the same places. */
+    static WorkerForward ofTorch(InferencePass inner, Lane lane, Places places) {
+        return new WorkerForward(
+                inner, lane, threads -> places, () -> Optional.of(TorchSettings.current()));
+    }
+
+    /** Returns a pass for an engine without thread settings, whose number of threads is unknown. */
+    static WorkerForward withoutSettings(InferencePass inner, Lane lane, WorkerCount count) {
+        return new WorkerForward(
+                inner,
+                lane,
+                threads -> Gate.shared().places(count.forThreads(threads)),
+                Optional::empty);
     }
 
     @Override
     public NDList forward(
             ParameterStore parameters, NDList inputs, Optional<PairList<String, Object>> params) {
-        if (Workers.isRunning()) {
-            return inner.forward(parameters, inputs, params);
-        }
         Optional<TorchSettings> callers = settings.get();
         Thread caller = Thread.currentThread();
+        Supplier<NDList> pass = () -> inner.forward(parameters, inputs, params);
         boolean[] elsewhere = new boolean[1];
         NDList outputs =
-                workers.apply(callers.map(TorchSettings::threads).orElse(-1))
-                        .run(
-                                this,
-                                () -> inner.forward(parameters, inputs, params),
-                                () -> {
-                                    elsewhere[0] = true;
-                                    // The pass may wait behind other passes that need this arena.
-                                    PredictionScope.finishPrevious();
-                                    return inContext(
-                                            callers,
-                                            caller.getContextClassLoader(),
-                                            MDC.getCopyOfContextMap(),
-                                            PredictionScope.carried(
-                                                    () ->
-                                                            inner.forward(
-                                                                    parameters, inputs, params)));
-                                });
+                lane.run(
+                        places.apply(callers.map(TorchSettings::threads).orElse(-1)),
+                        pass,
+                        () -> {
+                            // The pass may wait for long, and others may need this arena.
+                            PredictionScope.finishPrevious();
+                            return inContext(
+                                    callers,
+                                    caller.getContextClassLoader(),
+                                    MDC.getCopyOfContextMap(),
+                                    PredictionScope.carried(
+                                            () -> {
+                                                elsewhere[0] = true;
+                                                return pass.get();
+                                            }));
+                        });
         if (elsewhere[0]) {
             outputs.forEach(NDScope::register);
         }

@@ -180,25 +180,22 @@ public final class ArenaPool {
          * Returns an arena that no other inference uses until the lease is closed, for an inference
          * that writes all of it.
          *
-         * @param limit how many arenas of this pool may be in use at once
-         * @param wait how long to wait for one; after that the lease has separate memory, freed
-         *     with the lease
          * @throws NoArenaException if there is no memory for one
          */
-        public Lease lease(int limit, Duration wait) throws InterruptedException {
-            return ArenaPool.this.lease(this, bytes, limit, wait);
+        public Lease lease() {
+            return ArenaPool.this.lease(this, bytes);
         }
 
         /**
-         * Returns an arena of so many bytes as {@link #lease(int, Duration)} does, for a user that
-         * learns the size only now. The arena grows if necessary, and returns memory that the last
-         * leases did not ask for.
+         * Returns an arena of so many bytes as {@link #lease()} does, for a user that learns the
+         * size only now. The arena grows if necessary, and returns memory that the last leases did
+         * not ask for.
          *
          * @throws NoArenaException if there is no memory for one
          */
-        public Lease lease(long wantedBytes, int limit, Duration wait) throws InterruptedException {
+        public Lease lease(long wantedBytes) {
             checkState(grows, "arenas of this need do not grow");
-            return ArenaPool.this.lease(this, wantedBytes, limit, wait);
+            return ArenaPool.this.lease(this, wantedBytes);
         }
 
         /**
@@ -256,25 +253,18 @@ public final class ArenaPool {
         private final Need need;
         private final long bytes;
         private final Arena arena;
-        private final boolean pooled;
         private boolean closed;
 
-        private Lease(Need need, long bytes, Arena arena, boolean pooled) {
+        private Lease(Need need, long bytes, Arena arena) {
             this.need = need;
             this.bytes = bytes;
             this.arena = arena;
-            this.pooled = pooled;
         }
 
         /** Returns the arena; never to be used after {@link #close()}. */
         public Arena arena() {
             checkState(!closed, "the lease is over");
             return arena;
-        }
-
-        /** Returns whether the arena belongs to the pool, and is not separate memory. */
-        public boolean pooled() {
-            return pooled;
         }
 
         @Override
@@ -332,10 +322,6 @@ public final class ArenaPool {
                 return OptionalLong.empty();
             }
             closed = true;
-            if (!pooled) {
-                source.free(arena);
-                return OptionalLong.empty();
-            }
             leased.remove(arena);
             OptionalLong keep = arena.note(need.grows ? reachedBytes : bytes, need.keeping);
             boolean last = !leased.contains(arena);
@@ -371,9 +357,8 @@ public final class ArenaPool {
         return !(arena.grows() && growing > 0) && arena.bytes() > largestArenaBytes;
     }
 
-    private Lease lease(Need need, long bytes, int limit, Duration wait)
-            throws InterruptedException {
-        Lease lease = leaseUnmapped(need, bytes, limit, wait);
+    private Lease lease(Need need, long bytes) {
+        Lease lease = leaseUnmapped(need, bytes);
         try {
             lease.arena().map(bytes);
         } catch (RuntimeException | Error e) {
@@ -383,16 +368,10 @@ public final class ArenaPool {
         return lease;
     }
 
-    private Lease leaseUnmapped(Need need, long bytes, int limit, Duration wait)
-            throws InterruptedException {
-        lock.lockInterruptibly();
+    private Lease leaseUnmapped(Need need, long bytes) {
+        lock.lock();
         try {
             checkState(!need.closed, "the need of an arena is over");
-            awaitFewer(need, limit, wait);
-            if (leased.size() >= limit) {
-                overflows++;
-                return new Lease(need, bytes, create(bytes, need.grows), false);
-            }
             return take(need, bytes);
         } finally {
             lock.unlock();
@@ -447,7 +426,7 @@ public final class ArenaPool {
             }
         }
         leased.add(arena);
-        return new Lease(need, bytes, arena, true);
+        return new Lease(need, bytes, arena);
     }
 
     /** Waits until fewer arenas are in use, the need is closed, or the time is over. */

@@ -109,7 +109,7 @@ final class ThreadGovernor {
      * Samples the processors for the first time, so that no prediction has to load the necessary
      * classes.
      */
-    static void warmUp() throws InterruptedException {
+    static void warmUp() {
         ThreadGovernor governor =
                 new ThreadGovernor(
                         new DelegationChoice(
@@ -136,7 +136,7 @@ final class ThreadGovernor {
      *
      * @return the candidate that it runs with, for {@link #end}
      */
-    Gear begin() throws InterruptedException {
+    Gear begin() {
         processors.lock.lock();
         try {
             long now = processors.now();
@@ -146,12 +146,7 @@ final class ThreadGovernor {
             processors.arrive(now);
             Gear gear = gears.size() == 1 ? serving : choose(now);
             if (guarded) {
-                try {
-                    processors.enter(gear.threads);
-                } catch (InterruptedException e) {
-                    processors.leave(gear.threads);
-                    throw e;
-                }
+                processors.enter(gear.threads);
             }
             if (serving != gear) {
                 serving = gear;

@@ -54,11 +54,10 @@ class ArenaPoolTest {
             Arena unused = use(need);
             pool.freeIdle();
             assertEquals(0, memory.liveCount());
-            try (Lease lease = need.tryLease(1, Duration.ZERO).orElseThrow()) {
-                pool.freeIdle();
-                assertEquals(1, memory.liveCount());
-                assertTrue(lease.pooled());
-            }
+            Lease lease = need.tryLease(1, Duration.ZERO).orElseThrow();
+            pool.freeIdle();
+            assertEquals(1, memory.liveCount());
+            lease.close();
             assertEquals(1, pool.metric().arenas());
         }
     }
@@ -98,8 +97,7 @@ class ArenaPoolTest {
         try (Need need = pool.announceAny()) {
             Arena arena = null;
             for (long bytes : List.of(SMALL, LARGE, MIDDLE, LARGE)) {
-                try (Lease lease = need.lease(bytes, 1, Duration.ZERO)) {
-                    assertTrue(lease.pooled());
+                try (Lease lease = need.lease(bytes)) {
                     assertTrue(lease.arena().bytes() >= bytes);
                     assertTrue(arena == null || arena == lease.arena());
                     assertFalse(lease.arena().joinable(), "nobody else may use it");
@@ -113,7 +111,7 @@ class ArenaPoolTest {
     @Test
     void lease_sizeOfAnArenaThatDoesNotGrow_isRefused() {
         try (Need need = pool.announce(SMALL)) {
-            assertThrows(IllegalStateException.class, () -> need.lease(SMALL, 1, Duration.ZERO));
+            assertThrows(IllegalStateException.class, () -> need.lease(SMALL));
         }
     }
 
@@ -131,48 +129,6 @@ class ArenaPoolTest {
         assertEquals(0, memory.liveCount());
         assertTrue(use(small).bytes() < LARGE);
         small.close();
-    }
-
-    @Test
-    void lease_limitReached_waitsForAReturn() throws Exception {
-        try (Need need = pool.announce(SMALL)) {
-            Lease first = need.lease(1, LONG);
-            Arena arena = first.arena();
-            FutureTask<Arena> waiting =
-                    new FutureTask<>(
-                            () -> {
-                                try (Lease lease = need.lease(1, LONG)) {
-                                    assertTrue(lease.pooled());
-                                    return lease.arena();
-                                }
-                            });
-            Thread thread = new Thread(waiting);
-            thread.start();
-            Await.until(() -> waiting.isDone() || thread.getState() == Thread.State.TIMED_WAITING);
-            assertFalse(waiting.isDone());
-            first.close();
-            assertEquals(arena, waiting.get(30, TimeUnit.SECONDS));
-            assertEquals(0, pool.metric().overflows());
-        }
-    }
-
-    @Test
-    void lease_waitTimesOut_allocatesSeparateMemory() throws Exception {
-        try (Need need = pool.announce(SMALL)) {
-            Lease first = need.lease(1, Duration.ZERO);
-            for (Duration wait : List.of(Duration.ZERO, Duration.ofMillis(1))) {
-                Lease own = need.lease(1, wait);
-                assertFalse(own.pooled());
-                assertFalse(own.arena().equals(first.arena()));
-                assertEquals(1, pool.metric().arenas());
-                assertEquals(2, memory.liveCount());
-                own.close();
-                own.close();
-                assertEquals(1, memory.liveCount());
-            }
-            assertEquals(2, pool.metric().overflows());
-            first.close();
-        }
     }
 
     @Test
@@ -328,7 +284,7 @@ class ArenaPoolTest {
     }
 
     private static Arena place(Need need, long bytes) throws InterruptedException {
-        try (Lease lease = need.lease(bytes, 1, Duration.ZERO)) {
+        try (Lease lease = need.lease(bytes)) {
             return lease.arena();
         }
     }
@@ -337,8 +293,8 @@ class ArenaPoolTest {
     void lease_overlappedOnceAndNoMore_theOtherArenaGivesItsMemoryBack() throws Exception {
         long bytes = 8L << 20;
         try (Need need = pool.announceAny()) {
-            try (Lease one = need.lease(bytes, 2, Duration.ZERO);
-                    Lease two = need.lease(bytes, 2, Duration.ZERO)) {
+            try (Lease one = need.lease(bytes);
+                    Lease two = need.lease(bytes)) {
                 assertFalse(one.arena().equals(two.arena()));
             }
             assertEquals(2 * Arena.roundedBytes(bytes), pool.metric().arenaBytes());
@@ -401,7 +357,7 @@ class ArenaPoolTest {
             planned.tryLease(1, Duration.ZERO).orElseThrow().close();
             any.tryLease(1, Duration.ZERO).orElseThrow().close();
             assertEquals(List.of(), memory.maps());
-            any.lease(MIDDLE, 1, Duration.ZERO).close();
+            any.lease(MIDDLE).close();
             assertEquals(List.of(Arena.roundedBytes(MIDDLE)), memory.maps());
         }
     }
@@ -409,8 +365,8 @@ class ArenaPoolTest {
     @Test
     void trimAll_arenaInUse_trimsWhenItIsReturned() throws Exception {
         try (Need any = pool.announceAny()) {
-            Lease lease = any.lease(LARGE, 2, Duration.ZERO);
-            Lease idle = any.lease(MIDDLE, 2, Duration.ZERO);
+            Lease lease = any.lease(LARGE);
+            Lease idle = any.lease(MIDDLE);
             idle.close();
             pool.trimAll();
             assertEquals(List.of(Arena.roundedBytes(1)), memory.trims());
@@ -574,7 +530,7 @@ class ArenaPoolTest {
         assertThrows(IllegalStateException.class, lease::arena);
         need.close();
         assertEquals(Optional.empty(), need.tryLease(1, Duration.ZERO));
-        assertThrows(IllegalStateException.class, () -> need.lease(1, LONG));
+        assertThrows(IllegalStateException.class, () -> need.lease());
         assertThrows(IllegalArgumentException.class, () -> pool.announce(0));
     }
 
@@ -585,49 +541,15 @@ class ArenaPoolTest {
             assertTrue(use(small).bytes() >= SMALL);
             memory.exhaust(true);
             assertThrows(IllegalStateException.class, () -> large.tryLease(1, Duration.ZERO));
-            assertThrows(IllegalStateException.class, () -> large.lease(1, LONG));
+            assertThrows(IllegalStateException.class, () -> large.lease());
             assertEquals(0, pool.metric().leased());
             memory.exhaust(false);
-            Lease lease = large.lease(1, LONG);
+            Lease lease = large.lease();
             memory.exhaust(true);
-            assertThrows(IllegalStateException.class, () -> small.lease(1, Duration.ZERO));
+            assertThrows(IllegalStateException.class, () -> small.lease());
             lease.close();
             assertTrue(use(small).bytes() >= LARGE);
         }
-    }
-
-    /**
-     * Both wait until an arena is returned. The first in the queue may then not continue, the
-     * second may.
-     */
-    @Test
-    void lease_waitersWithDifferentLimits_firstWithinItsLimitContinues() throws Exception {
-        try (Need need = pool.announce(SMALL)) {
-            List<Lease> held =
-                    List.of(need.lease(3, LONG), need.lease(3, LONG), need.lease(3, LONG));
-            FutureTask<Boolean> strict = leasing(need, 1);
-            FutureTask<Boolean> lax = leasing(need, 3);
-            held.get(0).close();
-            assertTrue(lax.get(30, TimeUnit.SECONDS));
-            assertFalse(strict.isDone());
-            held.get(1).close();
-            held.get(2).close();
-            assertTrue(strict.get(30, TimeUnit.SECONDS));
-        }
-    }
-
-    private static FutureTask<Boolean> leasing(Need need, int limit) {
-        FutureTask<Boolean> task =
-                new FutureTask<>(
-                        () -> {
-                            try (Lease lease = need.lease(limit, LONG)) {
-                                return lease.pooled();
-                            }
-                        });
-        Thread thread = new Thread(task);
-        thread.start();
-        Await.until(() -> thread.getState() == Thread.State.TIMED_WAITING);
-        return task;
     }
 
     @Test
@@ -649,13 +571,11 @@ class ArenaPoolTest {
         int count = 0;
         for (; count < 400; count++) {
             long bytes = 1L + random.nextInt(1 << (1 + random.nextInt(20)));
-            Duration wait = random.nextInt(5) == 0 ? Duration.ZERO : LONG;
             try (Need need = pool.announce(bytes);
-                    Lease lease = need.lease(3, wait)) {
+                    Lease lease = need.lease()) {
                 Arena arena = lease.arena();
                 assertTrue(arena.bytes() > bytes, "too small");
                 assertTrue(inUse.add(arena), "lent twice");
-                assertTrue(pool.metric().leased() <= 3);
                 inUse.remove(arena);
             }
         }

@@ -93,7 +93,8 @@ public final class OrtMemory implements AutoCloseable {
     }
 
     /**
-     * Runs a forward pass, whose allocations get places in an arena.
+     * Runs a forward pass, whose allocations get places in an arena. With a budget, the caller runs
+     * one at a time.
      *
      * @param pass runs on this thread
      * @return the result of {@code pass}
@@ -101,10 +102,6 @@ public final class OrtMemory implements AutoCloseable {
      *     than the budget
      */
     public <T> T run(Supplier<T> pass) {
-        return budget.isPresent() ? budget.get().inTurn(() -> inArena(pass)) : inArena(pass);
-    }
-
-    private <T> T inArena(Supplier<T> pass) {
         Optional<Run> run = begin();
         long refused = 0;
         try {
@@ -152,6 +149,11 @@ public final class OrtMemory implements AutoCloseable {
      */
     public void checkBudget() throws BudgetTooSmallException {
         budget.orElseThrow().check(reachedBytes());
+    }
+
+    /** Returns the memory that the next prediction is expected to need. */
+    public long expectedBytes() {
+        return tally.expectedBytes();
     }
 
     private synchronized long reachedBytes() {

@@ -1,6 +1,7 @@
 package org.djlplan.memplan.internal.runtime.ort;
 
 import org.djlplan.memplan.internal.report.PlanReportRecord;
+import org.djlplan.memplan.internal.runtime.RecentPeak;
 import org.djlplan.memplan.internal.runtime.RunCounters;
 import org.djlplan.memplan.report.PlanReport.Plan;
 
@@ -12,6 +13,7 @@ final class OrtTally {
 
     private static final String STRATEGY = "first-fit";
 
+    private final RecentPeak recent = new RecentPeak();
     private long predictions;
     private long placed;
     private long outside;
@@ -34,6 +36,7 @@ final class OrtTally {
      */
     void placed(long[] counters, long bytes) {
         placed++;
+        recent.note(counters[RunCounters.MOST_BYTES]);
         outside += counters[RunCounters.OUTSIDE];
         escaped += counters[RunCounters.ALIVE];
         if (counters[RunCounters.REACHED] > largest.reachedBytes()) {
@@ -44,6 +47,11 @@ final class OrtTally {
                             counters[RunCounters.MOST_BYTES],
                             counters[RunCounters.REACHED]);
         }
+    }
+
+    /** Returns the memory that the next prediction is expected to need. Needs no lock. */
+    long expectedBytes() {
+        return recent.bytes();
     }
 
     /** Returns the size of an arena that any of the predictions so far would fit in. */

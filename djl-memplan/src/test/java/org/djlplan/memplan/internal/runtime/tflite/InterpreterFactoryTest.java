@@ -136,7 +136,7 @@ class InterpreterFactoryTest {
         for (List<List<Integer>> shapes : List.of(FakeEngine.IN_FILE, FakeEngine.OTHER)) {
             try (ModelInterpreter built = factory.build(shapes, Candidate.cpu(1), false)) {
                 assertEquals(Optional.of("no memory"), built.description().unplannedReason());
-                assertEquals(Optional.empty(), built.lease(1, Duration.ZERO));
+                assertEquals(Optional.empty(), built.lease());
             }
         }
         assertFreed();
