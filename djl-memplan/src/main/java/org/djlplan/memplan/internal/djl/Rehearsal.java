@@ -5,7 +5,7 @@ import org.djlplan.memplan.internal.engine.TfLiteEngineProvider;
 import org.djlplan.memplan.internal.gate.Gate;
 import org.djlplan.memplan.internal.runtime.NativeLoader;
 import org.djlplan.memplan.internal.serving.TfLiteRehearsal;
-import org.djlplan.memplan.internal.thread.DaemonThreads;
+import org.djlplan.memplan.internal.thread.Later;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -37,12 +37,7 @@ final class Rehearsal {
     }
 
     private static void inBackground(Step step) {
-        Thread thread = DaemonThreads.make(() -> run(step), "djl-plan-warm-up");
-        try {
-            thread.start();
-        } catch (OutOfMemoryError e) {
-            logger.debug("no thread can be started", e);
-        }
+        boolean unused = Later.start(() -> run(step));
     }
 
     private static void run(Step step) {

@@ -205,19 +205,27 @@ public final class Gate {
             return here.get();
         }
         Ticket<T> ticket = new Ticket<>(lane, places, outer != null, VirtualThreads.isCurrent());
-        if (!beginsAtOnce(ticket)) {
-            if (!ticket.needsNoPlace()) {
-                ticket.setTask(handOver.get());
+        // As on a worker, the prediction does not see it.
+        boolean interrupted = Thread.interrupted();
+        try {
+            if (!beginsAtOnce(ticket)) {
+                if (!ticket.needsNoPlace()) {
+                    ticket.setTask(handOver.get());
+                }
+                queue(ticket);
+                interrupted |= await(ticket);
+                ticket.countWait();
             }
-            queue(ticket);
-            await(ticket);
-            ticket.countWait();
+            if (ticket.isDone()) {
+                HeapTrimmer.touch();
+                return ticket.result();
+            }
+            return runHere(ticket, here);
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
-        if (ticket.isDone()) {
-            HeapTrimmer.touch();
-            return ticket.result();
-        }
-        return runHere(ticket, here);
     }
 
     private <T> T runHere(Ticket<T> ticket, Supplier<T> here) {
@@ -331,7 +339,8 @@ public final class Gate {
         }
     }
 
-    private void await(Ticket<?> ticket) {
+    /** Returns whether this thread is to be interrupted when it has its result. */
+    private boolean await(Ticket<?> ticket) {
         boolean interrupted = false;
         while (ticket.isWaiting()) {
             LockSupport.parkNanos(this, patienceNanos);
@@ -340,9 +349,7 @@ public final class Gate {
                 overtakeIfStuck(ticket);
             }
         }
-        if (interrupted || ticket.interrupts()) {
-            Thread.currentThread().interrupt();
-        }
+        return interrupted || ticket.interrupts();
     }
 
     /** Lets a prediction begin without a free place if the running ones may wait for it. */

@@ -86,7 +86,9 @@ final class Ticket<T> {
 
     /** Notes that it waits. */
     void beginToWait() {
-        lack = lane.hasRoom() ? Waits.Lack.WORKERS : lane.lack;
+        boolean lacksPlace =
+                !needsNoPlace() && !isLight(lane.expectedBytes()) && !places.areFree();
+        lack = lacksPlace || lane.hasRoom() ? Waits.Lack.WORKERS : lane.lack;
         waitsSince = System.nanoTime();
     }
 
