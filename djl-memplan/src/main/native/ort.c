@@ -48,7 +48,6 @@ static bool copied;
 static _Atomic int64_t figures[DJLPLAN_ORT_FIGURES];
 
 static _Thread_local struct djlplan_run *current;
-static _Thread_local int64_t run_bytes; /* requested by the current run */
 static _Thread_local int64_t run_limit; /* the end of the arena's part that it may use */
 static _Thread_local int64_t refused;   /* the end of the first refused allocation; 0: none */
 static _Thread_local bool loading;      /* this thread creates a session */
@@ -77,7 +76,6 @@ static void *allocate(struct ort_allocator *self, size_t bytes) {
     atomic_fetch_add_explicit(&figures[DJLPLAN_ORT_ALLOCATIONS], 1, memory_order_relaxed);
     if (loading) return allocate_outside(bytes, DJLPLAN_ORT_WEIGHTS_BYTES);
     if (current != NULL) {
-        run_bytes += (int64_t)bytes;
         char *place = djlplan_run_place(current, bytes);
         if (place != NULL && place + bytes - current->arena->base > run_limit) {
             if (refused == 0) refused = place + bytes - current->arena->base;
@@ -290,18 +288,15 @@ struct djlplan_run *djlplan_ort_begin(void *arena, struct djlplan_escapes *escap
                                       int64_t limit_bytes) {
     if (current != NULL) return NULL;
     current = djlplan_run_begin(NULL, arena, escapes, recorded);
-    run_bytes = 0;
     run_limit = limit_bytes;
     refused = 0;
     return current;
 }
 
-int64_t djlplan_ort_pause(void) {
+void djlplan_ort_pause(void) {
     struct djlplan_run *run = current;
-    if (run == NULL) return -1;
     current = NULL;
-    (void)djlplan_run_pause(run);
-    return run_bytes;
+    if (run != NULL) (void)djlplan_run_pause(run);
 }
 
 int64_t djlplan_ort_refused(void) { return refused; }

@@ -137,6 +137,7 @@ static bool escapes(const struct djlplan_run *run, const struct djlplan_block *b
 static char *take_place(struct djlplan_run *run, size_t bytes) {
     struct djlplan_block block = {.number = run->next, .run = run->id};
     if (run->next < INT_MAX) run->next++;
+    if (bytes <= INT64_MAX / 2) run->counters[DJLPLAN_BYTES] += (int64_t)bytes;
     step(run, bytes == 0 ? STEP_EMPTY : STEP_ALLOCATION);
     block.structure = run->structure;
     note_allocation(run, block.number, bytes);

@@ -2,12 +2,9 @@ package org.djlplan.memplan;
 
 import ai.djl.Model;
 import ai.djl.translate.TranslateException;
-import java.util.List;
 import java.util.Optional;
-import java.util.OptionalLong;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.errors.InputTooLargeException;
-import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.internal.config.Budget;
 import org.djlplan.memplan.internal.config.OptionKey;
 import org.djlplan.memplan.internal.djl.InputLimit;
@@ -95,27 +92,6 @@ public final class PlanHandle {
     }
 
     /**
-     * Returns the peak bytes of the tensors of a prediction: its arena, and tensors that outlive
-     * it, such as its outputs. For PyTorch models this is known for shapes that never ran, after
-     * two to four predictions of other shapes; the calling thread must have the same number of
-     * engine threads as predictions.
-     *
-     * <p>It excludes the inputs, the weights, and internal memory of the engine's kernels.
-     *
-     * @param inputs of one prediction, including the batch: {@code 8,128:int64;8,128:int64}
-     * @return empty until the figure is certain, for models whose sizes depend on values, and for
-     *     TensorFlow Lite
-     * @throws IllegalArgumentException if the text does not describe shapes
-     */
-    public OptionalLong bytesFor(String inputs) {
-        List<ArrayType> types =
-                LoadTimePredictions.inputs(inputs).stream()
-                        .map(input -> new ArrayType(input.dataType(), input.shape()))
-                        .toList();
-        return handle().map(handle -> handle.bytes(types)).orElse(OptionalLong.empty());
-    }
-
-    /**
      * Rejects predictions whose inputs have more than this many bytes in total, from the next
      * prediction on, so that one huge request does not exhaust the container. Rejection is an
      * {@link InputTooLargeException}, the cause of the predictor's {@code TranslateException}.
@@ -147,9 +123,8 @@ public final class PlanHandle {
 
     /**
      * Returns whether the model serves in its final form, with the delegate verified. Suitable as a
-     * readiness check, because it becomes true without requests. It is true at once for PyTorch
-     * models, whose predictions have an arena before there is a plan, and for models that run as
-     * stock. Does not wait.
+     * readiness check, because it becomes true without requests. It is true at once for PyTorch and
+     * ONNX Runtime models, and for models that run as stock. Does not wait.
      */
     public boolean isReady() {
         return handle().map(ModelHandle::isReady).orElse(true);

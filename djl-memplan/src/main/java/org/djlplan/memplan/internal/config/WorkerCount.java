@@ -37,14 +37,6 @@ public record WorkerCount(int fixed) {
         return isOff() ? 0 : Math.min(interpreters(), forThreads(threads));
     }
 
-    /**
-     * Returns how many arenas PyTorch models use at once: two per core, because passes on their
-     * callers' threads wait for each other, or the given number if it is larger.
-     */
-    public int arenas() {
-        return Math.max(fixed, 2 * Machine.cores());
-    }
-
     /** Returns whether every pass runs on its caller's thread. */
     public boolean isOff() {
         return fixed == 0;

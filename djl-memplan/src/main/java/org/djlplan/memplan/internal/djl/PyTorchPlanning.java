@@ -19,7 +19,9 @@ import org.djlplan.memplan.internal.djl.purity.BlockCode;
 import org.djlplan.memplan.internal.djl.purity.Finding;
 import org.djlplan.memplan.internal.events.Waits;
 import org.djlplan.memplan.internal.gate.Gate;
-import org.djlplan.memplan.internal.planning.AllocationPlanning;
+import org.djlplan.memplan.internal.gate.Lane;
+import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
+import org.djlplan.memplan.internal.plan.portfolio.Strategies;
 import org.djlplan.memplan.internal.report.ReportSources;
 import org.djlplan.memplan.internal.runtime.torch.StreamedWeights;
 import org.djlplan.memplan.internal.runtime.torch.TorchAllocator;
@@ -190,12 +192,7 @@ final class PyTorchPlanning {
         TorchMemory memory =
                 new TorchMemory(
                         model.getName(),
-                        options.workers(),
-                        () ->
-                                AllocationPlanning.of(
-                                        key(model, block, code, mode, loaded),
-                                        folder(model, block),
-                                        CacheFolder.get()),
+                        trace -> MemoryPlanner.plan(trace.problem(), Strategies.BEST),
                         weights);
         if (weights.isPresent()) {
             weights.get()
@@ -218,7 +215,7 @@ final class PyTorchPlanning {
                 options.verify() ? new VerifiedForward(model.getName(), stock, forward) : forward;
         InferencePass placed =
                 usesWorkers(code, isImperative(block))
-                        ? onWorkers(checked, weights.isPresent())
+                        ? atGate(checked, memory, isKnown(code, isImperative(block)))
                         : checked;
         InputLimit limit = new InputLimit(model.getName());
         InferencePass pass = new PredictorForward(model.getName(), stock, placed, memory, limit);
@@ -266,23 +263,26 @@ final class PyTorchPlanning {
      */
     private boolean usesWorkers(Optional<BlockCode> code, boolean imperative) {
         return !options.workers().isOff()
-                && (!imperative
-                        || !options.workers().isAuto()
-                        || code.filter(BlockCode::knownPure).isPresent());
+                && (isKnown(code, imperative) || !options.workers().isAuto());
+    }
+
+    private static boolean isKnown(Optional<BlockCode> code, boolean imperative) {
+        return !imperative || code.filter(BlockCode::knownPure).isPresent();
     }
 
     /**
      * Kernels keep buffers for each thread that ever ran them, so passes of a model with a budget,
-     * which take turns anyway, run on one thread.
+     * which take turns anyway, run on one thread. Passes of a user's block always take one of the
+     * workers' places, as the user's number of workers says.
      */
-    private InferencePass onWorkers(InferencePass pass, boolean hasBudget) {
+    private InferencePass atGate(InferencePass pass, TorchMemory memory, boolean known) {
         Gate gate = Gate.shared();
-        return hasBudget
-                ? WorkerForward.ofTorch(
-                        pass,
-                        gate.lane(1, Waits.Lack.ARENAS, () -> Long.MAX_VALUE),
-                        gate.ownPlace())
-                : WorkerForward.ofTorch(pass, gate.lane(() -> Long.MAX_VALUE), options.workers());
+        if (memory.streamsWeights()) {
+            Lane lane = gate.lane(1, Waits.Lack.ARENAS, () -> Long.MAX_VALUE);
+            return WorkerForward.ofTorch(pass, lane, gate.ownPlace());
+        }
+        Lane lane = gate.lane(known ? memory::expectedBytes : () -> Long.MAX_VALUE);
+        return WorkerForward.ofTorch(pass, lane, options.workers());
     }
 
     /** If nothing is closed early and nothing runs twice, the block's code does not matter. */

@@ -4,6 +4,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.djlplan.memplan.internal.engine.TfLiteEngineProvider;
 import org.djlplan.memplan.internal.gate.Gate;
 import org.djlplan.memplan.internal.runtime.NativeLoader;
+import org.djlplan.memplan.internal.runtime.torch.TorchMemory;
 import org.djlplan.memplan.internal.serving.TfLiteRehearsal;
 import org.djlplan.memplan.internal.thread.Later;
 import org.slf4j.Logger;
@@ -56,7 +57,7 @@ final class Rehearsal {
             // DJL may load its own engine without asking our provider.
             TfLiteRehearsal.run();
         } else if (!TfLiteEngineProvider.hasLibrary() && isOnTheClassPath(PYTORCH)) {
-            TorchRehearsal.run();
+            TorchMemory.rehearse();
         }
     }
 

@@ -34,8 +34,7 @@ public final class SharedPools {
         WorkspaceMetric workspaces = WorkspacePool.shared().metric();
         Gate.Metric passes = Gate.shared().metric();
         return new PoolReportRecord(
-                new PoolReportRecord.Arenas(
-                        arenas.arenas(), arenas.arenaBytes(), arenas.leased(), arenas.overflows()),
+                new PoolReportRecord.Arenas(arenas.arenas(), arenas.arenaBytes(), arenas.leased()),
                 new PoolReportRecord.Workspaces(
                         workspaces.workspaces(), workspaces.workspaceBytes(), workspaces.bytes()),
                 Delegates.packedWeightsBytes(),

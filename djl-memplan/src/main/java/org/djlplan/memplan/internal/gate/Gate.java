@@ -178,11 +178,6 @@ public final class Gate {
         }
     }
 
-    /** Returns whether this thread runs a prediction. */
-    public static boolean isRunning() {
-        return RUNNING.get() != null;
-    }
-
     /** Runs code as part of a prediction of a lane. */
     static <T> T asPartOf(Lane lane, Supplier<T> code) {
         List<Object> outer = RUNNING.get();

@@ -86,8 +86,7 @@ final class Ticket<T> {
 
     /** Notes that it waits. */
     void beginToWait() {
-        boolean lacksPlace =
-                !needsNoPlace() && !isLight(lane.expectedBytes()) && !places.areFree();
+        boolean lacksPlace = !needsNoPlace() && !isLight(lane.expectedBytes()) && !places.areFree();
         lack = lacksPlace || lane.hasRoom() ? Waits.Lack.WORKERS : lane.lack;
         waitsSince = System.nanoTime();
     }

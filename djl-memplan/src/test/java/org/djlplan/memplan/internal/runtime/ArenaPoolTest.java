@@ -43,7 +43,7 @@ class ArenaPoolTest {
     }
 
     private static Arena use(Need need) {
-        try (Lease lease = need.tryLease(1, Duration.ZERO).orElseThrow()) {
+        try (Lease lease = need.tryLease().orElseThrow()) {
             return lease.arena();
         }
     }
@@ -54,7 +54,7 @@ class ArenaPoolTest {
             Arena unused = use(need);
             pool.freeIdle();
             assertEquals(0, memory.liveCount());
-            Lease lease = need.tryLease(1, Duration.ZERO).orElseThrow();
+            Lease lease = need.tryLease().orElseThrow();
             pool.freeIdle();
             assertEquals(1, memory.liveCount());
             lease.close();
@@ -71,7 +71,7 @@ class ArenaPoolTest {
             assertTrue(first.bytes() < LARGE && replaced.bytes() >= LARGE);
             assertEquals(replaced, use(small));
             assertEquals(replaced, use(large));
-            assertEquals(new ArenaMetric(1, replaced.bytes(), 0, 0), pool.metric());
+            assertEquals(new ArenaMetric(1, replaced.bytes(), 0), pool.metric());
         }
     }
 
@@ -80,9 +80,9 @@ class ArenaPoolTest {
         try (Need small = pool.announce(SMALL);
                 Need middle = pool.announce(MIDDLE);
                 Need large = pool.announce(LARGE)) {
-            Lease one = large.tryLease(3, Duration.ZERO).orElseThrow();
-            Lease two = middle.tryLease(3, Duration.ZERO).orElseThrow();
-            Lease three = small.tryLease(3, Duration.ZERO).orElseThrow();
+            Lease one = large.tryLease().orElseThrow();
+            Lease two = middle.tryLease().orElseThrow();
+            Lease three = small.tryLease().orElseThrow();
             List<Arena> arenas = List.of(one.arena(), two.arena(), three.arena());
             List.of(two, one, three).forEach(Lease::close);
             assertEquals(arenas.get(1), use(middle));
@@ -120,7 +120,7 @@ class ArenaPoolTest {
         Need small = pool.announce(SMALL);
         Need large = pool.announce(LARGE);
         assertTrue(use(large).bytes() >= LARGE);
-        Lease lease = large.tryLease(1, Duration.ZERO).orElseThrow();
+        Lease lease = large.tryLease().orElseThrow();
         large.close();
         large.close();
         assertEquals(1, memory.liveCount(), "in use");
@@ -131,21 +131,8 @@ class ArenaPoolTest {
         small.close();
     }
 
-    @Test
-    void tryLease_limitReached_isEmptyAndCounted() {
-        try (Need need = pool.announce(SMALL)) {
-            Lease first = need.tryLease(1, Duration.ZERO).orElseThrow();
-            assertEquals(Optional.empty(), need.tryLease(1, Duration.ZERO));
-            assertEquals(1, pool.metric().overflows());
-            Lease second = need.tryLease(2, Duration.ZERO).orElseThrow();
-            assertEquals(2, pool.metric().leased());
-            first.close();
-            second.close();
-        }
-    }
-
     private static void reach(Need need, long reachedBytes) {
-        need.tryLease(1, Duration.ZERO).orElseThrow().close(reachedBytes);
+        need.tryLease().orElseThrow().close(reachedBytes);
     }
 
     @Test
@@ -170,8 +157,8 @@ class ArenaPoolTest {
         try (Need any = pool.announceAny();
                 Need tiny = pool.announce(1, true)) {
             reach(any, shared);
-            try (Lease online = any.tryLease(3, Duration.ZERO).orElseThrow();
-                    Lease planned = tiny.tryLease(3, Duration.ZERO).orElseThrow()) {
+            try (Lease online = any.tryLease().orElseThrow();
+                    Lease planned = tiny.tryLease().orElseThrow()) {
                 assertTrue(online.arena().joinable());
                 assertFalse(planned.arena().joinable(), "nobody else may use it");
                 assertFalse(online.arena().equals(planned.arena()));
@@ -354,8 +341,8 @@ class ArenaPoolTest {
         try (Need any = pool.announceAny();
                 Need planned = pool.announce(MIDDLE, true)) {
             any.tryLeaseAlone(LARGE).orElseThrow().close();
-            planned.tryLease(1, Duration.ZERO).orElseThrow().close();
-            any.tryLease(1, Duration.ZERO).orElseThrow().close();
+            planned.tryLease().orElseThrow().close();
+            any.tryLease().orElseThrow().close();
             assertEquals(List.of(), memory.maps());
             any.lease(MIDDLE).close();
             assertEquals(List.of(Arena.roundedBytes(MIDDLE)), memory.maps());
@@ -382,7 +369,7 @@ class ArenaPoolTest {
     }
 
     private Lease leased(Need need) {
-        return need.tryLease(4, Duration.ZERO).orElseThrow();
+        return need.tryLease().orElseThrow();
     }
 
     @Test
@@ -406,19 +393,6 @@ class ArenaPoolTest {
             planned.close(SMALL);
             assertEquals(0, pool.metric().leased());
             assertEquals(2, pool.metric().arenas());
-        }
-    }
-
-    @Test
-    void lease_sharedArena_countsEachLeaseForTheLimit() {
-        try (Need any = pool.announceAny()) {
-            reach(any, ArenaPool.WORTH_SHARING_BYTES);
-            Lease first = any.tryLease(2, Duration.ZERO).orElseThrow();
-            Lease second = any.tryLease(2, Duration.ZERO).orElseThrow();
-            assertEquals(Optional.empty(), any.tryLease(2, Duration.ZERO));
-            first.close();
-            second.close();
-            assertEquals(1, pool.metric().arenas());
         }
     }
 
@@ -500,7 +474,7 @@ class ArenaPoolTest {
     @Test
     void abandon_arraysStayOpen_poolForgetsArena() {
         try (Need need = pool.announce(SMALL)) {
-            Lease lease = need.tryLease(1, Duration.ZERO).orElseThrow();
+            Lease lease = need.tryLease().orElseThrow();
             Arena kept = lease.arena();
             lease.abandon();
             lease.abandon();
@@ -525,11 +499,11 @@ class ArenaPoolTest {
     @Test
     void lease_needOrLeaseIsOver_throws() {
         Need need = pool.announce(SMALL);
-        Lease lease = need.tryLease(1, Duration.ZERO).orElseThrow();
+        Lease lease = need.tryLease().orElseThrow();
         lease.close();
         assertThrows(IllegalStateException.class, lease::arena);
         need.close();
-        assertEquals(Optional.empty(), need.tryLease(1, Duration.ZERO));
+        assertEquals(Optional.empty(), need.tryLease());
         assertThrows(IllegalStateException.class, () -> need.lease());
         assertThrows(IllegalArgumentException.class, () -> pool.announce(0));
     }
@@ -540,7 +514,7 @@ class ArenaPoolTest {
                 Need large = pool.announce(LARGE)) {
             assertTrue(use(small).bytes() >= SMALL);
             memory.exhaust(true);
-            assertThrows(IllegalStateException.class, () -> large.tryLease(1, Duration.ZERO));
+            assertThrows(IllegalStateException.class, () -> large.tryLease());
             assertThrows(IllegalStateException.class, () -> large.lease());
             assertEquals(0, pool.metric().leased());
             memory.exhaust(false);

@@ -20,7 +20,6 @@ import org.djlplan.integration.support.OnEveryDjlWhenLong;
 import org.djlplan.integration.torch.ModelInputs;
 import org.djlplan.integration.torch.Output;
 import org.djlplan.integration.torch.Torch;
-import org.djlplan.memplan.internal.runtime.torch.TorchMemory;
 import org.djlplan.memplan.report.PlanReport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -87,7 +86,6 @@ class TorchRandomModelsTest {
                     for (Future<List<Kept>> each : threads) {
                         kept.addAll(each.get());
                     }
-                    TorchMemory.settle();
                 }
                 assertKept(kept);
                 count(Torch.report(loaded));

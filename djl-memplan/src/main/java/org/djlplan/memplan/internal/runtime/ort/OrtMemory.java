@@ -1,7 +1,6 @@
 package org.djlplan.memplan.internal.runtime.ort;
 
 import com.sun.jna.Pointer;
-import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.LongSupplier;
@@ -14,6 +13,7 @@ import org.djlplan.memplan.internal.runtime.Keeping;
 import org.djlplan.memplan.internal.runtime.NativeLoader;
 import org.djlplan.memplan.internal.runtime.NoArenaException;
 import org.djlplan.memplan.internal.runtime.OutputArena;
+import org.djlplan.memplan.internal.runtime.PredictionTally;
 import org.djlplan.memplan.internal.runtime.RunCounters;
 import org.djlplan.memplan.internal.runtime.RunEvents;
 import org.djlplan.memplan.internal.runtime.Settling;
@@ -47,7 +47,7 @@ public final class OrtMemory implements AutoCloseable {
     private final Settling settling = new Settling(() -> {});
 
     private final Optional<OrtBudget> budget;
-    private final OrtTally tally = new OrtTally();
+    private final PredictionTally tally = new PredictionTally();
     private boolean closed;
     private int open;
     private boolean recordsNext;
@@ -103,6 +103,9 @@ public final class OrtMemory implements AutoCloseable {
      */
     public <T> T run(Supplier<T> pass) {
         Optional<Run> run = begin();
+        if (run.isEmpty()) {
+            tally.outsideArenas();
+        }
         long refused = 0;
         try {
             return pass.get();
@@ -148,16 +151,12 @@ public final class OrtMemory implements AutoCloseable {
      * @throws BudgetTooSmallException if they have not
      */
     public void checkBudget() throws BudgetTooSmallException {
-        budget.orElseThrow().check(reachedBytes());
+        budget.orElseThrow().check(tally.reachedBytes());
     }
 
     /** Returns the memory that the next prediction is expected to need. */
     public long expectedBytes() {
         return tally.expectedBytes();
-    }
-
-    private synchronized long reachedBytes() {
-        return tally.reachedBytes();
     }
 
     private long limitBytes() {
@@ -183,7 +182,7 @@ public final class OrtMemory implements AutoCloseable {
         long[] counters = new long[RunCounters.COUNT];
         Optional<ArenaPool.Lease> lease;
         try {
-            lease = need.tryLease(Integer.MAX_VALUE, Duration.ZERO);
+            lease = need.tryLease();
         } catch (NoArenaException e) {
             return Optional.empty();
         }
@@ -215,7 +214,7 @@ public final class OrtMemory implements AutoCloseable {
 
     /** Ends a run on its thread, also if there is no memory for what it recorded. */
     private void end(Run run) {
-        long bytes = OrtNative.djlplan_ort_pause();
+        OrtNative.djlplan_ort_pause();
         try {
             if (run.recorded()) {
                 note(
@@ -226,7 +225,7 @@ public final class OrtMemory implements AutoCloseable {
         } finally {
             OrtNative.djlplan_run_finish(run.run(), run.counters(), NONE, 0);
             try {
-                count(run.counters(), bytes);
+                tally.online(run.counters());
                 if (outputs.isPresent()) {
                     outputs.get().note(run.counters()[RunCounters.KEPT_REACHED]);
                 }
@@ -250,7 +249,6 @@ public final class OrtMemory implements AutoCloseable {
      * does not identify the pass of an allocation.
      */
     private synchronized boolean enter() {
-        tally.begun();
         if (closed || VirtualThreads.isCurrent()) {
             return false;
         }
@@ -263,10 +261,6 @@ public final class OrtMemory implements AutoCloseable {
         if (closed && open == 0) {
             free();
         }
-    }
-
-    private synchronized void count(long[] counters, long bytes) {
-        tally.placed(counters, bytes);
     }
 
     /** Records the allocations of the next prediction. */
@@ -293,7 +287,7 @@ public final class OrtMemory implements AutoCloseable {
     }
 
     /** Returns the report of the predictions so far. */
-    public synchronized PlanReport report() {
+    public PlanReport report() {
         return new PlanReportRecord(
                 ENGINE,
                 Optional.empty(),

@@ -1,36 +1,32 @@
 package org.djlplan.memplan.internal.runtime.torch;
 
-import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import org.djlplan.memplan.internal.formula.QuickPlan;
+import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.runtime.Arena;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
+import org.djlplan.memplan.internal.source.trace.AllocationTrace;
 
 /**
- * The arenas of one model's predictions: the pool that they are leased from, the number that may be
- * leased at once, and the watch of allocations in them. This class also begins online predictions,
- * which have no plan: each allocation gets the lowest free place in an arena that grows as
- * necessary.
+ * The arenas of one model's predictions: the pool that they are leased from, and the watch of
+ * allocations in them. This class also begins online predictions, which have no plan: each
+ * allocation gets the lowest free place in an arena that grows as necessary.
  */
 final class TorchArenas implements AutoCloseable {
 
     private final AllocationWatch watch;
     private final ArenaPool pool;
-    private final int most;
     private final TorchPrediction.Guard guard;
     private final ArenaPool.Need need;
 
     /**
      * @param watch closed with this
-     * @param most how many arenas of the pool may be in use at once
      * @param guard receives errors of endings, so that they do not reach a prediction's caller
      */
-    TorchArenas(AllocationWatch watch, ArenaPool pool, int most, TorchPrediction.Guard guard) {
+    TorchArenas(AllocationWatch watch, ArenaPool pool, TorchPrediction.Guard guard) {
         this.watch = watch;
         this.pool = pool;
-        this.most = most;
         this.guard = guard;
         need = pool.announceAny();
     }
@@ -51,25 +47,13 @@ final class TorchArenas implements AutoCloseable {
     }
 
     /**
-     * Begins an online prediction on this thread that is not recorded; empty if there is no arena
-     * for it, or a run is current.
-     *
-     * @param wait how long to wait for an arena
-     * @param tally counts its result
-     */
-    Optional<TorchPrediction> begin(Duration wait, AllocationSequence.Tally tally) {
-        return begin(wait, false, (run, failed) -> tally.finish(run));
-    }
-
-    /**
      * Begins an online prediction on this thread; empty if there is no arena for it, or a run is
      * current.
      *
-     * @param wait how long to wait for an arena
      * @param recorded whether its allocations are recorded for planning
      */
-    Optional<TorchPrediction> begin(Duration wait, boolean recorded, Ending ending) {
-        Optional<ArenaPool.Lease> lease = need.tryLease(most, wait);
+    Optional<TorchPrediction> begin(boolean recorded, Ending ending) {
+        Optional<ArenaPool.Lease> lease = need.tryLease();
         if (lease.isEmpty()) {
             return Optional.empty();
         }
@@ -120,12 +104,11 @@ final class TorchArenas implements AutoCloseable {
     /**
      * Begins a pass on this thread that allocates differently from predictions. Memory that it
      * frees is returned to the system at once, because later predictions do not need it. Empty as
-     * for {@link #begin(Duration, AllocationSequence.Tally)}.
+     * for {@link #begin(boolean, Ending)}.
      */
     Optional<TorchPrediction> beginOneOff() {
         pool.freeIdle();
         return begin(
-                Duration.ZERO,
                 false,
                 new Ending() {
                     @Override
@@ -156,31 +139,9 @@ final class TorchArenas implements AutoCloseable {
         return need.tryLeaseAlone(bytes).flatMap(lease -> begin(lease, replay, true, ending));
     }
 
-    /** Takes over a plan, as {@link AllocationWatch#take(AllocationPlans.Placement)} does. */
-    AllocationWatch.Placing take(AllocationPlans.Placement placement) {
-        return watch.take(placement);
-    }
-
-    /** Takes over a plan, as {@link AllocationWatch#take(QuickPlan)} does. */
-    AllocationWatch.Placing take(QuickPlan plan) {
-        return watch.take(plan);
-    }
-
-    /** Announces predictions that have a plan, until the result is closed. */
-    ArenaPool.Need announce(long arenaBytes) {
-        return pool.announce(arenaBytes, true);
-    }
-
-    /**
-     * Leases an arena for a prediction that has a plan, as {@link ArenaPool.Need#tryLease} does.
-     */
-    Optional<ArenaPool.Lease> tryLease(ArenaPool.Need planned, Duration wait) {
-        return planned.tryLease(most, wait);
-    }
-
-    /** Returns to the system the memory of idle arenas that no plan needs. */
-    void trimIdle() {
-        pool.trimIdle();
+    /** Takes over a plan, as {@link AllocationWatch#take} does. */
+    AllocationWatch.Placing take(AllocationTrace trace, OffsetPlan plan) {
+        return watch.take(trace, plan);
     }
 
     /** Returns the size of all arenas of the pool. */
