@@ -261,14 +261,17 @@ final class OrtPlanning {
         InferencePass stock = InferencePass.of(block);
         InferencePass forward =
                 (parameters, inputs, params) ->
-                        memory.run(() -> stock.forward(parameters, inputs, params));
+                        memory.run(
+                                Elements.of(inputs),
+                                () -> stock.forward(parameters, inputs, params));
         InferencePass checked =
                 options.verify() ? new VerifiedForward(model.getName(), stock, forward) : forward;
         Lane lane =
                 memory.hasBudget()
-                        ? Gate.shared().lane(1, Waits.Lack.ARENAS, memory::expectedBytes)
-                        : Gate.shared().lane(memory::expectedBytes);
-        InferencePass placed = WorkerForward.withoutSettings(checked, lane, options.workers());
+                        ? Gate.shared().lane(1, Waits.Lack.ARENAS)
+                        : Gate.shared().lane();
+        InferencePass placed =
+                WorkerForward.withoutSettings(checked, lane, memory.needed(), options.workers());
         String name = model.getName();
         Block planned =
                 BlockProxy.wrap(

@@ -109,7 +109,11 @@ final class PlannedForward implements InferencePass {
             ParameterStore parameters, NDList inputs, Optional<PairList<String, Object>> params) {
         PredictionScope.finishPrevious();
         if (liveness.isEmpty()) {
-            return pass(memory.begin(() -> ArrayTypes.of(inputs)), parameters, inputs, params);
+            return pass(
+                    memory.begin(Elements.of(inputs), () -> ArrayTypes.of(inputs)),
+                    parameters,
+                    inputs,
+                    params);
         }
         LivenessExecutor executor = liveness.get();
         ImmutableList<ArrayType> types = ArrayTypes.of(inputs);
@@ -124,7 +128,7 @@ final class PlannedForward implements InferencePass {
             memory.countOneOff();
             return runOneOff(() -> executor.forward(parameters, inputs, params.orElse(null)));
         }
-        return pass(memory.begin(types), parameters, inputs, params);
+        return pass(memory.begin(Elements.of(inputs), () -> types), parameters, inputs, params);
     }
 
     private NDList pass(

@@ -19,7 +19,6 @@ import org.djlplan.memplan.internal.djl.purity.BlockCode;
 import org.djlplan.memplan.internal.djl.purity.Finding;
 import org.djlplan.memplan.internal.events.Waits;
 import org.djlplan.memplan.internal.gate.Gate;
-import org.djlplan.memplan.internal.gate.Lane;
 import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
 import org.djlplan.memplan.internal.plan.portfolio.Strategies;
 import org.djlplan.memplan.internal.report.ReportSources;
@@ -278,11 +277,13 @@ final class PyTorchPlanning {
     private InferencePass atGate(InferencePass pass, TorchMemory memory, boolean known) {
         Gate gate = Gate.shared();
         if (memory.streamsWeights()) {
-            Lane lane = gate.lane(1, Waits.Lack.ARENAS, () -> Long.MAX_VALUE);
-            return WorkerForward.ofTorch(pass, lane, gate.ownPlace());
+            return WorkerForward.ofTorch(pass, gate.lane(1, Waits.Lack.ARENAS), gate.ownPlace());
         }
-        Lane lane = gate.lane(known ? memory::expectedBytes : () -> Long.MAX_VALUE);
-        return WorkerForward.ofTorch(pass, lane, options.workers());
+        return WorkerForward.ofTorch(
+                pass,
+                gate.lane(),
+                known ? Optional.of(memory.needed()) : Optional.empty(),
+                options.workers());
     }
 
     /** If nothing is closed early and nothing runs twice, the block's code does not matter. */

@@ -7,11 +7,13 @@ import ai.djl.util.PairList;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.IntFunction;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.djlplan.memplan.internal.config.WorkerCount;
 import org.djlplan.memplan.internal.gate.Gate;
 import org.djlplan.memplan.internal.gate.Lane;
 import org.djlplan.memplan.internal.gate.Places;
+import org.djlplan.memplan.internal.runtime.NeededMemory;
 import org.djlplan.memplan.internal.runtime.torch.TorchSettings;
 import org.slf4j.MDC;
 
@@ -24,25 +26,34 @@ final class WorkerForward implements InferencePass {
 
     private final InferencePass inner;
     private final Lane lane;
+    private final Optional<NeededMemory> needed;
     private final IntFunction<Places> places;
     private final Supplier<Optional<TorchSettings>> settings;
 
     private WorkerForward(
             InferencePass inner,
             Lane lane,
+            Optional<NeededMemory> needed,
             IntFunction<Places> places,
             Supplier<Optional<TorchSettings>> settings) {
         this.inner = inner;
         this.lane = lane;
+        this.needed = needed;
         this.places = places;
         this.settings = settings;
     }
 
-    /** Returns a pass of a PyTorch model; libtorch's number of threads determines the places. */
-    static WorkerForward ofTorch(InferencePass inner, Lane lane, WorkerCount count) {
+    /**
+     * Returns a pass of a PyTorch model; libtorch's number of threads determines the places.
+     *
+     * @param needed the memory of predictions; empty if all count as large
+     */
+    static WorkerForward ofTorch(
+            InferencePass inner, Lane lane, Optional<NeededMemory> needed, WorkerCount count) {
         return new WorkerForward(
                 inner,
                 lane,
+                needed,
                 threads -> Gate.shared().places(count.forThreads(threads)),
                 () -> Optional.of(TorchSettings.current()));
     }
@@ -50,14 +61,20 @@ final class WorkerForward implements InferencePass {
     /** Returns a pass of a PyTorch model that always runs in the same places. */
     static WorkerForward ofTorch(InferencePass inner, Lane lane, Places places) {
         return new WorkerForward(
-                inner, lane, threads -> places, () -> Optional.of(TorchSettings.current()));
+                inner,
+                lane,
+                Optional.empty(),
+                threads -> places,
+                () -> Optional.of(TorchSettings.current()));
     }
 
     /** Returns a pass for an engine without thread settings, whose number of threads is unknown. */
-    static WorkerForward withoutSettings(InferencePass inner, Lane lane, WorkerCount count) {
+    static WorkerForward withoutSettings(
+            InferencePass inner, Lane lane, NeededMemory needed, WorkerCount count) {
         return new WorkerForward(
                 inner,
                 lane,
+                Optional.of(needed),
                 threads -> Gate.shared().places(count.forThreads(threads)),
                 Optional::empty);
     }
@@ -72,6 +89,7 @@ final class WorkerForward implements InferencePass {
         NDList outputs =
                 lane.run(
                         places.apply(callers.map(TorchSettings::threads).orElse(-1)),
+                        expectedBytes(inputs),
                         pass,
                         () -> {
                             // The pass may wait for long, and others may need this arena.
@@ -90,6 +108,14 @@ final class WorkerForward implements InferencePass {
             outputs.forEach(NDScope::register);
         }
         return outputs;
+    }
+
+    private LongSupplier expectedBytes(NDList inputs) {
+        if (needed.isEmpty()) {
+            return () -> Long.MAX_VALUE;
+        }
+        long elements = Elements.of(inputs);
+        return () -> needed.get().expectedBytes(elements);
     }
 
     private static void setDiagnostics(Map<String, String> diagnostics) {

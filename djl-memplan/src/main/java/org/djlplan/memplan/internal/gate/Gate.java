@@ -62,11 +62,16 @@ public final class Gate {
     /** A prediction that needs at most so much is light. */
     static final long LIGHT_BYTES = 4L << 20;
 
+    /** A light prediction's arena is up to so much larger than what it needs. */
+    static final long ARENA_BYTES = 2L << 20;
+
     /** All light predictions together may need one part in this many of the memory. */
     private static final int LIGHT_PART = 64;
 
     private static final long LEAST_LIGHT_BYTES = 16L << 20;
-    private static final long MOST_LIGHT_BYTES = 256L << 20;
+
+    /** More light predictions at once would not be faster. */
+    private static final long LIGHT_BYTES_PER_CORE = 16L << 20;
 
     private static final Duration IDLE = Duration.ofSeconds(5);
     private static final Duration PATIENCE = Duration.ofSeconds(10);
@@ -112,7 +117,8 @@ public final class Gate {
 
     private static long lightBytes() {
         long memory = new Machine().memoryBytes().orElse(Long.MAX_VALUE);
-        return Math.min(MOST_LIGHT_BYTES, Math.max(LEAST_LIGHT_BYTES, memory / LIGHT_PART));
+        long most = LIGHT_BYTES_PER_CORE * Machine.cores();
+        return Math.max(LEAST_LIGHT_BYTES, Math.min(most, memory / LIGHT_PART));
     }
 
     /** Returns the gate of this process. */
@@ -123,12 +129,12 @@ public final class Gate {
     /** Loads the classes that a prediction needs, so that the first one is faster. */
     public static void warmUp() {
         Gate gate = new Gate(LEAST_LIGHT_BYTES, IDLE, PATIENCE);
-        boolean unused = gate.lane(() -> 0).run(gate.places(1), () -> true);
+        boolean unused = gate.lane().run(gate.places(1), () -> 0, () -> true);
     }
 
     /** Returns the lane of a model whose predictions share nothing. */
-    public Lane lane(LongSupplier expectedBytes) {
-        return lane(Lane.UNLIMITED, Waits.Lack.WORKERS, expectedBytes);
+    public Lane lane() {
+        return lane(Lane.UNLIMITED, Waits.Lack.WORKERS);
     }
 
     /**
@@ -136,11 +142,9 @@ public final class Gate {
      *
      * @param limit how many of its predictions may run at once
      * @param lack the reason that is counted if predictions wait because of the limit
-     * @param expectedBytes returns the memory that the next prediction is expected to need; {@link
-     *     Long#MAX_VALUE} if it is unknown
      */
-    public Lane lane(int limit, Waits.Lack lack, LongSupplier expectedBytes) {
-        return new Lane(this, limit, lack, expectedBytes);
+    public Lane lane(int limit, Waits.Lack lack) {
+        return new Lane(this, limit, lack);
     }
 
     /** Returns the process's places of this number; for 0 none, so that predictions need none. */
@@ -194,12 +198,23 @@ public final class Gate {
         }
     }
 
-    <T> T run(Lane lane, Places places, Supplier<T> here, Supplier<Supplier<T>> handOver) {
+    <T> T run(
+            Lane lane,
+            Places places,
+            LongSupplier expectedBytes,
+            Supplier<T> here,
+            Supplier<Supplier<T>> handOver) {
         List<Object> outer = RUNNING.get();
         if (outer != null && (lane.limit == Lane.UNLIMITED || outer.contains(lane))) {
             return here.get();
         }
-        Ticket<T> ticket = new Ticket<>(lane, places, outer != null, VirtualThreads.isCurrent());
+        Ticket<T> ticket =
+                new Ticket<>(
+                        lane,
+                        places,
+                        // A virtual thread's prediction is never light: it needs a worker's thread.
+                        VirtualThreads.isCurrent() ? () -> Long.MAX_VALUE : expectedBytes,
+                        outer != null);
         // As on a worker, the prediction does not see it.
         boolean interrupted = Thread.interrupted();
         try {
@@ -267,13 +282,14 @@ public final class Gate {
         }
         long now = System.nanoTime();
         if (!ticket.needsNoPlace()) {
-            long bytes = ticket.lane.expectedBytes();
-            if (ticket.isLight(bytes)) {
-                if (lightBytes > 0 && lightBytes + bytes > mostLightBytes) {
+            long bytes = ticket.expectedBytes();
+            if (bytes <= LIGHT_BYTES) {
+                ticket.lightBytes = bytes + ARENA_BYTES;
+                if (lightBytes > 0 && lightBytes + ticket.lightBytes > mostLightBytes) {
+                    ticket.lightBytes = 0;
                     return false;
                 }
-                ticket.lightBytes = bytes;
-                lightBytes += bytes;
+                lightBytes += ticket.lightBytes;
             } else if (ticket.places.areFree()) {
                 takePlace(ticket, now);
             } else {

@@ -15,7 +15,6 @@ public final class Lane {
     public static final int UNLIMITED = Integer.MAX_VALUE;
 
     private final Gate gate;
-    private final LongSupplier expectedBytes;
 
     /** How many predictions may run at once; they share interpreters, or a budget. */
     final int limit;
@@ -27,12 +26,11 @@ public final class Lane {
     final Queue<Ticket<?>> waiting = new ArrayDeque<>();
     int running;
 
-    Lane(Gate gate, int limit, Waits.Lack lack, LongSupplier expectedBytes) {
+    Lane(Gate gate, int limit, Waits.Lack lack) {
         checkArgument(limit > 0, "a limit of %s", limit);
         this.gate = gate;
         this.limit = limit;
         this.lack = lack;
-        this.expectedBytes = expectedBytes;
     }
 
     /** Returns whether the limit lets another prediction begin. */
@@ -40,14 +38,9 @@ public final class Lane {
         return running < limit;
     }
 
-    /** Returns the memory that the next prediction is expected to need. */
-    long expectedBytes() {
-        return expectedBytes.getAsLong();
-    }
-
     /** Runs a prediction that does not depend on its thread. */
-    public <T> T run(Places places, Supplier<T> prediction) {
-        return run(places, prediction, () -> prediction);
+    public <T> T run(Places places, LongSupplier expectedBytes, Supplier<T> prediction) {
+        return run(places, expectedBytes, prediction, () -> prediction);
     }
 
     /**
@@ -55,6 +48,9 @@ public final class Lane {
      * status is restored.
      *
      * @param places the places of which it takes one if it is large
+     * @param expectedBytes returns the memory that the prediction is expected to need; {@link
+     *     Long#MAX_VALUE} if it is unknown. May be called repeatedly while the prediction waits,
+     *     because predictions that end meanwhile may show it
      * @param here runs it on this thread
      * @param handOver called on this thread if the prediction cannot begin at once; returns the
      *     code that runs it on a worker
@@ -62,7 +58,11 @@ public final class Lane {
      * @throws RuntimeException the prediction's exception, with this thread's stack below the
      *     worker's; errors likewise
      */
-    public <T> T run(Places places, Supplier<T> here, Supplier<Supplier<T>> handOver) {
-        return gate.run(this, places, here, handOver);
+    public <T> T run(
+            Places places,
+            LongSupplier expectedBytes,
+            Supplier<T> here,
+            Supplier<Supplier<T>> handOver) {
+        return gate.run(this, places, expectedBytes, here, handOver);
     }
 }

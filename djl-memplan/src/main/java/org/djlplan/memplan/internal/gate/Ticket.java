@@ -2,21 +2,22 @@ package org.djlplan.memplan.internal.gate;
 
 import java.util.Arrays;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.djlplan.memplan.internal.events.Waits;
+import org.djlplan.memplan.internal.runtime.VirtualThreads;
 
 /** One prediction at the {@link Gate}, whose lock guards the fields unless it says otherwise. */
 final class Ticket<T> {
 
     final Lane lane;
     final Places places;
+    private final LongSupplier expectedBytes;
     private final Thread caller = Thread.currentThread();
 
     /** Whether the prediction is part of another one, whose thread and place it uses. */
     private final boolean nested;
-
-    private final boolean virtual;
 
     /** What it has taken, and gives back at its end. */
     boolean hasPlace;
@@ -50,11 +51,11 @@ final class Ticket<T> {
         private boolean interrupted;
     }
 
-    Ticket(Lane lane, Places places, boolean nested, boolean virtual) {
+    Ticket(Lane lane, Places places, LongSupplier expectedBytes, boolean nested) {
         this.lane = lane;
         this.places = places;
+        this.expectedBytes = expectedBytes;
         this.nested = nested;
-        this.virtual = virtual;
     }
 
     /** Returns whether it needs no place, whatever its size. */
@@ -62,19 +63,20 @@ final class Ticket<T> {
         return nested || !places.exist();
     }
 
-    /**
-     * Returns whether this much memory makes it light. A virtual thread's prediction never is,
-     * because it needs a worker's thread.
-     */
-    boolean isLight(long expectedBytes) {
-        return !virtual && expectedBytes <= Gate.LIGHT_BYTES;
+    /** Returns the memory that it is expected to need now. */
+    long expectedBytes() {
+        return expectedBytes.getAsLong();
     }
 
-    /** Returns whether its caller's thread may run it once the gate lets it pass. */
+    private boolean isLight() {
+        return expectedBytes() <= Gate.LIGHT_BYTES;
+    }
+
+    /** Returns whether this thread, its caller's, may run it if the gate lets it pass now. */
     boolean mayRunHere() {
         return needsNoPlace()
-                || isLight(lane.expectedBytes())
-                || (!virtual && places.takeSeat(caller));
+                || isLight()
+                || (!VirtualThreads.isCurrent() && places.takeSeat(caller));
     }
 
     /**
@@ -86,7 +88,7 @@ final class Ticket<T> {
 
     /** Notes that it waits. */
     void beginToWait() {
-        boolean lacksPlace = !needsNoPlace() && !isLight(lane.expectedBytes()) && !places.areFree();
+        boolean lacksPlace = !needsNoPlace() && !isLight() && !places.areFree();
         lack = lacksPlace || lane.hasRoom() ? Waits.Lack.WORKERS : lane.lack;
         waitsSince = System.nanoTime();
     }

@@ -11,8 +11,8 @@ import org.djlplan.memplan.internal.gate.Gate;
 import org.djlplan.memplan.internal.gate.Lane;
 import org.djlplan.memplan.internal.gate.Places;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
+import org.djlplan.memplan.internal.runtime.NeededMemory;
 import org.djlplan.memplan.internal.runtime.NoArenaException;
-import org.djlplan.memplan.internal.runtime.RecentPeak;
 import org.djlplan.memplan.internal.runtime.tflite.InterpreterFactory;
 import org.djlplan.memplan.internal.runtime.tflite.ModelInterpreter;
 import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
@@ -34,7 +34,7 @@ final class PlannedRuns {
     private final boolean keepsState;
     private final Lane lane;
     private final Places places;
-    private final RecentPeak recent = new RecentPeak();
+    private final NeededMemory needed = new NeededMemory();
     private final AtomicLong predictions = new AtomicLong();
     private final AtomicLong unplanned = new AtomicLong();
 
@@ -48,14 +48,30 @@ final class PlannedRuns {
         this.factory = factory;
         this.keepsState = keepsState;
         Gate gate = Gate.shared();
-        lane = gate.lane(interpreters, Waits.Lack.INTERPRETERS, recent::bytes);
+        lane = gate.lane(interpreters, Waits.Lack.INTERPRETERS);
         places = gate.places(passes);
     }
 
-    /** Counts a prediction, and runs it once the gate lets it pass. */
-    <T> T atGate(Supplier<T> prediction) {
+    /**
+     * Counts a prediction, and runs it once the gate lets it pass.
+     *
+     * @param shapes of the inputs
+     */
+    <T> T atGate(List<List<Integer>> shapes, Supplier<T> prediction) {
         predictions.incrementAndGet();
-        return lane.run(places, prediction);
+        return lane.run(places, () -> needed.expectedBytes(elements(shapes)), prediction);
+    }
+
+    private static long elements(List<List<Integer>> shapes) {
+        long elements = 0;
+        for (List<Integer> shape : shapes) {
+            long product = 1;
+            for (int dimension : shape) {
+                product *= dimension;
+            }
+            elements += product;
+        }
+        return elements;
     }
 
     /** Returns the number of predictions. */
@@ -130,7 +146,9 @@ final class PlannedRuns {
                 if (results.isEmpty()) {
                     requireReplaceable(interpreter, CHANGED);
                 } else {
-                    recent.note(interpreter.description().neededBytes());
+                    needed.note(
+                            elements(interpreter.shapes()),
+                            interpreter.description().neededBytes());
                 }
                 return results;
             }

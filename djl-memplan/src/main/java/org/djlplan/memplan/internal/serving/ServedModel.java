@@ -361,7 +361,7 @@ public final class ServedModel implements TfLiteModel {
                         model.inputSignatures(),
                         values,
                         shapes);
-        return runs.atGate(() -> predict(effective, values));
+        return runs.atGate(effective, () -> predict(effective, values));
     }
 
     private List<OutputTensor> predict(List<List<Integer>> effective, List<ByteBuffer> values) {

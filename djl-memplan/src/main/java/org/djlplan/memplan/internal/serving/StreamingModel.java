@@ -37,7 +37,7 @@ final class StreamingModel implements TfLiteModel {
     /** Each prediction takes a turn, and so does a change of the budget. */
     private final Turns turns;
 
-    private final Lane lane = Gate.shared().lane(1, Waits.Lack.ARENAS, () -> Long.MAX_VALUE);
+    private final Lane lane = Gate.shared().lane(1, Waits.Lack.ARENAS);
 
     /** The inputs in the file. */
     private final ImmutableList<TensorInfo> inputs;
@@ -160,7 +160,7 @@ final class StreamingModel implements TfLiteModel {
         List<List<Integer>> effective =
                 InputShapes.effective(
                         inputs, service.shapesInFile(), signatures, values, givenShapes);
-        return lane.run(Places.NONE, () -> predict(effective, values));
+        return lane.run(Places.NONE, () -> Long.MAX_VALUE, () -> predict(effective, values));
     }
 
     /** Predicts on the model's own thread, so it needs no place at the gate. */

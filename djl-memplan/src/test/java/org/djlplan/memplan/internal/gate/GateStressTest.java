@@ -33,7 +33,8 @@ class GateStressTest {
     private static final int LIGHT_ONES = 3;
 
     /** Workers that end at once when they are idle are started and lost all the time. */
-    private final Gate gate = new Gate(LIGHT_ONES * Gate.LIGHT_BYTES, Duration.ofNanos(1), LONG);
+    private final Gate gate =
+            new Gate(LIGHT_ONES * (Gate.LIGHT_BYTES + Gate.ARENA_BYTES), Duration.ofNanos(1), LONG);
 
     private final Places places = gate.places(PLACES);
     private final AtomicInteger largeNow = new AtomicInteger();
@@ -51,11 +52,7 @@ class GateStressTest {
             this.limit = limit;
             this.light = light;
             this.of = of;
-            lane =
-                    gate.lane(
-                            limit,
-                            Waits.Lack.INTERPRETERS,
-                            () -> light ? Gate.LIGHT_BYTES : Long.MAX_VALUE);
+            lane = gate.lane(limit, Waits.Lack.INTERPRETERS);
         }
 
         /**
@@ -65,7 +62,10 @@ class GateStressTest {
          * @param inner runs within the prediction
          */
         int predict(int number, boolean nested, Random random, Runnable inner) {
-            return lane.run(of, () -> count(nested, random, inner, number));
+            return lane.run(
+                    of,
+                    () -> light ? Gate.LIGHT_BYTES : Long.MAX_VALUE,
+                    () -> count(nested, random, inner, number));
         }
 
         private int count(boolean nested, Random random, Runnable inner, int number) {
@@ -168,9 +168,9 @@ class GateStressTest {
         AtomicBoolean over = new AtomicBoolean();
         // With one worker, predictions run in the order in which the gate lets them pass.
         Places one = gate.ownPlace();
-        Lane a = gate.lane(() -> Long.MAX_VALUE);
-        Lane b = gate.lane(() -> Long.MAX_VALUE);
-        Lane light = gate.lane(() -> Gate.LIGHT_BYTES / 8);
+        Lane a = gate.lane();
+        Lane b = gate.lane();
+        Lane light = gate.lane();
         Supplier<Integer> ofA =
                 () -> {
                     int now = b.waiting.isEmpty() ? 0 : meanwhile.incrementAndGet();
@@ -180,7 +180,8 @@ class GateStressTest {
         ExecutorService pool = Executors.newCachedThreadPool();
         List<Future<?>> callers = new ArrayList<>();
         for (int i = 0; i < 64; i++) {
-            callers.add(pool.submit(() -> repeat(over, () -> a.run(one, ofA))));
+            callers.add(
+                    pool.submit(() -> repeat(over, () -> a.run(one, () -> Long.MAX_VALUE, ofA))));
         }
         for (int i = 0; i < 8; i++) {
             callers.add(
@@ -192,10 +193,12 @@ class GateStressTest {
                                                     assertSame(
                                                             Thread.currentThread(),
                                                             light.run(
-                                                                    one, Thread::currentThread)))));
+                                                                    one,
+                                                                    () -> 1,
+                                                                    Thread::currentThread)))));
         }
         for (int i = 0; i < 300; i++) {
-            b.run(one, () -> meanwhile.getAndSet(0));
+            b.run(one, () -> Long.MAX_VALUE, () -> meanwhile.getAndSet(0));
         }
         over.set(true);
         for (Future<?> each : callers) {

@@ -38,15 +38,23 @@ class GateTest {
     private static final long LARGE = Long.MAX_VALUE;
 
     /** Room for two light predictions. */
-    private final Gate gate = new Gate(2 * Gate.LIGHT_BYTES, LONG, LONG);
+    private final Gate gate = new Gate(2 * (Gate.LIGHT_BYTES + Gate.ARENA_BYTES), LONG, LONG);
 
     private final Places two = gate.places(2);
     private final Places one = gate.places(1);
-    private final Lane large = gate.lane(() -> LARGE);
-    private final Lane light = gate.lane(() -> Gate.LIGHT_BYTES);
+    private final Lane large = gate.lane();
+    private final Lane light = gate.lane();
 
     private <T> T run(Places places, Supplier<T> task) {
-        return large.run(places, task);
+        return large(large, places, task);
+    }
+
+    private static <T> T large(Lane lane, Places places, Supplier<T> task) {
+        return lane.run(places, () -> LARGE, task);
+    }
+
+    private <T> T light(Supplier<T> task) {
+        return light.run(one, () -> Gate.LIGHT_BYTES, task);
     }
 
     private Thread where(Places places) {
@@ -327,14 +335,15 @@ class GateTest {
     @Test
     void run_passesThatWaitForEachOther_continue() throws Exception {
         Gate other = new Gate(0, LONG, Duration.ofMillis(20));
-        Lane lane = other.lane(() -> LARGE);
+        Lane lane = other.lane();
         Places impatient = other.places(1);
         String result =
-                lane.run(
+                large(
+                        lane,
                         impatient,
                         () -> {
                             try {
-                                return onThread(() -> lane.run(impatient, () -> "inner"));
+                                return onThread(() -> large(lane, impatient, () -> "inner"));
                             } catch (Exception e) {
                                 throw new AssertionError(e);
                             }
@@ -345,11 +354,11 @@ class GateTest {
     @Test
     void run_idleWorker_endsAndAnotherOneComes() throws Exception {
         Gate other = new Gate(0, Duration.ofMillis(1), LONG);
-        Lane lane = other.lane(() -> LARGE);
+        Lane lane = other.lane();
         Places own = other.ownPlace();
-        Thread worker = lane.run(own, Thread::currentThread);
+        Thread worker = large(lane, own, Thread::currentThread);
         worker.join();
-        Thread next = lane.run(own, Thread::currentThread);
+        Thread next = large(lane, own, Thread::currentThread);
         assertNotEquals(worker, next);
         assertTrue(next.getName().startsWith("djl-plan-worker-"), next.getName());
     }
@@ -360,12 +369,14 @@ class GateTest {
         private final FutureTask<Void> pass;
 
         Holder(Lane lane) throws InterruptedException {
+            long bytes = lane == light ? Gate.LIGHT_BYTES : LARGE;
             CountDownLatch began = new CountDownLatch(1);
             pass =
                     new FutureTask<>(
                             () ->
                                     lane.run(
                                             one,
+                                            () -> bytes,
                                             () -> {
                                                 began.countDown();
                                                 GateTest.await(release);
@@ -396,13 +407,12 @@ class GateTest {
     @Test
     void run_otherModelsWait_takesTurns() throws Exception {
         ConcurrentLinkedQueue<String> order = new ConcurrentLinkedQueue<>();
-        Map<Character, Lane> lanes =
-                Map.of('a', gate.lane(() -> LARGE), 'b', gate.lane(() -> LARGE));
+        Map<Character, Lane> lanes = Map.of('a', gate.lane(), 'b', gate.lane());
         List<FutureTask<Boolean>> waiting = new ArrayList<>();
         Holder holder = new Holder(large);
         for (String name : List.of("a1", "a2", "a3", "a4", "a5", "b1", "b2")) {
             Lane lane = lanes.get(name.charAt(0));
-            waiting.add(waiting(() -> lane.run(one, () -> order.add(name))));
+            waiting.add(waiting(() -> large(lane, one, () -> order.add(name))));
         }
         assertEquals(new Gate.Metric(1, 7), gate.metric());
         holder.end();
@@ -416,7 +426,7 @@ class GateTest {
     void run_lightBesideLarge_runsAtOnceOnItsCallersThread() throws Exception {
         Holder holder = new Holder(large);
         FutureTask<Thread> next = waiting(() -> where(one));
-        assertSame(Thread.currentThread(), light.run(one, Thread::currentThread));
+        assertSame(Thread.currentThread(), light(Thread::currentThread));
         assertFalse(next.isDone());
         holder.end();
     }
@@ -426,7 +436,7 @@ class GateTest {
         Holder holder = new Holder(large);
         Holder first = new Holder(light);
         Holder second = new Holder(light);
-        FutureTask<Thread> third = waiting(() -> light.run(one, Thread::currentThread));
+        FutureTask<Thread> third = waiting(() -> light(Thread::currentThread));
         FutureTask<Thread> largeOne = waiting(() -> where(one));
         first.end();
         assertNotEquals("", third.get().getName());
@@ -438,7 +448,7 @@ class GateTest {
     /** Two callers wait for the only interpreter of a model; the place serves another model. */
     @Test
     void run_modelHasReachedItsLimit_holdsNoPlace() throws Exception {
-        Lane limited = gate.lane(1, Waits.Lack.INTERPRETERS, () -> LARGE);
+        Lane limited = gate.lane(1, Waits.Lack.INTERPRETERS);
         long before = Waits.count(Waits.Lack.INTERPRETERS);
         List<FutureTask<Thread>> waiting = new ArrayList<>();
         CountDownLatch began = new CountDownLatch(1);
@@ -446,7 +456,8 @@ class GateTest {
         FutureTask<Integer> first =
                 new FutureTask<>(
                         () ->
-                                limited.run(
+                                large(
+                                        limited,
                                         two,
                                         () -> {
                                             began.countDown();
@@ -456,7 +467,7 @@ class GateTest {
         new Thread(first).start();
         began.await();
         for (int i = 0; i < 2; i++) {
-            waiting.add(waiting(() -> limited.run(two, Thread::currentThread)));
+            waiting.add(waiting(() -> large(limited, two, Thread::currentThread)));
         }
         assertNotEquals("", where(two).getName());
         assertFalse(waiting.get(0).isDone() || waiting.get(1).isDone());
@@ -469,19 +480,19 @@ class GateTest {
 
     @Test
     void run_withoutPlaces_waitsForItsLimitOnly() throws Exception {
-        Lane limited = gate.lane(1, Waits.Lack.ARENAS, () -> LARGE);
+        Lane limited = gate.lane(1, Waits.Lack.ARENAS);
         Holder holder = new Holder(large);
-        assertSame(Thread.currentThread(), limited.run(gate.places(0), Thread::currentThread));
+        assertSame(Thread.currentThread(), large(limited, gate.places(0), Thread::currentThread));
         holder.end();
     }
 
     /** A model with a limit of one is called within its own prediction, and within another's. */
     @Test
     void run_insideItself_needsNoMoreRoom() {
-        Lane limited = gate.lane(1, Waits.Lack.ARENAS, () -> LARGE);
-        Supplier<Thread> inner = () -> limited.run(one, Thread::currentThread);
-        assertSame(Thread.currentThread(), limited.run(one, inner));
-        assertSame(Thread.currentThread(), large.run(one, inner));
+        Lane limited = gate.lane(1, Waits.Lack.ARENAS);
+        Supplier<Thread> inner = () -> large(limited, one, Thread::currentThread);
+        assertSame(Thread.currentThread(), large(limited, one, inner));
+        assertSame(Thread.currentThread(), run(one, inner));
         assertEquals(new Gate.Metric(0, 0), gate.metric());
     }
 
@@ -489,10 +500,10 @@ class GateTest {
     @Test
     void run_memoryBecomesKnown_waitingOnesBecomeLight() throws Exception {
         AtomicLong expected = new AtomicLong(LARGE);
-        Lane learning = gate.lane(expected::get);
         Holder holder = new Holder(large);
         Holder other = new Holder(light);
-        FutureTask<Thread> learns = waiting(() -> learning.run(one, Thread::currentThread));
+        FutureTask<Thread> learns =
+                waiting(() -> large.run(one, expected::get, Thread::currentThread));
         expected.set(1);
         other.end();
         assertNotEquals("", learns.get().getName());

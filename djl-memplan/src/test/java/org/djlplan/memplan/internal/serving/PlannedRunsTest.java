@@ -39,7 +39,11 @@ class PlannedRunsTest {
     @Test
     void run_plannedInterpreter_returnsTheArena() throws Exception {
         try (ModelInterpreter built = factory.build(FakeEngine.IN_FILE, CPU, false)) {
-            assertEquals(1, runs.atGate(() -> runs.run(built, values())).orElseThrow().size());
+            assertEquals(
+                    1,
+                    runs.atGate(FakeEngine.IN_FILE, () -> runs.run(built, values()))
+                            .orElseThrow()
+                            .size());
             assertCounts(1, 0);
             assertEquals(0, ArenaPool.shared().metric().leased());
         }
@@ -49,7 +53,8 @@ class PlannedRunsTest {
     void run_stockInterpreter_isCounted() throws Exception {
         assertTrue(factory.giveUp(FakeEngine.IN_FILE, "a test"));
         try (ModelInterpreter built = factory.build(FakeEngine.IN_FILE, CPU, false)) {
-            assertTrue(runs.atGate(() -> runs.run(built, values())).isPresent());
+            assertTrue(
+                    runs.atGate(FakeEngine.IN_FILE, () -> runs.run(built, values())).isPresent());
             assertCounts(1, 1);
         }
     }

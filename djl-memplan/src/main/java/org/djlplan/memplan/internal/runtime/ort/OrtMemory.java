@@ -11,6 +11,7 @@ import org.djlplan.memplan.internal.runtime.Arena;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.internal.runtime.Keeping;
 import org.djlplan.memplan.internal.runtime.NativeLoader;
+import org.djlplan.memplan.internal.runtime.NeededMemory;
 import org.djlplan.memplan.internal.runtime.NoArenaException;
 import org.djlplan.memplan.internal.runtime.OutputArena;
 import org.djlplan.memplan.internal.runtime.PredictionTally;
@@ -96,12 +97,13 @@ public final class OrtMemory implements AutoCloseable {
      * Runs a forward pass, whose allocations get places in an arena. With a budget, the caller runs
      * one at a time.
      *
+     * @param elements number of elements of the inputs
      * @param pass runs on this thread
      * @return the result of {@code pass}
      * @throws IllegalStateException caused by a {@link BudgetTooSmallException} if it needs more
      *     than the budget
      */
-    public <T> T run(Supplier<T> pass) {
+    public <T> T run(long elements, Supplier<T> pass) {
         Optional<Run> run = begin();
         if (run.isEmpty()) {
             tally.outsideArenas();
@@ -114,7 +116,7 @@ public final class OrtMemory implements AutoCloseable {
             throw refused == 0 ? e : tooSmall(refused, e);
         } finally {
             if (run.isPresent()) {
-                end(run.get());
+                end(run.get(), elements);
             }
         }
     }
@@ -154,9 +156,9 @@ public final class OrtMemory implements AutoCloseable {
         budget.orElseThrow().check(tally.reachedBytes());
     }
 
-    /** Returns the memory that the next prediction is expected to need. */
-    public long expectedBytes() {
-        return tally.expectedBytes();
+    /** Returns the memory that predictions needed. */
+    public NeededMemory needed() {
+        return tally.needed();
     }
 
     private long limitBytes() {
@@ -213,7 +215,7 @@ public final class OrtMemory implements AutoCloseable {
     }
 
     /** Ends a run on its thread, also if there is no memory for what it recorded. */
-    private void end(Run run) {
+    private void end(Run run, long elements) {
         OrtNative.djlplan_ort_pause();
         try {
             if (run.recorded()) {
@@ -225,7 +227,7 @@ public final class OrtMemory implements AutoCloseable {
         } finally {
             OrtNative.djlplan_run_finish(run.run(), run.counters(), NONE, 0);
             try {
-                tally.online(run.counters());
+                tally.online(elements, run.counters());
                 if (outputs.isPresent()) {
                     outputs.get().note(run.counters()[RunCounters.KEPT_REACHED]);
                 }

@@ -75,8 +75,8 @@ final class RecurringPlans implements AutoCloseable {
      * Begins a prediction on this thread: by a plan if there is one, otherwise online; empty as for
      * {@link TorchArenas#begin(boolean, TorchArenas.Ending)}.
      */
-    Optional<TorchPrediction> begin(PredictionKind prediction) {
-        return of(prediction).begin();
+    Optional<TorchPrediction> begin(PredictionKind prediction, long elements) {
+        return of(prediction).begin(elements);
     }
 
     private Kind of(PredictionKind prediction) {
@@ -117,10 +117,10 @@ final class RecurringPlans implements AutoCloseable {
         /** Whether no plan is made any more. */
         private boolean dropped;
 
-        Optional<TorchPrediction> begin() {
+        Optional<TorchPrediction> begin(long elements) {
             Optional<Plan> now = plan();
             if (now.isPresent()) {
-                Optional<TorchPrediction> placed = replay(now.get());
+                Optional<TorchPrediction> placed = replay(now.get(), elements);
                 if (placed.isPresent()) {
                     return placed;
                 }
@@ -128,7 +128,7 @@ final class RecurringPlans implements AutoCloseable {
             boolean records = beginRecording();
             Optional<TorchPrediction> begun = Optional.empty();
             try {
-                begun = arenas.begin(records, new Online(records));
+                begun = arenas.begin(records, new Online(records, elements));
             } finally {
                 if (records && begun.isEmpty()) {
                     setPending(false);
@@ -155,11 +155,11 @@ final class RecurringPlans implements AutoCloseable {
             wasteful = Math.min(wasteful + 1, WASTEFUL);
         }
 
-        private Optional<TorchPrediction> replay(Plan now) {
+        private Optional<TorchPrediction> replay(Plan now, long elements) {
             return arenas.beginAlone(
                     Math.max(1, now.places.arenaBytes()),
                     arena -> replay(now, arena),
-                    (run, failed) -> endReplay(run, failed, now));
+                    (run, failed) -> endReplay(run, failed, now, elements));
         }
 
         private synchronized Optional<AllocationWatch.Run> replay(Plan now, Arena arena) {
@@ -169,9 +169,9 @@ final class RecurringPlans implements AutoCloseable {
         }
 
         private AllocationWatch.Outcome endReplay(
-                AllocationWatch.Run run, boolean failed, Plan now) {
+                AllocationWatch.Run run, boolean failed, Plan now, long elements) {
             AllocationWatch.Outcome outcome = run.finish();
-            tally.planned(now.places.strategy(), outcome.counters());
+            tally.planned(now.places.strategy(), elements, outcome.counters());
             boolean diverges;
             boolean excludes;
             synchronized (this) {
@@ -194,11 +194,13 @@ final class RecurringPlans implements AutoCloseable {
         private final class Online implements TorchArenas.Ending {
 
             private final boolean records;
+            private final long elements;
             private Optional<AllocationTrace> trace = Optional.empty();
             private long reachedBytes;
 
-            Online(boolean records) {
+            Online(boolean records, long elements) {
                 this.records = records;
+                this.elements = elements;
             }
 
             @Override
@@ -211,7 +213,7 @@ final class RecurringPlans implements AutoCloseable {
                     }
                 }
                 AllocationWatch.Outcome outcome = run.finish();
-                tally.online(outcome.counters());
+                tally.online(elements, outcome.counters());
                 reachedBytes = outcome.reachedBytes();
                 if (outcome.isWasteful()) {
                     noteWaste();

@@ -12,6 +12,7 @@ import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.internal.report.PlanReportRecord;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.internal.runtime.NativeLoader;
+import org.djlplan.memplan.internal.runtime.NeededMemory;
 import org.djlplan.memplan.internal.runtime.NoArenaException;
 import org.djlplan.memplan.internal.runtime.OutputArena;
 import org.djlplan.memplan.internal.runtime.PredictionTally;
@@ -112,7 +113,7 @@ public final class TorchMemory implements AutoCloseable {
                             throw new IllegalStateException("a rehearsal makes no plan");
                         },
                         Optional.empty())) {
-            TorchPrediction prediction = memory.begin(List.of());
+            TorchPrediction prediction = memory.begin(0, ImmutableList::of);
             prediction.pause();
             prediction.finish();
         }
@@ -123,20 +124,15 @@ public final class TorchMemory implements AutoCloseable {
      * the prediction ends, such as memory for the arena, the engine makes the model's allocations
      * from then on, with one warning.
      *
+     * @param elements number of elements of the inputs
      * @param inputs not called unless the model has plans or a budget
      */
-    public TorchPrediction begin(Supplier<ImmutableList<ArrayType>> inputs) {
+    public TorchPrediction begin(long elements, Supplier<ImmutableList<ArrayType>> inputs) {
         if (weights.isEmpty()) {
-            return allocate(inputs).counted();
+            return allocate(elements, inputs).counted();
         }
         PredictionKind kind = PredictionKind.of(inputs.get());
-        return inTurn(() -> allocate(inputs), weights.get().begin(kind, arenaBytes()));
-    }
-
-    /** Begins a prediction on this thread with inputs of these types. */
-    public TorchPrediction begin(List<ArrayType> inputs) {
-        ImmutableList<ArrayType> known = ImmutableList.copyOf(inputs);
-        return begin(() -> known);
+        return inTurn(() -> allocate(elements, inputs), weights.get().begin(kind, arenaBytes()));
     }
 
     private static TorchPrediction inTurn(
@@ -151,7 +147,7 @@ public final class TorchMemory implements AutoCloseable {
         }
     }
 
-    private TorchPrediction allocate(Supplier<ImmutableList<ArrayType>> inputs) {
+    private TorchPrediction allocate(long elements, Supplier<ImmutableList<ArrayType>> inputs) {
         if (closed || stopped.isPresent() || VirtualThreads.isCurrent()) {
             countUnplanned();
             return TorchPrediction.unplanned();
@@ -160,7 +156,7 @@ public final class TorchMemory implements AutoCloseable {
         // The model may be closed meanwhile.
         NativeLoader.Use beginning = NativeLoader.hold();
         try {
-            return newPrediction(inputs);
+            return newPrediction(elements, inputs);
         } catch (RuntimeException | Error e) {
             stop(e);
             countUnplanned();
@@ -170,18 +166,20 @@ public final class TorchMemory implements AutoCloseable {
         }
     }
 
-    private TorchPrediction newPrediction(Supplier<ImmutableList<ArrayType>> inputs) {
+    private TorchPrediction newPrediction(
+            long elements, Supplier<ImmutableList<ArrayType>> inputs) {
+        TorchArenas.Ending online = (run, failed) -> endOnline(run, elements);
         Optional<TorchPrediction> begun = Optional.empty();
         if (recording.wanted.compareAndSet(true, false)) {
-            begun = arenas.begin(true, this::endRecorded);
+            begun = arenas.begin(true, (run, failed) -> endRecorded(run, failed, elements));
         } else if (plans.isPresent()) {
             Optional<PredictionKind> kind = kind(inputs);
             begun =
                     kind.isPresent()
-                            ? plans.get().begin(kind.get())
-                            : arenas.begin(false, this::endOnline);
+                            ? plans.get().begin(kind.get(), elements)
+                            : arenas.begin(false, online);
         } else {
-            begun = arenas.begin(false, this::endOnline);
+            begun = arenas.begin(false, online);
         }
         if (begun.isEmpty()) {
             countUnplanned();
@@ -189,18 +187,19 @@ public final class TorchMemory implements AutoCloseable {
         return begun.orElseGet(TorchPrediction::unplanned);
     }
 
-    private AllocationWatch.Outcome endOnline(AllocationWatch.Run run, boolean failed) {
+    private AllocationWatch.Outcome endOnline(AllocationWatch.Run run, long elements) {
         AllocationWatch.Outcome outcome = run.finish();
-        tally.online(outcome.counters());
+        tally.online(elements, outcome.counters());
         if (outcome.isWasteful()) {
             planRecurring();
         }
         return outcome;
     }
 
-    private AllocationWatch.Outcome endRecorded(AllocationWatch.Run run, boolean failed) {
+    private AllocationWatch.Outcome endRecorded(
+            AllocationWatch.Run run, boolean failed, long elements) {
         recording.last = failed ? Optional.empty() : run.recorded();
-        return endOnline(run, failed);
+        return endOnline(run, elements);
     }
 
     private synchronized void planRecurring() {
@@ -302,9 +301,9 @@ public final class TorchMemory implements AutoCloseable {
         return recording.last;
     }
 
-    /** Returns the memory that the next prediction is expected to need. */
-    public long expectedBytes() {
-        return tally.expectedBytes();
+    /** Returns the memory that predictions needed. */
+    public NeededMemory needed() {
+        return tally.needed();
     }
 
     /** Returns the size of the arena of a model with a budget, which it does not share. */

@@ -64,7 +64,7 @@ class RecurringPlansTest {
     }
 
     private void predict(PredictionKind kind) {
-        end(plans.begin(kind).orElseThrow());
+        end(plans.begin(kind, 3).orElseThrow());
     }
 
     private static void end(TorchPrediction prediction) {
@@ -162,7 +162,7 @@ class RecurringPlansTest {
         predictUntilPlanned();
         watch.placed = FakeWatch.diverged();
         for (int i = 0; i < 9; i++) {
-            TorchPrediction failing = plans.begin(KIND).orElseThrow();
+            TorchPrediction failing = plans.begin(KIND, 3).orElseThrow();
             failing.fail();
             end(failing);
         }
@@ -186,7 +186,7 @@ class RecurringPlansTest {
     @Test
     void begin_whileAnotherRuns_isOnline() {
         predictUntilPlanned();
-        TorchPrediction first = plans.begin(KIND).orElseThrow();
+        TorchPrediction first = plans.begin(KIND, 3).orElseThrow();
         predict(KIND);
         assertEquals(1, watch.replays.get());
         end(first);
@@ -204,7 +204,7 @@ class RecurringPlansTest {
     @Test
     void close_predictionRuns_endsAfterwards() {
         predictUntilPlanned();
-        TorchPrediction running = plans.begin(KIND).orElseThrow();
+        TorchPrediction running = plans.begin(KIND, 3).orElseThrow();
         plans.close();
         end(running);
         predict(KIND);
