@@ -20,6 +20,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
 import org.djlplan.memplan.PlannedTranslatorFactory;
@@ -29,7 +30,8 @@ import org.djlplan.memplan.internal.runtime.ProcessMemory;
  * A service with several models, each with callers of its own. Arguments: {@code stock} or {@code
  * planned}; seconds to warm up; seconds to measure; and for each model {@code
  * engine,file,input,callers,pause[,option=value...]}, with an input such as {@code f1x3x224x224}
- * (floats) or {@code i1x32} (token numbers), and the milliseconds between two calls of a caller.
+ * (floats), {@code i1x32} (token numbers) or {@code text} (1 to 8 rows of 5 to 256 token
+ * numbers, most of them short), and the milliseconds between two calls of a caller.
  * Prints a line for each model: predictions per second, median, 99th percentile and longest in
  * milliseconds; and the resident set and its peak in MB.
  */
@@ -108,22 +110,27 @@ public final class GateApplication {
     /** Makes an input from a Java buffer, and reads the outputs. */
     private static final class Feeding implements NoBatchifyTranslator<Integer, Integer> {
 
+        private static final long[] LARGEST_TEXT = {8, 256};
+
         private final boolean tokens;
-        private final Shape shape;
+        private final boolean text;
+        private final long[] dimensions;
         private final ByteBuffer values;
 
         Feeding(String input) {
-            tokens = input.startsWith("i");
-            shape =
-                    new Shape(
-                            Arrays.stream(input.substring(1).split("x", -1))
+            text = input.equals("text");
+            tokens = text || input.startsWith("i");
+            dimensions =
+                    text
+                            ? LARGEST_TEXT
+                            : Arrays.stream(input.substring(1).split("x", -1))
                                     .mapToLong(Long::parseLong)
-                                    .toArray());
-            int each = tokens ? Long.BYTES : Float.BYTES;
+                                    .toArray();
+            int elements = (int) new Shape(dimensions).size();
             values =
-                    ByteBuffer.allocateDirect((int) shape.size() * each)
+                    ByteBuffer.allocateDirect(elements * (tokens ? Long.BYTES : Float.BYTES))
                             .order(ByteOrder.nativeOrder());
-            for (int i = 0; i < shape.size(); i++) {
+            for (int i = 0; i < elements; i++) {
                 if (tokens) {
                     values.putLong(i * 31L % 1000);
                 } else {
@@ -132,9 +139,20 @@ public final class GateApplication {
             }
         }
 
+        private Shape shape() {
+            if (!text) {
+                return new Shape(dimensions);
+            }
+            ThreadLocalRandom random = ThreadLocalRandom.current();
+            long length = Math.round(Math.exp(3.3 + 0.8 * random.nextGaussian()));
+            return new Shape(1 + random.nextInt(8), Math.max(5, Math.min(256, length)));
+        }
+
         @Override
         public NDList processInput(TranslatorContext context, Integer number) {
+            Shape shape = shape();
             ByteBuffer own = values.duplicate().order(ByteOrder.nativeOrder()).rewind();
+            own.limit((int) shape.size() * (tokens ? Long.BYTES : Float.BYTES));
             DataType type = tokens ? DataType.INT64 : DataType.FLOAT32;
             return new NDList(context.getNDManager().create(own, shape, type));
         }
