@@ -8,7 +8,8 @@ be named; encoders of a batch of any size of token numbers (int64) of any length
 of BERT base ("bert_base" for batches of one, "bert_text"), of all-MiniLM-L6-v2 ("minilm") and small
 ("tiny_text"); "decoder", which takes one number (int64) and the keys and values of all tokens before,
 and returns them with its own; "generator", a decoder of that size for DJL's text generation;
-"sentences", minilm that also takes a mask, as DJL's tokenizers make it; and "ocr", which reads a grey image 32 high. Weights are random, and the
+"sentences", minilm that also takes a mask, as DJL's tokenizers make it; "ocr", which reads a grey image 32 high;
+"lstm", "gru" and "rnn", which tag tokens; and "growing", which appends each input to its state. Weights are random, and the
 same at every run. NAME.onnx is the same network in a file for ONNX Runtime. A file that is there is left alone.
 
 Needs torch and torchvision. Debian: apt-get install python3-torch python3-torchvision; files of that
@@ -181,6 +182,33 @@ class Reader(nn.Module):
         return torch.softmax(self.out(columns), 2)
 
 
+class Tagger(nn.Module):
+    """Scores of 16 tags for each token, from a recurrent network of two layers."""
+
+    def __init__(self, kind):
+        super().__init__()
+        self.words = nn.Embedding(4096, 128)
+        self.layers = kind(128, 256, num_layers=2, batch_first=True)
+        self.out = nn.Linear(256, 16)
+
+    def forward(self, tokens):
+        states, _ = self.layers(self.words(tokens))
+        return self.out(states)
+
+
+class Growing(nn.Module):
+    """Keeps all inputs so far, and returns their mean."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("kept", torch.zeros(0, 1024))
+
+    def forward(self, x):
+        self.kept = torch.cat((self.kept, x))
+        return self.kept.mean(0)
+
+
+RECURRENT = {"lstm": nn.LSTM, "gru": nn.GRU, "rnn": nn.RNN}
 ENCODERS = {
     "bert_base": {},
     "bert_text": {},
@@ -205,6 +233,10 @@ def build(name):
         return Encoder(**ENCODERS["minilm"]), (torch.randint(0, 4096, (2, 128)), torch.ones(2, 128, dtype=torch.int64))
     if name == "ocr":
         return Reader(), torch.rand(1, 1, 32, 100)
+    if name in RECURRENT:
+        return Tagger(RECURRENT[name]), torch.randint(0, 4096, (8, 32))
+    if name == "growing":
+        return Growing(), torch.rand(256, 1024)
     maker = getattr(torchvision.models, name, None)
     if not name.islower() or not callable(maker):
         sys.exit(f"torchvision {torchvision.__version__} has no network {name}")
@@ -220,7 +252,9 @@ def make(name, folder):
         return
     network, example = build(name.removesuffix(".onnx"))
     with torch.no_grad():
-        traced = torch.jit.trace(network.eval(), example)
+        # Traced tensors of a module cannot be replaced.
+        scripted = name == "growing"
+        traced = torch.jit.script(network.eval()) if scripted else torch.jit.trace(network.eval(), example)
     with tempfile.TemporaryDirectory(dir=folder) as unfinished:
         made = pathlib.Path(unfinished) / target.name
         if onnx:

@@ -521,11 +521,17 @@ DJLPLAN_API int djlplan_torch_attach(char *message, int64_t message_bytes);
 #define DJLPLAN_TORCH_THREADS INT64_C(0xFFFFFFFF)
 #define DJLPLAN_TORCH_GRAD (INT64_C(1) << 32)
 #define DJLPLAN_TORCH_OPTIMIZE (INT64_C(1) << 33)
-DJLPLAN_AS_IN_JAVA(DJLPLAN_TORCH_THREADS == 0xFFFFFFFF, "TorchSettings.THREADS");
 DJLPLAN_AS_IN_JAVA(DJLPLAN_TORCH_GRAD == INT64_C(1) << 32, "TorchSettings.GRAD");
-/* Returns this thread's settings, −1 if libtorch's layout is unknown. */
+/* Returns this thread's settings without the number of threads, −1 if libtorch's layout is unknown. */
 DJLPLAN_API int64_t djlplan_torch_settings(void);
-/* Sets this thread's settings; −1 changes nothing. */
+/*
+ * Returns this thread's number of threads, −1 if it is unknown. libtorch applies its own setting to
+ * a thread only when an operator first asks for it; kernels that ran before, such as MKL's dot
+ * product, used OpenMP's default. So the setting is applied here only if `apply` is not 0: it could
+ * change the bits of a prediction.
+ */
+DJLPLAN_API int djlplan_torch_threads(int apply);
+/* Sets this thread's settings; −1 changes nothing, and 0 threads leave their number unchanged. */
 DJLPLAN_API void djlplan_torch_set_settings(int64_t wanted);
 
 /*

@@ -79,7 +79,7 @@ static void *allocate(struct ort_allocator *self, size_t bytes) {
         char *place = djlplan_run_place(current, bytes);
         if (place != NULL && place + bytes - current->arena->base > run_limit) {
             if (refused == 0) refused = place + bytes - current->arena->base;
-            (void)djlplan_run_free(place);
+            (void)djlplan_run_free(place, NULL);
             /* Fails as the engine does without memory, with the engine's own error. */
             return engine->allocate(engine, TOO_MANY_BYTES);
         }
@@ -98,7 +98,7 @@ static void *reserve(struct ort_allocator *self, size_t bytes) {
 
 static void deallocate(struct ort_allocator *self, void *block) {
     (void)self;
-    if (block == NULL || djlplan_run_free(block)) return;
+    if (block == NULL || djlplan_run_free(block, NULL)) return;
     char *memory = (char *)block - HEADER_BYTES;
     const struct header *header = (const struct header *)(void *)memory;
     atomic_fetch_sub(&figures[header->kind], (int64_t)header->bytes);

@@ -138,6 +138,8 @@ typedef struct {
 /* Settings of the calling thread. */
 #define TORCH_GET_NUM_THREADS "_ZN2at15get_num_threadsEv"
 #define TORCH_SET_NUM_THREADS "_ZN2at15set_num_threadsEi"
+/* Of OpenMP; TORCH_GET_NUM_THREADS first applies libtorch's setting to a new thread. */
+#define OMP_GET_MAX_THREADS "omp_get_max_threads"
 #define TORCH_GET_GRAD_MODE "_ZN3c108GradMode10is_enabledEv"
 #define TORCH_SET_GRAD_MODE "_ZN3c108GradMode11set_enabledEb"
 #define TORCH_GET_OPTIMIZE "_ZN5torch3jit24getGraphExecutorOptimizeEv"

@@ -14,6 +14,7 @@ static pthread_mutex_t settings_lock = PTHREAD_MUTEX_INITIALIZER;
  * loaded. Written once, by has_settings.
  */
 static struct {
+    int (*threads_now)(void);
     int (*threads)(void);
     void (*set_threads)(int);
     bool (*grad_mode)(void);
@@ -32,7 +33,8 @@ static void find_settings(void) {
     void *found[] = {
         function(TORCH_CPU, TORCH_GET_NUM_THREADS), function(TORCH_CPU, TORCH_SET_NUM_THREADS),
         function(TORCH_C10, TORCH_GET_GRAD_MODE),   function(TORCH_C10, TORCH_SET_GRAD_MODE),
-        function(TORCH_CPU, TORCH_GET_OPTIMIZE),    function(TORCH_CPU, TORCH_SET_OPTIMIZE)};
+        function(TORCH_CPU, TORCH_GET_OPTIMIZE),    function(TORCH_CPU, TORCH_SET_OPTIMIZE),
+        function(TORCH_CPU, OMP_GET_MAX_THREADS)};
     for (size_t i = 0; i < sizeof found / sizeof *found; i++) {
         if (found[i] == NULL) return;
     }
@@ -42,6 +44,7 @@ static void find_settings(void) {
     settings.set_grad_mode = (void (*)(bool))(uintptr_t)found[3];
     settings.optimize = (bool (*)(void))(uintptr_t)found[4];
     settings.set_optimize = (void (*)(bool))(uintptr_t)found[5];
+    settings.threads_now = (int (*)(void))(uintptr_t)found[6];
 }
 
 /* Finds the functions once libtorch is loaded; it looks only once if libtorch lacks one. */
@@ -60,8 +63,13 @@ static bool has_settings(void) {
 
 int64_t djlplan_torch_settings(void) {
     if (!has_settings()) return -1;
-    return (int64_t)settings.threads() | (settings.grad_mode() ? DJLPLAN_TORCH_GRAD : 0) |
+    return (settings.grad_mode() ? DJLPLAN_TORCH_GRAD : 0) |
            (settings.optimize() ? DJLPLAN_TORCH_OPTIMIZE : 0);
+}
+
+int djlplan_torch_threads(int apply) {
+    if (!has_settings()) return -1;
+    return apply ? settings.threads() : settings.threads_now();
 }
 
 void djlplan_torch_set_settings(int64_t wanted) {

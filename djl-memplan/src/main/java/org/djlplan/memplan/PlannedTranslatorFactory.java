@@ -80,10 +80,10 @@ public final class PlannedTranslatorFactory implements TranslatorFactory, Serial
         this.options = options;
         this.progress = progress;
         try {
-            ModelPlanning.warmUp();
+            ModelPlanning.checkPlatform();
         } catch (Error e) {
             // Later code that needs it will report the error.
-            logger.debug("not warmed up", e);
+            logger.debug("the platform is unknown", e);
         }
     }
 

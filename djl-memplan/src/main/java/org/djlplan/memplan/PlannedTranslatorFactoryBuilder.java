@@ -37,9 +37,9 @@ public final class PlannedTranslatorFactoryBuilder {
 
     /** When intermediates of imperative blocks are closed. */
     public enum Liveness {
-        /** After their last use if the code of the block is known to be pure, otherwise not. */
+        /** After their last use if the block and its children are DJL's own, otherwise not. */
         AUTO,
-        /** Also in a stateful block, while its state is the recorded one. */
+        /** Also in other blocks, while the content of their fields is the recorded one. */
         OP,
         /** Never early. */
         OFF

@@ -273,29 +273,6 @@ class ArchitectureTest {
                             "ai.djl.translate..", "ai.djl.inference..", "ai.djl.repository..");
 
     @ArchTest
-    static final ArchRule onlyPurityReadsBytecode =
-            noClasses()
-                    .that()
-                    .resideOutsideOfPackage(INTERNAL + ".djl.purity..")
-                    .should()
-                    .dependOnClassesThat()
-                    .resideInAnyPackage("org.djlplan.thirdparty.asm..");
-
-    @ArchTest
-    static final ArchRule purityKnowsNothingOfPlanning =
-            noClasses()
-                    .that()
-                    .resideInAPackage(INTERNAL + ".djl.purity..")
-                    .should()
-                    .dependOnClassesThat()
-                    .resideInAnyPackage(
-                            INTERNAL + ".config..",
-                            INTERNAL + ".store..",
-                            INTERNAL + ".source..",
-                            INTERNAL + ".runtime..",
-                            INTERNAL + ".djl.liveness..");
-
-    @ArchTest
     static final ArchRule engineSubclassKnowsNothingOfUs =
             noClasses()
                     .that()

@@ -21,20 +21,6 @@ public record ArrayType(String dataType, List<Long> shape) {
         }
     }
 
-    // Written out, because it is called at each prediction, and linking a record's generated method
-    // at run time slows down the first ones.
-    @Override
-    public boolean equals(Object object) {
-        return object instanceof ArrayType other
-                && dataType.equals(other.dataType)
-                && shape.equals(other.shape);
-    }
-
-    @Override
-    public int hashCode() {
-        return 31 * dataType.hashCode() + shape.hashCode();
-    }
-
     /** Returns for example {@code 1x3x224x224:float32}. */
     @Override
     public String toString() {

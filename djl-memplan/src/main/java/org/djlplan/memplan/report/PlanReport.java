@@ -46,6 +46,12 @@ public interface PlanReport {
     /** Returns the use of the budget; empty if the model has none. */
     Optional<BudgetReport> budget();
 
+    /**
+     * Returns why intermediates of an imperative block are left to DJL, which closes them when the
+     * call ends; empty if they are closed after their last use, and for other models.
+     */
+    Optional<String> unclosedReason();
+
     /** Returns whether the model runs in a planned arena. */
     boolean planned();
 

@@ -50,18 +50,4 @@ public record Candidate(SortedSet<Integer> operators, int threads, boolean trans
     public Candidate withTransientBuffers() {
         return new Candidate(operators, threads, true);
     }
-
-    /** Written out, because linking a record's generated method at its first use takes long. */
-    @Override
-    public boolean equals(Object other) {
-        return other instanceof Candidate candidate
-                && threads == candidate.threads
-                && transientBuffers == candidate.transientBuffers
-                && operators.equals(candidate.operators);
-    }
-
-    @Override
-    public int hashCode() {
-        return 31 * operators.hashCode() + 2 * threads + (transientBuffers ? 1 : 0);
-    }
 }

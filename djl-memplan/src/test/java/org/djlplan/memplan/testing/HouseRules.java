@@ -33,9 +33,6 @@ public final class HouseRules {
     private static final Pattern IMPORT =
             Pattern.compile("import (static )?org\\.djlplan\\.(?!thirdparty\\.).*");
 
-    /** The build makes classes with these names from lambda expressions. */
-    private static final String LAMBDA = ".*[$][$]Lambda.*";
-
     @ArchTest
     static final ArchRule fewInstanceFields =
             classes()
@@ -56,8 +53,6 @@ public final class HouseRules {
                 .resideInAPackage("org.djlplan..")
                 .and()
                 .areTopLevelClasses()
-                .and()
-                .haveNameNotMatching(LAMBDA)
                 .should(
                         haveAtMost(
                                 MOST_IMPORTS,

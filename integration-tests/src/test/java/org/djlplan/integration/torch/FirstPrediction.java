@@ -229,10 +229,15 @@ public final class FirstPrediction {
 
     private static Predictor<NDList, NDList> predictor(Model model, boolean planned)
             throws TranslateException {
+        String liveness = model.getName().equals(COMPOSITE) ? "op" : "auto";
         return model.newPredictor(
                 planned
                         ? PlannedTranslatorFactory.wrap(new BareTranslator())
-                                .newInstance(NDList.class, NDList.class, model, Map.of())
+                                .newInstance(
+                                        NDList.class,
+                                        NDList.class,
+                                        model,
+                                        Map.of("memplan.liveness", liveness))
                         : new BareTranslator());
     }
 }

@@ -413,7 +413,7 @@ public final class KeptAnswers implements CandidateRunner {
                                             json.list(
                                                     MOST_PARTITIONS,
                                                     () -> (Set<Integer>) sets.read(json)));
-            Map<Candidate, Known> candidates = new HashMap<>();
+            Map<Candidate, Known> candidates = new LinkedHashMap<>();
             List<Map.Entry<Candidate, Known>> entries =
                     json.expect("candidates").list(MOST_CANDIDATES, () -> entry(json, sets));
             for (Map.Entry<Candidate, Known> entry : entries) {

@@ -6,7 +6,7 @@ import java.util.Optional;
 
 /** When intermediates of imperative blocks are closed before the call ends. */
 public enum Liveness {
-    /** As {@link #OP} for blocks that are known to be pure, otherwise as {@link #OFF}. */
+    /** As {@link #OP} for DJL's own blocks, otherwise as {@link #OFF}. */
     AUTO,
     /** After the last operation that uses them, according to a recording. */
     OP,

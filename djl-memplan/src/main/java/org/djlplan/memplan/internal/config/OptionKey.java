@@ -21,7 +21,7 @@ public enum OptionKey implements Option {
             "how many forward passes run at once, counted over all models of the process with the"
                     + " same number; further ones wait. `auto`: one per core; if the engine uses"
                     + " several threads for a prediction, one per that many cores, plus one; for an"
-                    + " imperative block only if its code is known to be pure. A number: for every"
+                    + " imperative block only if it consists of DJL's own blocks. A number: for every"
                     + " block, and also the number of a model's interpreters (TensorFlow Lite)."
                     + " `0`: each pass runs on its caller's thread"),
     MAX_PREDICTIONS(
@@ -40,23 +40,23 @@ public enum OptionKey implements Option {
             "auto",
             Origin.ANYONE,
             "imperative blocks: when intermediates are closed. `auto`: after their last use if the"
-                    + " code of the block is known to be pure, otherwise not; `op`: also in a stateful"
-                    + " block, while its state is the recorded one; `off`: never early"),
+                    + " block consists of DJL's own blocks, otherwise not; `op`: also in other blocks,"
+                    + " assuming that the operations of `forward` depend only on the types of its"
+                    + " inputs and on the content of its fields; `off`: never early"),
     VERIFY(
             "false",
             Origin.ANYONE,
             "PyTorch and ONNX Runtime: compare the first planned predictions with stock ones, byte"
                     + " by byte; if they differ, the model runs as stock, with a warning. Runs the"
-                    + " model twice, so it is an error for imperative blocks that are not known to be"
-                    + " pure, and has no effect on stateful TorchScript models"),
+                    + " model twice, so it is an error for imperative blocks that are not DJL's own,"
+                    + " and has no effect on stateful TorchScript models"),
     WARMUP(
             "false",
             Origin.SHAPES_UP_TO_THE_MEMORY,
-            "PyTorch: record while the model is loaded, so that the first prediction is already"
-                    + " planned: `true` with inputs as the model describes them, or with these shapes,"
-                    + " such as `1,3,224,224;1,128:int64`; an error for imperative blocks that are not"
-                    + " known to be pure. ONNX Runtime: predict zeros of these shapes while the model"
-                    + " is loaded; `true` has no effect"),
+            "predict zeros while the model is loaded, so that the first request finds what first"
+                    + " predictions prepare: with these shapes, such as `1,3,224,224;1,128:int64`, or"
+                    + " for PyTorch with `true` the inputs that the model describes; an error for"
+                    + " imperative blocks that are not DJL's own. PyTorch and ONNX Runtime"),
     BUDGET(
             "none",
             Origin.UP_TO_THE_MEMORY,

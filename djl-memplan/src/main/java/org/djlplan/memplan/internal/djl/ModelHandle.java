@@ -48,6 +48,9 @@ public interface ModelHandle extends Supplier<PlanReport> {
         return Optional.empty();
     }
 
+    /** Returns to the system the memory of an arena that the model does not share. */
+    default void trim() {}
+
     /** Returns the bytes that the engine allocated for weights; empty if they are not counted. */
     default OptionalLong weightsBytes() {
         return OptionalLong.empty();

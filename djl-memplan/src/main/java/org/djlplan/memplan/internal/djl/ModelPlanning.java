@@ -103,10 +103,9 @@ public final class ModelPlanning {
         }
     }
 
-    /** Prepares in the background, while DJL still loads its engine. */
-    public static void warmUp() {
+    /** Warns, once in a process, if djl-plan has no native library for this platform. */
+    public static void checkPlatform() {
         SupportedPlatforms.warnIfUnsupported();
-        Rehearsal.start();
     }
 
     /**

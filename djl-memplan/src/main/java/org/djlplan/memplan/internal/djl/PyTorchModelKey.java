@@ -17,7 +17,6 @@ import java.util.Arrays;
 import java.util.Optional;
 import java.util.regex.Pattern;
 import org.djlplan.memplan.internal.config.Liveness;
-import org.djlplan.memplan.internal.djl.purity.BlockCode;
 import org.djlplan.memplan.internal.store.CpuFeatures;
 import org.djlplan.memplan.internal.store.ModelFiles;
 import org.djlplan.memplan.internal.store.StoreKey;
@@ -46,16 +45,14 @@ final class PyTorchModelKey {
     /**
      * Returns the key of a model's plans, without inputs and threads.
      *
-     * @param code findings about an imperative block's code, if they matter
      * @param liveness mode of early closing
      */
-    static StoreKey of(Model model, Block block, Optional<BlockCode> code, Liveness liveness) {
+    static StoreKey of(Model model, Block block, Liveness liveness) {
         Engine engine = model.getNDManager().getEngine();
         return new StoreKey(
                 model.getName(),
                 ImmutableMap.of(
                         "structure", structure(model, block),
-                        "code", code.map(BlockCode::hash).orElse("-"),
                         "engine", engine.getEngineName() + ' ' + engine.getVersion(),
                         "djl", Engine.getDjlVersion(),
                         "cpu", CpuFeatures.current(),

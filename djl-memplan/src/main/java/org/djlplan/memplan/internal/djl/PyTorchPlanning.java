@@ -14,9 +14,8 @@ import java.util.Optional;
 import org.djlplan.memplan.internal.config.Liveness;
 import org.djlplan.memplan.internal.config.OptionKey;
 import org.djlplan.memplan.internal.config.PlanOptions;
+import org.djlplan.memplan.internal.djl.liveness.DjlClasses;
 import org.djlplan.memplan.internal.djl.liveness.LivenessExecutor;
-import org.djlplan.memplan.internal.djl.purity.BlockCode;
-import org.djlplan.memplan.internal.djl.purity.Finding;
 import org.djlplan.memplan.internal.events.Waits;
 import org.djlplan.memplan.internal.gate.Gate;
 import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
@@ -175,17 +174,15 @@ final class PyTorchPlanning {
      * @param loaded the block's weights, if they are in a file
      */
     Block wrap(Model model, Block block, Optional<BudgetedWeights.Loaded> loaded) {
-        Optional<BlockCode> code =
-                isImperative(block) && dependsOnCode()
-                        ? Optional.of(BlockCode.look(block))
+        Optional<String> foreign =
+                isImperative(block) ? DjlClasses.foreignCode(block) : Optional.empty();
+        foreign.ifPresent(code -> rejectRepetition(model, code));
+        Optional<LivenessExecutor> liveness =
+                isImperative(block)
+                        ? Optional.of(new LivenessExecutor(block, options.liveness(), foreign))
                         : Optional.empty();
-        Liveness mode =
-                code.isPresent()
-                        ? LivenessExecutor.effective(options.liveness(), code.get())
-                        : Liveness.OFF;
-        if (code.isPresent() && !code.get().pure()) {
-            refuse(model, code.get(), mode);
-        }
+        liveness.flatMap(LivenessExecutor::reason).ifPresent(reason -> announce(model, reason));
+        Liveness mode = liveness.map(LivenessExecutor::mode).orElse(Liveness.OFF);
         Optional<StreamedWeights> weights =
                 loaded.isPresent() ? loaded.get().weights() : Optional.empty();
         TorchMemory memory =
@@ -201,20 +198,20 @@ final class PyTorchPlanning {
                                             new WeightTraceCodec(),
                                             folder(model, block),
                                             CacheFolder.get())),
-                            key(model, block, code, mode, loaded));
+                            key(model, block, mode, loaded));
         }
         model.getNDManager().attachInternal("djl-plan-" + System.identityHashCode(memory), memory);
-        Optional<LivenessExecutor> liveness =
-                code.isPresent() && mode != Liveness.OFF
-                        ? Optional.of(new LivenessExecutor(block, mode, code.get()))
-                        : Optional.empty();
         InferencePass stock = InferencePass.of(block);
-        InferencePass forward = new PlannedForward(stock, liveness, memory);
+        InferencePass forward =
+                new PlannedForward(
+                        stock,
+                        liveness.filter(executor -> executor.mode() != Liveness.OFF),
+                        memory);
         InferencePass checked =
                 options.verify() ? new VerifiedForward(model.getName(), stock, forward) : forward;
         InferencePass placed =
-                usesWorkers(code, isImperative(block))
-                        ? atGate(checked, memory, isKnown(code, isImperative(block)))
+                usesWorkers(foreign.isEmpty())
+                        ? atGate(checked, memory, foreign.isEmpty())
                         : checked;
         InputLimit limit = new InputLimit(model.getName());
         InferencePass pass = new PredictorForward(model.getName(), stock, placed, memory, limit);
@@ -222,51 +219,45 @@ final class PyTorchPlanning {
                 block.getClass() == SequentialBlock.class
                         ? new PlannedSequentialBlock((SequentialBlock) block, pass)
                         : BlockProxy.wrap(block, pass);
-        ReportSources.register(planned, new TorchHandle(memory, limit, weights));
+        ReportSources.register(planned, new TorchHandle(memory, limit, weights, liveness));
         return planned;
     }
 
+    /** Logs why intermediates of a block are left to DJL, unless the user asked for that. */
+    private void announce(Model model, String reason) {
+        if (options.liveness() == Liveness.AUTO) {
+            logger.info("Intermediates of {} are left to DJL: {}", model.getName(), reason);
+        } else if (options.liveness() == Liveness.OP) {
+            logger.warn(
+                    "Intermediates of {} are left to DJL whatever {} says: {}",
+                    model.getName(),
+                    OptionKey.LIVENESS.key(),
+                    reason);
+        }
+    }
+
     /**
-     * Logs which features a block without known purity does not get.
+     * Rejects options that would run a user's block more than once.
      *
-     * @throws IllegalArgumentException if an option would run it more than once
+     * @throws IllegalArgumentException if there is one
      */
-    private void refuse(Model model, BlockCode code, Liveness mode) {
-        Finding reason = code.impurity().orElseThrow();
+    private void rejectRepetition(Model model, String foreign) {
         if (options.verify() || options.warmup().enabled()) {
             throw new IllegalArgumentException(
                     (options.verify() ? OptionKey.VERIFY : OptionKey.WARMUP).key()
                             + "=true: runs a model more than once, which "
                             + model.getName()
                             + " is not known to allow: "
-                            + reason);
-        }
-        if (options.liveness() == Liveness.AUTO) {
-            logger.info(
-                    "Intermediates of {} are left to DJL, because it is not known to be "
-                            + "pure: {}",
-                    model.getName(),
-                    reason);
-        } else if (mode != options.liveness()) {
-            logger.warn(
-                    "Intermediates of {} are left to DJL whatever {} says: {}",
-                    model.getName(),
-                    OptionKey.LIVENESS.key(),
-                    code.detour().orElse(reason));
+                            + foreign);
         }
     }
 
     /**
      * A user's block may depend on its thread, so its passes are handed over to another thread only
-     * if its code is known to be pure, or the user allows it.
+     * if the user allows it.
      */
-    private boolean usesWorkers(Optional<BlockCode> code, boolean imperative) {
-        return !options.workers().isOff()
-                && (isKnown(code, imperative) || !options.workers().isAuto());
-    }
-
-    private static boolean isKnown(Optional<BlockCode> code, boolean imperative) {
-        return !imperative || code.filter(BlockCode::knownPure).isPresent();
+    private boolean usesWorkers(boolean pure) {
+        return !options.workers().isOff() && (pure || !options.workers().isAuto());
     }
 
     /**
@@ -286,23 +277,14 @@ final class PyTorchPlanning {
                 options.workers());
     }
 
-    /** If nothing is closed early and nothing runs twice, the block's code does not matter. */
-    private boolean dependsOnCode() {
-        return options.liveness() != Liveness.OFF || options.verify() || options.warmup().enabled();
-    }
-
     private static boolean isImperative(Block block) {
         return !(block instanceof SymbolBlock);
     }
 
     /** The size of slices is part of the key, because a sliced layer makes other allocations. */
     private StoreKey key(
-            Model model,
-            Block block,
-            Optional<BlockCode> code,
-            Liveness mode,
-            Optional<BudgetedWeights.Loaded> loaded) {
-        StoreKey key = PyTorchModelKey.of(model, block, code, mode);
+            Model model, Block block, Liveness mode, Optional<BudgetedWeights.Loaded> loaded) {
+        StoreKey key = PyTorchModelKey.of(model, block, mode);
         long sliceBytes = loaded.map(BudgetedWeights.Loaded::sliceBytes).orElse(0L);
         return sliceBytes == 0
                 ? key

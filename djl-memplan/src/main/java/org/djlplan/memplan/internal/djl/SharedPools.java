@@ -6,6 +6,8 @@ import org.djlplan.memplan.internal.gate.Gate;
 import org.djlplan.memplan.internal.report.PoolReportRecord;
 import org.djlplan.memplan.internal.runtime.ArenaMetric;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
+import org.djlplan.memplan.internal.runtime.OutputArena;
+import org.djlplan.memplan.internal.runtime.ProcessMemory;
 import org.djlplan.memplan.internal.runtime.WorkspaceMetric;
 import org.djlplan.memplan.internal.runtime.WorkspacePool;
 import org.djlplan.memplan.internal.runtime.tflite.Delegates;
@@ -26,6 +28,13 @@ public final class SharedPools {
                                 lack ->
                                         new PoolReportRecord.Waits(
                                                 Waits.count(lack), Waits.nanos(lack))));
+    }
+
+    /** Returns to the system the memory that no prediction uses. */
+    public static void trim() {
+        ArenaPool.shared().trimAll();
+        OutputArena.shared().trim();
+        ProcessMemory.trim();
     }
 
     /** Returns the current figures. */

@@ -60,13 +60,7 @@ final class TfLiteForward implements UnaryOperator<NDList>, ModelHandle {
     private record Inputs(List<Shape> shapes, List<List<Integer>> dimensions) {}
 
     /** The type and shape that an output had in the last prediction. */
-    private record Form(TensorInfo info, Shape shape, DataType type) {
-
-        /** Written out, because linking a record's generated method at its first use takes long. */
-        private boolean isOf(TensorInfo other) {
-            return info.type() == other.type() && info.shape().equals(other.shape());
-        }
-    }
+    private record Form(TensorInfo info, Shape shape, DataType type) {}
 
     TfLiteForward(
             String model, Path file, TfLiteModel served, TfLiteAdapter adapter, NDManager manager) {
@@ -151,7 +145,7 @@ final class TfLiteForward implements UnaryOperator<NDList>, ModelHandle {
 
     private Form form(int output, TensorInfo info) {
         Form form = forms[output];
-        if (form == null || !form.isOf(info)) {
+        if (form == null || !form.info.equals(info)) {
             form = new Form(info, TfLiteTypes.shape(info), adapter.dataType(info.type()));
             forms[output] = form;
         }

@@ -4,9 +4,11 @@ import java.util.Optional;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.internal.budget.ResidentWeights;
 import org.djlplan.memplan.internal.config.Budget;
+import org.djlplan.memplan.internal.djl.liveness.LivenessExecutor;
 import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
 import org.djlplan.memplan.internal.plan.portfolio.Strategies;
+import org.djlplan.memplan.internal.report.PlanReportRecord;
 import org.djlplan.memplan.internal.runtime.torch.StreamedWeights;
 import org.djlplan.memplan.internal.runtime.torch.TorchMemory;
 import org.djlplan.memplan.report.PlanReport;
@@ -16,18 +18,31 @@ import org.djlplan.memplan.report.PlanReport;
  *
  * @param limit the limit on the sizes of inputs
  * @param weights the weights of a model with a budget
+ * @param liveness closes the arrays of an imperative block early
  */
-record TorchHandle(TorchMemory memory, InputLimit limit, Optional<StreamedWeights> weights)
+record TorchHandle(
+        TorchMemory memory,
+        InputLimit limit,
+        Optional<StreamedWeights> weights,
+        Optional<LivenessExecutor> liveness)
         implements ModelHandle {
 
     @Override
     public PlanReport get() {
-        return memory.report();
+        PlanReport report = memory.report();
+        return liveness.flatMap(LivenessExecutor::reason)
+                .map(reason -> PlanReportRecord.unclosed(report, reason))
+                .orElse(report);
     }
 
     @Override
     public Optional<InputLimit> inputLimit() {
         return Optional.of(limit);
+    }
+
+    @Override
+    public void trim() {
+        memory.trim();
     }
 
     @Override

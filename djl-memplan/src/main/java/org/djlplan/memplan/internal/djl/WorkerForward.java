@@ -6,7 +6,6 @@ import ai.djl.training.ParameterStore;
 import ai.djl.util.PairList;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.IntFunction;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.djlplan.memplan.internal.config.WorkerCount;
@@ -15,32 +14,35 @@ import org.djlplan.memplan.internal.gate.Lane;
 import org.djlplan.memplan.internal.gate.Places;
 import org.djlplan.memplan.internal.runtime.NeededMemory;
 import org.djlplan.memplan.internal.runtime.torch.TorchSettings;
+import org.djlplan.thirdparty.guava.base.Suppliers;
 import org.slf4j.MDC;
 
 /**
  * Lets forward passes go through the {@link Gate}. A pass on another thread than its caller's gets
  * the caller's predictor call, context class loader and logging context, and in a PyTorch model the
- * caller's libtorch settings; its outputs belong to the caller's {@link NDScope}.
+ * caller's libtorch settings, as after the caller's first operator; its outputs belong to the
+ * caller's {@link NDScope}.
  */
 final class WorkerForward implements InferencePass {
 
     private final InferencePass inner;
     private final Lane lane;
     private final Optional<NeededMemory> needed;
-    private final IntFunction<Places> places;
-    private final Supplier<Optional<TorchSettings>> settings;
+    private final Supplier<Places> places;
+    private final boolean hasSettings;
 
     private WorkerForward(
             InferencePass inner,
             Lane lane,
             Optional<NeededMemory> needed,
-            IntFunction<Places> places,
-            Supplier<Optional<TorchSettings>> settings) {
+            Supplier<Places> places,
+            boolean hasSettings) {
         this.inner = inner;
         this.lane = lane;
         this.needed = needed;
-        this.places = places;
-        this.settings = settings;
+        // The engine may not be loaded yet.
+        this.places = Suppliers.memoize(places::get);
+        this.hasSettings = hasSettings;
     }
 
     /**
@@ -54,18 +56,13 @@ final class WorkerForward implements InferencePass {
                 inner,
                 lane,
                 needed,
-                threads -> Gate.shared().places(count.forThreads(threads)),
-                () -> Optional.of(TorchSettings.current()));
+                () -> Gate.shared().places(count.forThreads(TorchSettings.threadsBySetting())),
+                true);
     }
 
-    /** Returns a pass of a PyTorch model that always runs in the same places. */
+    /** Returns a pass of a PyTorch model whose passes are all large, and run in given places. */
     static WorkerForward ofTorch(InferencePass inner, Lane lane, Places places) {
-        return new WorkerForward(
-                inner,
-                lane,
-                Optional.empty(),
-                threads -> places,
-                () -> Optional.of(TorchSettings.current()));
+        return new WorkerForward(inner, lane, Optional.empty(), () -> places, true);
     }
 
     /** Returns a pass for an engine without thread settings, whose number of threads is unknown. */
@@ -75,27 +72,28 @@ final class WorkerForward implements InferencePass {
                 inner,
                 lane,
                 Optional.of(needed),
-                threads -> Gate.shared().places(count.forThreads(threads)),
-                Optional::empty);
+                () -> Gate.shared().places(count.forThreads(-1)),
+                false);
     }
 
     @Override
     public NDList forward(
             ParameterStore parameters, NDList inputs, Optional<PairList<String, Object>> params) {
-        Optional<TorchSettings> callers = settings.get();
         Thread caller = Thread.currentThread();
         Supplier<NDList> pass = () -> inner.forward(parameters, inputs, params);
         boolean[] elsewhere = new boolean[1];
         NDList outputs =
                 lane.run(
-                        places.apply(callers.map(TorchSettings::threads).orElse(-1)),
+                        places.get(),
                         expectedBytes(inputs),
                         pass,
                         () -> {
                             // The pass may wait for long, and others may need this arena.
                             PredictionScope.finishPrevious();
                             return inContext(
-                                    callers,
+                                    hasSettings
+                                            ? Optional.of(TorchSettings.forWorker())
+                                            : Optional.empty(),
                                     caller.getContextClassLoader(),
                                     MDC.getCopyOfContextMap(),
                                     PredictionScope.carried(

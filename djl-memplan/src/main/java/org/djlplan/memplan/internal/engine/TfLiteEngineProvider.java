@@ -4,7 +4,6 @@ import ai.djl.engine.Engine;
 import ai.djl.engine.EngineException;
 import ai.djl.engine.EngineProvider;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,9 +24,6 @@ public final class TfLiteEngineProvider implements EngineProvider {
 
     /** The first minor version of DJL 0 with which the stock engine does not work. */
     private static final int BROKEN_SINCE = 34;
-
-    /** Completed when the engine begins to load. */
-    private static final CompletableFuture<Boolean> LOADING = new CompletableFuture<>();
 
     private final Optional<EngineProvider> stock;
     private final Optional<String> problem;
@@ -55,18 +51,13 @@ public final class TfLiteEngineProvider implements EngineProvider {
      * Returns whether the class path, or the environment, has the engine's library. A missing class
      * must not affect other engines.
      */
-    public static boolean hasLibrary() {
+    private static boolean hasLibrary() {
         try {
             return LibraryFile.exists();
         } catch (LinkageError e) {
             logger.debug("the engine TFLite lacks a class", e);
             return false;
         }
-    }
-
-    /** Runs work when the engine is first asked for; at once if it was asked for already. */
-    public static void whenAskedFor(Runnable work) {
-        CompletableFuture<Void> unused = LOADING.thenRun(work);
     }
 
     private static String advice() {
@@ -120,7 +111,6 @@ public final class TfLiteEngineProvider implements EngineProvider {
         if (problem.isPresent()) {
             throw new EngineException(problem.get());
         }
-        boolean unused = LOADING.complete(true);
         return stock.isPresent() ? stock.get().getEngine() : TfLiteEngine.instance();
     }
 }

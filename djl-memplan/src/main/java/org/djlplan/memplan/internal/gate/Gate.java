@@ -126,12 +126,6 @@ public final class Gate {
         return SHARED;
     }
 
-    /** Loads the classes that a prediction needs, so that the first one is faster. */
-    public static void warmUp() {
-        Gate gate = new Gate(LEAST_LIGHT_BYTES, IDLE, PATIENCE);
-        boolean unused = gate.lane().run(gate.places(1), () -> 0, () -> true);
-    }
-
     /** Returns the lane of a model whose predictions share nothing. */
     public Lane lane() {
         return lane(Lane.UNLIMITED, Waits.Lack.WORKERS);

@@ -1,7 +1,6 @@
 package org.djlplan.memplan.internal.machine;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -10,9 +9,9 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.LongSummaryStatistics;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
-import java.util.StringTokenizer;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
@@ -149,7 +148,7 @@ public final class Machine {
                 Stream.concat(
                                 folders("memory").stream().map(Machine::killsFile),
                                 Stream.of(root.resolve("proc/vmstat")))
-                        .flatMapToLong(file -> statistic(file, "oom_kill").stream())
+                        .flatMapToLong(file -> number(file, "oom_kill ").stream())
                         .summaryStatistics();
         return kills.getCount() == 0 ? OptionalLong.empty() : OptionalLong.of(kills.getSum());
     }
@@ -163,17 +162,11 @@ public final class Machine {
      * if there is no limit.
      */
     public OptionalLong addressSpaceHeadroomBytes() {
-        for (String line : lines(root.resolve("proc/self/limits"))) {
-            if (line.startsWith("Max address space")) {
-                String soft = words(line).get(3);
-                OptionalLong used = kibibytes(root.resolve("proc/self/status"), "VmSize:");
-                return soft.equals("unlimited") || used.isEmpty()
-                        ? OptionalLong.empty()
-                        : OptionalLong.of(
-                                Math.max(0, Long.parseUnsignedLong(soft) - used.getAsLong()));
-            }
-        }
-        return OptionalLong.empty();
+        OptionalLong limit = number(root.resolve("proc/self/limits"), "Max address space ");
+        OptionalLong used = kibibytes(root.resolve("proc/self/status"), "VmSize:");
+        return limit.isPresent() && used.isPresent()
+                ? OptionalLong.of(Math.max(0, limit.getAsLong() - used.getAsLong()))
+                : OptionalLong.empty();
     }
 
     /**
@@ -188,15 +181,6 @@ public final class Machine {
         private long freeBytes() {
             return limitBytes - heldBytes;
         }
-    }
-
-    private static List<String> words(String line) {
-        List<String> words = new ArrayList<>();
-        StringTokenizer tokens = new StringTokenizer(line, " ");
-        while (tokens.hasMoreTokens()) {
-            words.add(tokens.nextToken());
-        }
-        return words;
     }
 
     private List<Group> groups() {
@@ -230,26 +214,25 @@ public final class Machine {
     }
 
     private static OptionalDouble quota(Folder group) {
-        if (group.unified()) {
-            // Such as "150000 100000", or "max 100000" for no limit.
-            List<String> parts = words(String.join(" ", lines(group.path().resolve("cpu.max"))));
-            return parts.size() == 2 && !parts.get(0).equals("max")
-                    ? OptionalDouble.of(
-                            Double.parseDouble(parts.get(0)) / Double.parseDouble(parts.get(1)))
-                    : OptionalDouble.empty();
-        }
-        OptionalLong quota = number(group.path().resolve("cpu.cfs_quota_us"));
-        OptionalLong period = number(group.path().resolve("cpu.cfs_period_us"));
-        return quota.isPresent() && quota.getAsLong() > 0 && period.isPresent()
-                ? OptionalDouble.of((double) quota.getAsLong() / period.getAsLong())
+        // In one file of version 2: such as "150000 100000", or "max 100000" for no limit.
+        List<String> values =
+                group.unified()
+                        ? words(text(group.path().resolve("cpu.max")))
+                        : List.of(
+                                text(group.path().resolve("cpu.cfs_quota_us")).strip(),
+                                text(group.path().resolve("cpu.cfs_period_us")).strip());
+        long quota = values.size() == 2 ? number(values.get(0)).orElse(0) : 0;
+        long period = values.size() == 2 ? number(values.get(1)).orElse(0) : 0;
+        return quota > 0 && period > 0
+                ? OptionalDouble.of((double) quota / period)
                 : OptionalDouble.empty();
     }
 
     private static long throttled(Folder group) {
         Path file = group.path().resolve("cpu.stat");
         return group.unified()
-                ? TimeUnit.MICROSECONDS.toNanos(statistic(file, "throttled_usec").orElse(0))
-                : statistic(file, "throttled_time").orElse(0);
+                ? TimeUnit.MICROSECONDS.toNanos(number(file, "throttled_usec ").orElse(0))
+                : number(file, "throttled_time ").orElse(0);
     }
 
     /**
@@ -262,7 +245,7 @@ public final class Machine {
     /** Returns the groups of this process that a controller limits, each up to the root. */
     private List<Folder> folders(String controller) {
         List<Folder> folders = new ArrayList<>();
-        for (String line : lines(root.resolve("proc/self/cgroup"))) {
+        for (String line : text(root.resolve("proc/self/cgroup")).lines().toList()) {
             // Such as 4:memory:/a/b, or in version 2 0::/a/b
             String[] parts = line.split(":", 3);
             if (parts.length == 3) {
@@ -277,7 +260,7 @@ public final class Machine {
 
     /** Adds the group of a path and all its ancestors that are mounted here. */
     private void addFolders(String controller, boolean unified, String path, List<Folder> folders) {
-        for (String line : lines(root.resolve("proc/self/mountinfo"))) {
+        for (String line : text(root.resolve("proc/self/mountinfo")).lines().toList()) {
             // 35 31 0:32 ROOT MOUNT_POINT OPTIONS [TAGS] - TYPE SOURCE SUPER_OPTIONS
             if (!line.contains(" - cgroup")) {
                 continue;
@@ -294,10 +277,10 @@ public final class Machine {
                             : type.equals("cgroup")
                                     && List.of(fields.get(dash + 3).split(",", -1))
                                             .contains(controller);
-            if (fits) {
-                Path top = root.resolve(fields.get(4).substring(1));
-                Path group = inside(top, fields.get(3), path);
-                for (; group.startsWith(top); group = group.getParent()) {
+            Optional<Path> top = resolve(root, fields.get(4));
+            if (fits && top.isPresent()) {
+                Path group = inside(top.get(), fields.get(3), path);
+                for (; group != null && group.startsWith(top.get()); group = group.getParent()) {
                     folders.add(new Folder(group, unified));
                 }
                 return;
@@ -308,51 +291,37 @@ public final class Machine {
     /** A container often sees its own group at the mount point, whatever its path is. */
     private static Path inside(Path top, String mountedRoot, String path) {
         String below = path.startsWith(mountedRoot) ? path.substring(mountedRoot.length()) : path;
+        return resolve(top, below)
+                .filter(group -> group.startsWith(top) && Files.isDirectory(group))
+                .orElse(top);
+    }
+
+    /** Returns a path below a folder; empty if the locale cannot express its name. */
+    private static Optional<Path> resolve(Path folder, String below) {
         try {
-            Path group = top.resolve(below.replaceFirst("^/+", "")).normalize();
-            return group.startsWith(top) && Files.isDirectory(group) ? group : top;
+            return Optional.of(folder.resolve(below.replaceFirst("^/+", "")).normalize());
         } catch (InvalidPathException e) {
-            // The locale cannot express the name.
-            return top;
+            return Optional.empty();
         }
     }
 
     private static void add(Path group, boolean unified, List<Group> groups) {
         OptionalLong limit =
-                number(group.resolve(unified ? "memory.max" : "memory.limit_in_bytes"));
+                number(text(group.resolve(unified ? "memory.max" : "memory.limit_in_bytes")));
         OptionalLong used =
-                number(group.resolve(unified ? "memory.current" : "memory.usage_in_bytes"));
+                number(text(group.resolve(unified ? "memory.current" : "memory.usage_in_bytes")));
         if (limit.isPresent() && used.isPresent()) {
             Path statistics = group.resolve("memory.stat");
             String below = unified ? "" : "total_";
-            long inactive = statistic(statistics, below + "inactive_file").orElse(0);
-            long files = inactive + statistic(statistics, below + "active_file").orElse(0);
+            long inactive = number(statistics, below + "inactive_file ").orElse(0);
+            long files = inactive + number(statistics, below + "active_file ").orElse(0);
             long mapped =
-                    statistic(statistics, unified ? "file_mapped" : "total_mapped_file").orElse(0);
+                    number(statistics, unified ? "file_mapped " : "total_mapped_file ").orElse(0);
             groups.add(
                     new Group(
                             limit.getAsLong(),
-                            used.getAsLong() - inactive,
+                            Math.max(0, used.getAsLong() - inactive),
                             Math.max(0, used.getAsLong() - Math.max(0, files - mapped))));
-        }
-    }
-
-    private static OptionalLong statistic(Path file, String name) {
-        for (String line : lines(file)) {
-            if (line.startsWith(name + ' ')) {
-                return OptionalLong.of(Long.parseLong(line.substring(name.length() + 1).strip()));
-            }
-        }
-        return OptionalLong.empty();
-    }
-
-    /** Version 2 writes {@code max} for no limit. */
-    private static OptionalLong number(Path file) {
-        try {
-            String text = Files.readString(file, StandardCharsets.US_ASCII).strip();
-            return OptionalLong.of(text.equals("max") ? Long.MAX_VALUE : Long.parseLong(text));
-        } catch (IOException | NumberFormatException e) {
-            return OptionalLong.empty();
         }
     }
 
@@ -361,20 +330,46 @@ public final class Machine {
     }
 
     private static OptionalLong kibibytes(Path file, String key) {
-        for (String line : lines(file)) {
-            if (line.startsWith(key)) {
-                String number = line.substring(key.length()).replace("kB", "").strip();
-                return OptionalLong.of(Long.parseLong(number) * 1024);
-            }
-        }
-        return OptionalLong.empty();
+        OptionalLong kibibytes = number(file, key);
+        return kibibytes.isPresent()
+                ? OptionalLong.of(Math.min(kibibytes.getAsLong(), NO_LIMIT >> 10) << 10)
+                : OptionalLong.empty();
     }
 
-    private static List<String> lines(Path file) {
+    /** Returns the number after a key at the beginning of a line. */
+    private static OptionalLong number(Path file, String key) {
+        return text(file)
+                .lines()
+                .filter(line -> line.startsWith(key))
+                .map(line -> number(line.substring(key.length()).strip().split("\\s", 2)[0]))
+                .findFirst()
+                .orElse(OptionalLong.empty());
+    }
+
+    /**
+     * Returns a number of at least 0 and at most {@link #NO_LIMIT}; empty if the text is none, such
+     * as {@code max} and {@code unlimited}, or -1, which version 1 writes for no limit.
+     */
+    private static OptionalLong number(String text) {
         try {
-            return SystemFile.lines(file);
+            long number = Long.parseLong(text.strip());
+            return number < 0 ? OptionalLong.empty() : OptionalLong.of(Math.min(number, NO_LIMIT));
+        } catch (NumberFormatException e) {
+            return OptionalLong.empty();
+        }
+    }
+
+    private static List<String> words(String text) {
+        String stripped = text.strip();
+        return stripped.isEmpty() ? List.of() : List.of(stripped.split("\\s+"));
+    }
+
+    /** Returns the content of a file; nothing if it cannot be read. */
+    private static String text(Path file) {
+        try {
+            return SystemFile.text(file);
         } catch (IOException e) {
-            return List.of();
+            return "";
         }
     }
 }

@@ -16,11 +16,45 @@ public record PlanReportRecord(
         List<PlanReport.Interpreter> interpreters,
         PlanReport.Predictions predictions,
         Optional<DelegationReport> delegation,
-        Optional<BudgetReport> budget)
+        Optional<BudgetReport> budget,
+        Optional<String> unclosedReason)
         implements PlanReport {
 
     public PlanReportRecord {
         interpreters = ImmutableList.copyOf(interpreters);
+    }
+
+    /** Creates the report of a model that is not imperative. */
+    public PlanReportRecord(
+            String engine,
+            Optional<String> unplannedReason,
+            PlanReport.Plan plan,
+            List<PlanReport.Interpreter> interpreters,
+            PlanReport.Predictions predictions,
+            Optional<DelegationReport> delegation,
+            Optional<BudgetReport> budget) {
+        this(
+                engine,
+                unplannedReason,
+                plan,
+                interpreters,
+                predictions,
+                delegation,
+                budget,
+                Optional.empty());
+    }
+
+    /** Returns a report that says why intermediates of an imperative block are left to DJL. */
+    public static PlanReport unclosed(PlanReport report, String reason) {
+        return new PlanReportRecord(
+                report.engine(),
+                report.unplannedReason(),
+                report.plan(),
+                report.interpreters(),
+                report.predictions(),
+                report.delegation(),
+                report.budget(),
+                Optional.of(reason));
     }
 
     /** Returns a report with a budget section. */
@@ -32,7 +66,8 @@ public record PlanReportRecord(
                 report.interpreters(),
                 report.predictions(),
                 report.delegation(),
-                Optional.of(limits));
+                Optional.of(limits),
+                report.unclosedReason());
     }
 
     /** The implementation of {@link PlanReport.Plan}. */
@@ -147,7 +182,8 @@ public record PlanReportRecord(
                 report.interpreters(),
                 report.predictions(),
                 report.delegation(),
-                report.budget());
+                report.budget(),
+                report.unclosedReason());
     }
 
     @Override
@@ -168,6 +204,8 @@ public record PlanReportRecord(
         interpreters.forEach(each -> text.append("\n  ").append(each));
         delegation.ifPresent(each -> text.append("\n  ").append(each));
         budget.ifPresent(each -> text.append("\n  ").append(each));
+        unclosedReason.ifPresent(
+                each -> text.append("\n  intermediates are left to DJL: ").append(each));
         return text.toString();
     }
 }

@@ -116,17 +116,8 @@ public final class ArenaPool {
 
     /** Announces a user of arenas of {@code bytes}, until {@link Need#close()}. */
     public Need announce(long bytes) {
-        return announce(bytes, false);
-    }
-
-    /**
-     * Announces a user of arenas of {@code bytes}, until {@link Need#close()}.
-     *
-     * @param grows whether the user may use more than that, and leave arrays in the arena
-     */
-    public Need announce(long bytes, boolean grows) {
         checkArgument(bytes > 0, "an arena of %s bytes", bytes);
-        return announce(Math.max(bytes, ANY + 1), grows, Keeping.LONG);
+        return announce(Math.max(bytes, ANY + 1), false, Keeping.LONG);
     }
 
     private Need announce(long bytes, boolean grows, Keeping keeping) {
@@ -201,9 +192,9 @@ public final class ArenaPool {
             return ArenaPool.this.tryLease(this);
         }
 
-        /** Returns whether {@link #tryLeaseAlone} would return an arena. */
-        public boolean isAlone() {
-            return ArenaPool.this.isAlone(this);
+        /** Trims all arenas of the pool, as {@link ArenaPool#trimAll} does. */
+        public void trimPool() {
+            trimAll();
         }
 
         /**
@@ -228,7 +219,7 @@ public final class ArenaPool {
                     needs.computeIfPresent(bytes, (size, users) -> users == 1 ? null : users - 1);
                     growing -= grows ? 1 : 0;
                     needsChanged();
-                    wasLargest = growing > 0 && (needs.isEmpty() || bytes > needs.lastKey());
+                    wasLargest = growing > 0 && (needs.isEmpty() || bytes >= needs.lastKey());
                 }
             } finally {
                 lock.unlock();
@@ -277,12 +268,9 @@ public final class ArenaPool {
             } finally {
                 lock.unlock();
             }
-            if (need.keeping.endsInPauses()) {
+            if (arena.grows()) {
                 shortPause.await();
                 longPause.await();
-            } else {
-                shortPause.postpone();
-                longPause.postpone();
             }
             if (keep.isPresent()) {
                 arena.trimLater();
@@ -487,8 +475,8 @@ public final class ArenaPool {
     }
 
     /**
-     * Trims idle arenas now and arenas in use when they are returned, because later inferences need
-     * much less.
+     * Trims idle arenas now, and arenas in use when they are returned, because later inferences
+     * need much less.
      */
     public void trimAll() {
         lock.lock();

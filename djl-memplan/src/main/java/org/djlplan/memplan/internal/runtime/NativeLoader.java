@@ -137,11 +137,6 @@ public final class NativeLoader {
         }
     }
 
-    /** Loads the library of this platform in advance. */
-    public static void preload() throws UnsupportedPlatformException {
-        String unused = Loading.file();
-    }
-
     /** Returns the folder from which this process loaded the library; empty if it did not. */
     public static Optional<Path> folder() {
         return Optional.ofNullable(System.getProperty(LOADED))

@@ -89,13 +89,8 @@ public final class OutputArena {
                 OptionalLong keep = used.get().note(reachedBytes, keeping);
                 keep.ifPresent(kept -> trimLater(used.get(), kept));
             }
-            if (keeping.endsInPauses()) {
-                shortPause.await();
-                longPause.await();
-            } else {
-                shortPause.postpone();
-                longPause.postpone();
-            }
+            shortPause.await();
+            longPause.await();
         }
 
         @Override
@@ -111,6 +106,15 @@ public final class OutputArena {
                 }
             }
         }
+    }
+
+    /** Returns to the system all of its memory that is not in use. */
+    public synchronized void trim() {
+        arena.ifPresent(
+                trimmed -> {
+                    trimmed.shrink(0);
+                    trimmed.trim();
+                });
     }
 
     private synchronized void trimInPause(boolean keepLast) {

@@ -2,12 +2,16 @@ package org.djlplan.memplan.internal.runtime;
 
 import org.djlplan.memplan.internal.report.PlanReportRecord;
 import org.djlplan.memplan.report.PlanReport.Plan;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Counts the results of one model's predictions, and keeps the figures of the prediction that
  * reached furthest in its arena. Thread-safe.
  */
 public final class PredictionTally {
+
+    private static final Logger logger = LoggerFactory.getLogger(PredictionTally.class);
 
     private static final Largest NONE = new Largest("", 0, 0, 0, 0);
 
@@ -56,6 +60,13 @@ public final class PredictionTally {
         unplannedAllocations += counters[RunCounters.OUTSIDE];
         escaped += counters[RunCounters.ALIVE];
         needed.note(elements, counters[RunCounters.MOST_BYTES]);
+        if (logger.isTraceEnabled()) {
+            logger.trace(
+                    "A prediction by {} reached {} bytes of an arena for {} in use",
+                    strategy,
+                    counters[RunCounters.REACHED],
+                    counters[RunCounters.MOST_BYTES]);
+        }
         if (counters[RunCounters.REACHED] > largest.reachedBytes()) {
             largest =
                     new Largest(

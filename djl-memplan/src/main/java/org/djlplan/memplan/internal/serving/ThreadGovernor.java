@@ -1,7 +1,6 @@
 package org.djlplan.memplan.internal.serving;
 
 import java.util.List;
-import org.djlplan.memplan.report.DelegationReport.Origin;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.thirdparty.guava.annotations.VisibleForTesting;
@@ -103,22 +102,6 @@ final class ThreadGovernor {
         serving = gears.get(0);
         guarded = gears.size() > 1 || (choice.candidate().delegates() && serving.threads > 1);
         slow = new Processors.Patience(processors.now());
-    }
-
-    /**
-     * Samples the processors for the first time, so that no prediction has to load the necessary
-     * classes.
-     */
-    static void warmUp() {
-        ThreadGovernor governor =
-                new ThreadGovernor(
-                        new DelegationChoice(
-                                Candidate.cpu(2),
-                                List.of(Candidate.cpu(1)),
-                                Origin.UNVERIFIED,
-                                "warming up",
-                                List.of()));
-        governor.end(governor.begin(), 0, false);
     }
 
     /** Returns the candidates. */

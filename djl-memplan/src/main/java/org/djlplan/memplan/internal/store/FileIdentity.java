@@ -49,21 +49,6 @@ public record FileIdentity(String file, long bytes, long modifiedNanos, long cha
         }
     }
 
-    /** Written out, because linking a record's generated method at its first use takes long. */
-    @Override
-    public boolean equals(Object other) {
-        return other instanceof FileIdentity identity
-                && file.equals(identity.file)
-                && bytes == identity.bytes
-                && modifiedNanos == identity.modifiedNanos
-                && changedNanos == identity.changedNanos;
-    }
-
-    @Override
-    public int hashCode() {
-        return 31 * file.hashCode() + Long.hashCode(changedNanos);
-    }
-
     private static long nanos(FileTime time) {
         return time.to(TimeUnit.NANOSECONDS);
     }

@@ -31,15 +31,4 @@ public record StoreKey(String model, Map<String, String> facts) {
                 "tolerance", tolerance.toString(),
                 "rule", Integer.toString(Tolerance.VERSION));
     }
-
-    /** Written out, because linking a record's generated method at its first use takes long. */
-    @Override
-    public boolean equals(Object other) {
-        return other instanceof StoreKey key && model.equals(key.model) && facts.equals(key.facts);
-    }
-
-    @Override
-    public int hashCode() {
-        return 31 * model.hashCode() + facts.hashCode();
-    }
 }

@@ -1,10 +1,6 @@
 package org.djlplan.memplan.internal.usage;
 
-/**
- * The orders in which strategies place units. The orders are methods, because a comparator that is
- * built with the methods of {@link java.util.Comparator} loads several classes, and the first model
- * of a JVM would wait for them.
- */
+/** The orders in which strategies place units. */
 public final class UnitOrders {
 
     private UnitOrders() {}

@@ -19,22 +19,6 @@ public record UsageRecord(int tensor, int first, int last, long bytes) {
         checkArgument(bytes > 0, "tensor %s has %s bytes", tensor, bytes);
     }
 
-    // Written out, because planning calls it, and linking a record's generated method at run time
-    // slows down the first predictions.
-    @Override
-    public boolean equals(Object object) {
-        return object instanceof UsageRecord other
-                && tensor == other.tensor
-                && first == other.first
-                && last == other.last
-                && bytes == other.bytes;
-    }
-
-    @Override
-    public int hashCode() {
-        return 31 * (31 * (31 * tensor + first) + last) + Long.hashCode(bytes);
-    }
-
     /** Returns whether both tensors are alive at one operator or more. */
     public boolean overlaps(UsageRecord other) {
         return first <= other.last && other.first <= last;

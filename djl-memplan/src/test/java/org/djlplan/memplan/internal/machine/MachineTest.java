@@ -7,11 +7,14 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.FieldSource;
 
 /**
  * Reads simulated machines: control groups of version 1 and 2, nested groups, and the view from
@@ -20,6 +23,13 @@ import org.junit.jupiter.api.io.TempDir;
 class MachineTest {
 
     private static final long MIB = 1L << 20;
+
+    /** Nothing of these is a number that a limit can have. */
+    private static final List<String> DAMAGED =
+            List.of("", "\n", " ", "text", "\u00e9\u0000", "9".repeat(40), "-4096", "1.5");
+
+    private static final String CGROUP2 =
+            "41 31 0:38 / /sys/fs/cgroup rw,relatime shared:4 - cgroup2 cgroup2 rw\n";
 
     @TempDir private Path root;
 
@@ -202,6 +212,136 @@ class MachineTest {
                         + " bytes\n");
         assertEquals(OptionalLong.of(2 * MIB), new Machine(root).addressSpaceHeadroomBytes());
         write("proc/self/limits", "Max address space         unlimited unlimited bytes\n");
+        assertEquals(OptionalLong.empty(), new Machine(root).addressSpaceHeadroomBytes());
+    }
+
+    @ParameterizedTest
+    @FieldSource("DAMAGED")
+    void version2_damagedFiles_countAsNoLimit(String damaged) throws IOException {
+        write("proc/self/cgroup", "0::/pod\n");
+        write("proc/self/mountinfo", CGROUP2);
+        write("sys/fs/cgroup/pod/memory.max", damaged);
+        write("sys/fs/cgroup/pod/memory.current", "4096\n");
+        write("sys/fs/cgroup/pod/cpu.max", damaged);
+        assertNoGroup();
+        write("sys/fs/cgroup/pod/memory.max", "4096\n");
+        write("sys/fs/cgroup/pod/memory.current", damaged);
+        write("sys/fs/cgroup/pod/cpu.max", damaged + " 100000\n");
+        assertNoGroup();
+        write("sys/fs/cgroup/pod/memory.max", damaged);
+        write("sys/fs/cgroup/pod/cpu.max", "100000 " + damaged + "\n");
+        assertNoGroup();
+    }
+
+    @ParameterizedTest
+    @FieldSource("DAMAGED")
+    void version1_damagedFiles_countAsNoLimit(String damaged) throws IOException {
+        write("proc/self/cgroup", "4:cpu,memory:/\n");
+        write(
+                "proc/self/mountinfo",
+                "35 31 0:32 / /sys/fs/cgroup/all rw - cgroup cgroup rw,cpu,memory\n");
+        write("sys/fs/cgroup/all/memory.limit_in_bytes", damaged);
+        write("sys/fs/cgroup/all/memory.usage_in_bytes", "4096\n");
+        write("sys/fs/cgroup/all/cpu.cfs_quota_us", "50000\n");
+        write("sys/fs/cgroup/all/cpu.cfs_period_us", damaged);
+        assertNoGroup();
+        write("sys/fs/cgroup/all/memory.limit_in_bytes", "4096\n");
+        write("sys/fs/cgroup/all/memory.usage_in_bytes", damaged);
+        write("sys/fs/cgroup/all/cpu.cfs_quota_us", damaged);
+        write("sys/fs/cgroup/all/cpu.cfs_period_us", "100000\n");
+        assertNoGroup();
+    }
+
+    private void assertNoGroup() {
+        Machine machine = new Machine(root);
+        assertEquals(OptionalLong.empty(), machine.containerLimitBytes());
+        assertEquals(OptionalLong.of(4 * MIB), machine.memoryBytes());
+        assertEquals(OptionalLong.of(2 * MIB), machine.headroomBytes());
+        assertEquals(2 * MIB, machine.memoryRoom().freeBytes());
+        assertEquals(OptionalDouble.empty(), machine.quotaCores());
+        assertEquals(Machine.cores(), machine.fullCores());
+    }
+
+    @Test
+    void version2_quotaOrPeriodOfZero_isNone() throws IOException {
+        write("proc/self/cgroup", "0::/pod\n");
+        write("proc/self/mountinfo", CGROUP2);
+        for (String quota : List.of("0 0", "0 100000", "100000 0")) {
+            write("sys/fs/cgroup/pod/cpu.max", quota);
+            assertEquals(OptionalDouble.empty(), new Machine(root).quotaCores());
+        }
+    }
+
+    @ParameterizedTest
+    @FieldSource("DAMAGED")
+    void statistics_damaged_countNothing(String damaged) throws IOException {
+        write("proc/self/cgroup", "0::/pod\n");
+        write("proc/self/mountinfo", CGROUP2);
+        group2("sys/fs/cgroup/pod", "3145728", 2 * MIB, 0);
+        write(
+                "sys/fs/cgroup/pod/memory.stat",
+                "inactive_file %1$s\nactive_file %1$s\nfile_mapped %1$s\n".formatted(damaged));
+        write("sys/fs/cgroup/pod/cpu.stat", "throttled_usec " + damaged);
+        write("sys/fs/cgroup/pod/memory.events", "oom_kill " + damaged);
+        write("proc/vmstat", "oom_kill " + damaged);
+        Machine machine = new Machine(root);
+        assertEquals(OptionalLong.of(MIB), machine.headroomBytes());
+        assertEquals(0, machine.throttledNanos());
+        assertEquals(OptionalLong.empty(), machine.memoryKills());
+    }
+
+    @ParameterizedTest
+    @FieldSource("DAMAGED")
+    void meminfo_damaged_isUnknown(String damaged) throws IOException {
+        write("proc/meminfo", damaged);
+        assertUnknown();
+        write("proc/meminfo", "MemTotal:" + damaged + "\nMemAvailable: " + damaged + " kB\n");
+        assertUnknown();
+    }
+
+    @Test
+    void hugeNumbers_areNoLimit() throws IOException {
+        write(
+                "proc/meminfo",
+                "MemTotal: %1$d kB\nMemAvailable: %1$d kB\n".formatted(Long.MAX_VALUE));
+        assertUnknown();
+        write("proc/self/cgroup", "0::/pod\n");
+        write("proc/self/mountinfo", CGROUP2);
+        group2("sys/fs/cgroup/pod", "3145728", 2 * MIB, Long.MAX_VALUE);
+        assertEquals(OptionalLong.of(3 * MIB), new Machine(root).headroomBytes());
+    }
+
+    private void assertUnknown() {
+        Machine machine = new Machine(root);
+        assertEquals(OptionalLong.empty(), machine.memoryBytes());
+        assertEquals(OptionalLong.empty(), machine.headroomBytes());
+        assertTrue(machine.memoryRoom().freeBytes() > 1L << 50);
+    }
+
+    @ParameterizedTest
+    @FieldSource("DAMAGED")
+    void groupsOrMounts_damaged_areNone(String damaged) throws IOException {
+        write("proc/self/cgroup", damaged);
+        write("proc/self/mountinfo", CGROUP2);
+        assertNoGroup();
+        write("proc/self/cgroup", "0::/pod\n");
+        write("proc/self/mountinfo", damaged + " - cgroup2");
+        assertNoGroup();
+        write("proc/self/mountinfo", "41 31 0:38 / /a\0b rw - cgroup2 cgroup2 rw\n");
+        assertNoGroup();
+    }
+
+    @ParameterizedTest
+    @FieldSource("DAMAGED")
+    void addressSpace_damaged_isNoLimit(String damaged) throws IOException {
+        String limits = "Max address space  ";
+        write("proc/self/status", "VmSize:\t    1024 kB\n");
+        write("proc/self/limits", damaged);
+        assertEquals(OptionalLong.empty(), new Machine(root).addressSpaceHeadroomBytes());
+        write("proc/self/limits", limits + damaged);
+        assertEquals(OptionalLong.empty(), new Machine(root).addressSpaceHeadroomBytes());
+        write("proc/self/limits", limits + "3145728");
+        write("proc/self/status", "VmSize:" + damaged + "\n");
         assertEquals(OptionalLong.empty(), new Machine(root).addressSpaceHeadroomBytes());
     }
 

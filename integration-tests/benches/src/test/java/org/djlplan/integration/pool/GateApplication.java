@@ -30,10 +30,10 @@ import org.djlplan.memplan.internal.runtime.ProcessMemory;
  * A service with several models, each with callers of its own. Arguments: {@code stock} or {@code
  * planned}; seconds to warm up; seconds to measure; and for each model {@code
  * engine,file,input,callers,pause[,option=value...]}, with an input such as {@code f1x3x224x224}
- * (floats), {@code i1x32} (token numbers) or {@code text} (1 to 8 rows of 5 to 256 token
- * numbers, most of them short), and the milliseconds between two calls of a caller.
- * Prints a line for each model: predictions per second, median, 99th percentile and longest in
- * milliseconds; and the resident set and its peak in MB.
+ * (floats), {@code i1x32} (token numbers) or {@code text} (1 to 8 rows of 5 to 256 token numbers,
+ * most of them short), and the milliseconds between two calls of a caller. Prints a line for each
+ * model: predictions per second, median, 99th percentile and longest in milliseconds; and the
+ * resident set and its peak in MB.
  */
 public final class GateApplication {
 

@@ -1,7 +1,8 @@
 package org.djlplan.integration.shapes;
 
-import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -28,6 +29,7 @@ final class RequestInputs {
     private static final int MOST_TOKENS = 256;
     private static final int TILE = 32;
     private static final int LINE_HEIGHT = 32;
+    private static final int ROW_TOKENS = 128;
 
     /** Spreads consecutive seeds, whose first random numbers would otherwise be similar. */
     private static final long SPREAD = 0x9E3779B97F4A7C15L;
@@ -52,16 +54,36 @@ final class RequestInputs {
          */
         BATCH,
         /** A grey image of a line of text, 32 high and 32 to 640 wide. */
-        LINE;
+        LINE,
+        /** As {@link #TEXT}, with a mask. */
+        MASKED,
+        /** 8 to 40 rows of 128 tokens. */
+        ROWS,
+        /** 1 MiB of numbers. */
+        STATE;
 
         private Stream<Shape> everyShape() {
             return switch (this) {
-                case TEXT ->
+                case TEXT, MASKED ->
                         sizes(1, MOST_ROWS, 1)
                                 .flatMap(rows -> sizes(5, 254, 1).map(n -> new Shape(rows, n)));
                 case IMAGE -> images(1, 8);
                 case BATCH -> sizes(1, 7, 1).flatMap(rows -> images(rows, TILE));
                 case LINE -> sizes(LINE_HEIGHT, 640, 1).map(n -> new Shape(1, 1, LINE_HEIGHT, n));
+                case ROWS -> sizes(8, 40, 1).map(rows -> new Shape(rows, ROW_TOKENS));
+                case STATE -> Stream.of(new Shape(256, 1024));
+            };
+        }
+
+        /** Returns the shape of {@link Distribution#ONE}. */
+        private Shape one() {
+            return switch (this) {
+                case TEXT, MASKED -> new Shape(1, 128);
+                case IMAGE -> new Shape(1, 3, 224, 224);
+                case BATCH -> new Shape(4, 3, 224, 224);
+                case LINE -> new Shape(1, 1, LINE_HEIGHT, 256);
+                case ROWS -> new Shape(24, ROW_TOKENS);
+                case STATE -> new Shape(256, 1024);
             };
         }
 
@@ -80,6 +102,8 @@ final class RequestInputs {
 
     /** The distribution of sizes. */
     enum Distribution {
+        /** All requests have the same shape. */
+        ONE,
         LOG_NORMAL,
         UNIFORM,
         /** The r-th of 200 shapes is 1/r times as frequent as the first. */
@@ -108,20 +132,26 @@ final class RequestInputs {
         return new Random(SPREAD * (number + 1));
     }
 
-    NDArray create(NDManager manager, int request) {
+    NDList create(NDManager manager, int request) {
         Random random = random(request);
         Shape shape = shape(random, request);
         int elements = Math.toIntExact(shape.size());
-        if (kind == Kind.TEXT) {
-            return manager.create(random.longs(elements, 0, WORDS).toArray(), shape);
+        if (kind == Kind.TEXT || kind == Kind.MASKED || kind == Kind.ROWS) {
+            NDList tokens =
+                    new NDList(manager.create(random.longs(elements, 0, WORDS).toArray(), shape));
+            if (kind == Kind.MASKED) {
+                tokens.add(manager.ones(shape, DataType.INT64));
+            }
+            return tokens;
         }
         float[] values = new float[elements];
         IntStream.range(0, elements).forEach(i -> values[i] = random.nextFloat());
-        return manager.create(values, shape);
+        return new NDList(manager.create(values, shape));
     }
 
     private Shape shape(Random random, int request) {
         return switch (distribution) {
+            case ONE -> kind.one();
             case LOG_NORMAL, UNIFORM -> drawn(random);
             case ZIPF -> drawn(random(rank(random)));
             case EVEN -> even.get(request % even.size());
@@ -141,13 +171,15 @@ final class RequestInputs {
 
     private Shape drawn(Random random) {
         return switch (kind) {
-            case TEXT ->
+            case TEXT, MASKED ->
                     new Shape(
                             1 + random.nextInt(MOST_ROWS),
                             size(random, LEAST_TOKENS, MOST_TOKENS, 3.5, 0.8));
             case IMAGE -> new Shape(1, 3, side(random), side(random));
             case BATCH -> new Shape(1 + random.nextInt(4), 3, tiles(random), tiles(random));
             case LINE -> new Shape(1, 1, LINE_HEIGHT, size(random, LINE_HEIGHT, 640, 5, 0.7));
+            case ROWS -> new Shape(8 + random.nextInt(33), ROW_TOKENS);
+            case STATE -> kind.one();
         };
     }
 

@@ -7,11 +7,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
-import java.util.regex.MatchResult;
-import java.util.regex.Pattern;
 import java.util.stream.DoubleStream;
 import java.util.stream.Stream;
 import org.djlplan.integration.support.RealModels;
@@ -46,13 +43,6 @@ class ShapesBench {
     private static final int THOUSAND = 1000;
     private static final double MEGA = 1e6;
 
-    /** The message that {@code AllocationSequence} logs. */
-    private static final Pattern REACHED =
-            Pattern.compile("(plan|formula) reached (\\d+) bytes of an arena for (\\d+) in use");
-
-    private static final String TRACE =
-            "-Dorg.slf4j.simpleLogger.log.org.djlplan.memplan.internal.runtime.torch.AllocationSequence=trace";
-
     @TempDir private Path folder;
 
     private final List<Ratios> all = new ArrayList<>();
@@ -83,8 +73,8 @@ class ShapesBench {
         }
     }
 
-    /** The output of a process, and the files that it left. */
-    private record Run(JsonObject figures, String log, long planFolderBytes) {
+    /** The output of a process, and the size of the files that it left. */
+    private record Run(JsonObject figures, long planFolderBytes) {
 
         private double get(String name) {
             return figures.get(name).getAsDouble();
@@ -184,64 +174,6 @@ class ShapesBench {
                 planned.get("perSecond") / stock.get("perSecond"), planned.planFolderBytes / 1e3);
     }
 
-    /**
-     * Prints how far predictions of 500 shapes reach in an arena, relative to the most bytes that
-     * they use at once. Separates predictions whose sizes follow from recordings of other shapes,
-     * and predictions without a plan, including recorded ones.
-     */
-    @Test
-    void printArenas() throws Exception {
-        print(
-                "%n%-26s %10s %8s %8s %8s %8s %8s%n",
-                "arena / bytes in use",
-                "by formula",
-                "mean",
-                "largest",
-                "online",
-                "mean",
-                "largest");
-        printArena("tiny_text", "text");
-        printArena("minilm", "text");
-        printArena("bert_text", "text");
-        printArena("ocr", "line");
-        printArena("resnet50", "image");
-        printArena("resnet50", "batch");
-        printArena("decoder", "decoder");
-    }
-
-    private void printArena(String model, String kind) throws Exception {
-        Case named = new Case(model, kind, "arena-" + kind, 1, 500);
-        if (!named.isChosen()) {
-            return;
-        }
-        Case each = new Case(model, kind, "even", 1, named.requests());
-        Run run = run("planned", each, TRACE);
-        List<MatchResult> lines = REACHED.matcher(run.log).results().toList();
-        double[] planned = arenas(lines, "formula");
-        double[] online = arenas(lines, "plan");
-        print(
-                "%-26s %10d %8.3f %8.3f %8d %8.3f %8.3f  %s  %s%n",
-                named.name(),
-                planned.length,
-                Arrays.stream(planned).average().orElse(Double.NaN),
-                Arrays.stream(planned).max().orElse(Double.NaN),
-                online.length,
-                Arrays.stream(online).average().orElse(Double.NaN),
-                Arrays.stream(online).max().orElse(Double.NaN),
-                named.rerun(),
-                run.figures.get("report").getAsString());
-    }
-
-    private static double[] arenas(List<MatchResult> lines, String how) {
-        return lines.stream()
-                .filter(line -> line.group(1).equals(how) && !line.group(3).equals("0"))
-                .mapToDouble(
-                        line ->
-                                Double.parseDouble(line.group(2))
-                                        / Double.parseDouble(line.group(3)))
-                .toArray();
-    }
-
     private void print(String model, String kind, int requests) throws Exception {
         for (String distribution : DISTRIBUTIONS) {
             for (int threads : THREADS) {
@@ -335,14 +267,12 @@ class ShapesBench {
         return median(runs, name) / median(others, name);
     }
 
-    private Run run(String mode, Case each, String... options)
-            throws IOException, InterruptedException {
+    private Run run(String mode, Case each) throws IOException, InterruptedException {
         Path own = link(RealModels.TORCHSCRIPT.file(each.model));
         Path out = folder.resolve("out");
         Path err = folder.resolve("err");
         List<String> command = new ArrayList<>();
         command.add(JAVA.toString());
-        command.addAll(List.of(options));
         command.addAll(
                 List.of(
                         "-Xmx256m",
@@ -370,7 +300,6 @@ class ShapesBench {
         }
         return new Run(
                 JsonParser.parseString(Files.readString(out)).getAsJsonObject(),
-                Files.readString(err),
                 bytesIn(own.resolveSibling(".djlplan")));
     }
 

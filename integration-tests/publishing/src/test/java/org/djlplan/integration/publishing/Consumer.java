@@ -4,22 +4,17 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.io.File;
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import java.util.zip.ZipFile;
 
 /** The application in the folder {@code consumer}, built from the published artifacts. */
 final class Consumer {
 
     private static final Path SOURCES = Path.of("consumer").toAbsolutePath();
-
-    /** A model that djl-plan's jar contains for its own use. */
-    private static final String MODEL = "org/djlplan/memplan/internal/serving/warm_up.tflite";
 
     private final Path folder;
     private final Path model;
@@ -61,13 +56,7 @@ final class Consumer {
         maven.environment().put("JAVA_HOME", jdk.home().toString());
         Result built = run(maven, folder, folder);
         assertEquals(0, built.exitCode(), built.out() + built.err());
-        Path model = folder.resolve("model/net.tflite");
-        Files.createDirectories(model.getParent());
-        try (ZipFile jar = new ZipFile(Staged.file("djl-memplan", ".jar").toFile());
-                InputStream in = jar.getInputStream(jar.getEntry(MODEL))) {
-            Files.copy(in, model);
-        }
-        return new Consumer(folder, model);
+        return new Consumer(folder, folder.resolve("model/net.tflite"));
     }
 
     private static Path repository(Path folder) {

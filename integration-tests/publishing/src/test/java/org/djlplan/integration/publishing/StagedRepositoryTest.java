@@ -232,10 +232,11 @@ class StagedRepositoryTest {
                         .parse(Staged.file(BOM, ".pom").toFile())
                         .getDocumentElement();
         Collection<String> managed = new TreeSet<>();
+        assertEquals(Staged.version(), text(pom, "version"));
         Element management = children(pom, "dependencyManagement").get(0);
         for (Element each : children(children(management, "dependencies").get(0), "dependency")) {
             assertEquals("org.djlplan", text(each, "groupId"));
-            assertEquals(Staged.version(), text(each, "version"));
+            assertEquals("${project.version}", text(each, "version"));
             managed.add(text(each, "artifactId"));
         }
         assertEquals(new TreeSet<>(MODULES.keySet()), managed);

@@ -236,7 +236,7 @@ class TorchCallsTest {
                     Torch.report(model).plan().arenaBytes(),
                     metrics.latestMetric("ArenaBytes").getValue().longValue());
             assertTrue(metrics.hasMetric("Inference"));
-            assertEquals(1, metrics.latestMetric("UnplannedPredictions").getValue().intValue());
+            assertEquals(0, metrics.latestMetric("UnplannedPredictions").getValue().intValue());
         }
     }
 }

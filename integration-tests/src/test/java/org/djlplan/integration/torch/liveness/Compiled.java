@@ -49,7 +49,8 @@ public final class Compiled extends ClassLoader {
                 };
         JavaFileObject file =
                 new SimpleJavaFileObject(
-                        URI.create("mem:///" + name + ".java"), JavaFileObject.Kind.SOURCE) {
+                        URI.create("mem:///" + name.replace('.', '/') + ".java"),
+                        JavaFileObject.Kind.SOURCE) {
                     @Override
                     public CharSequence getCharContent(boolean ignoreErrors) {
                         return source;

@@ -24,7 +24,6 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.djlplan.integration.support.OnEveryDjl;
 import org.djlplan.memplan.internal.config.Liveness;
 import org.djlplan.memplan.internal.djl.liveness.LivenessExecutor;
-import org.djlplan.memplan.internal.djl.purity.BlockCode;
 import org.djlplan.thirdparty.guava.util.concurrent.Uninterruptibles;
 import org.junit.jupiter.api.Test;
 
@@ -48,7 +47,7 @@ class LivenessFallbackTest {
                             return new NDList(x.toFloatArray()[0] > 0 ? d.add(a) : d.add(b));
                         });
         try (Sample sample = new Sample(block, SHAPE)) {
-            LivenessExecutor executor = sample.executor(Liveness.OP);
+            LivenessExecutor executor = sample.trusting(Liveness.OP);
             for (int run = 0; run < 20; run++) {
                 float sign = run % 2 == 0 ? 1 : -1;
                 try (NDManager manager = sample.newManager()) {
@@ -59,34 +58,6 @@ class LivenessFallbackTest {
             }
             assertEquals(2, executor.fallbacks());
             assertEquals(Liveness.OFF, executor.mode());
-        }
-    }
-
-    /** The engine's error is the only sign that an array was closed too early. */
-    @Test
-    void auto_blockThatCatchesTheEnginesError_answersAsInDjl() {
-        Block block =
-                new CodeBlock(
-                        (self, store, inputs) -> {
-                            NDArray x = inputs.head();
-                            NDArray h = x.mul(2);
-                            NDArray m = h.max();
-                            try {
-                                return new NDList(m.getFloat() > 100 ? h.div(m) : m);
-                            } catch (RuntimeException e) {
-                                return new NDList(x);
-                            }
-                        });
-        try (Sample sample = new Sample(block, SHAPE)) {
-            LivenessExecutor executor =
-                    new LivenessExecutor(block, Liveness.AUTO, BlockCode.look(block));
-            for (float value : new float[] {1, 1000}) {
-                try (NDManager manager = sample.newManager()) {
-                    NDList inputs = new NDList(manager.full(SHAPE, value));
-                    List<List<Byte>> expected = Sample.bits(sample.stock(inputs));
-                    assertEquals(expected, Sample.bits(sample.planned(executor, inputs)));
-                }
-            }
         }
     }
 
@@ -106,7 +77,7 @@ class LivenessFallbackTest {
                             return new NDList(y.mul(2));
                         });
         try (Sample sample = new Sample(block, SHAPE)) {
-            LivenessExecutor executor = sample.executor(Liveness.OP);
+            LivenessExecutor executor = sample.trusting(Liveness.OP);
             for (int round = 0; round < 2; round++) {
                 recorded.set(0);
                 for (int length = 1; length <= 200; length++) {
@@ -114,7 +85,10 @@ class LivenessFallbackTest {
                         NDList inputs = new NDList(manager.ones(new Shape(1, length)));
                         NDList outputs = sample.planned(executor, inputs);
                         assertEquals(2 * (2 + length), outputs.head().getFloat(0, 0));
-                        assertTrue(round == 0 || executor.settled(LivenessExecutor.types(inputs)));
+                        assertTrue(
+                                round == 0
+                                        || !executor.wantsRecording(
+                                                LivenessExecutor.types(inputs)));
                     }
                 }
                 assertTrue(recorded.get() <= (round == 0 ? 32 : 0), recorded + " passes");
@@ -190,11 +164,11 @@ class LivenessFallbackTest {
                         .add(Linear.builder().setUnits(4).build());
         try (Sample sample = new Sample(block, SHAPE);
                 NDManager manager = sample.newManager()) {
-            LivenessExecutor executor = sample.executor(Liveness.OP);
+            LivenessExecutor executor = sample.trusting(Liveness.OP);
             NDList inputs = sample.inputs(manager, 3, 1);
-            assertFalse(executor.settled(LivenessExecutor.types(inputs)));
+            assertTrue(executor.wantsRecording(LivenessExecutor.types(inputs)));
             sample.planned(executor, inputs);
-            assertTrue(executor.settled(LivenessExecutor.types(inputs)));
+            assertFalse(executor.wantsRecording(LivenessExecutor.types(inputs)));
             long before = executor.closedEarly();
             sample.planned(executor, inputs);
             long closed = executor.closedEarly() - before;
@@ -256,7 +230,7 @@ class LivenessFallbackTest {
                             return new NDList(inputs.head().mul(2).add(1).mul(3));
                         });
         try (Sample sample = new Sample(block, SHAPE)) {
-            LivenessExecutor executor = sample.executor(Liveness.OP);
+            LivenessExecutor executor = sample.trusting(Liveness.OP);
             CountingLock lock = countWaits(executor);
             predict(sample, executor, SHAPE);
             stays.set(true);

@@ -23,15 +23,10 @@ import ai.djl.training.ParameterStore;
 import ai.djl.util.PairList;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.OptionalInt;
-import java.util.Set;
 import java.util.function.Supplier;
 import org.djlplan.integration.support.OnEveryDjlWhenLong;
-import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.internal.config.Liveness;
 import org.djlplan.memplan.internal.djl.liveness.LivenessExecutor;
-import org.djlplan.memplan.internal.djl.purity.BlockCode;
-import org.djlplan.memplan.internal.source.block.LivenessTrace;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -46,7 +41,7 @@ class LivenessFirstPassTest {
     private static final int STEPS = 30;
 
     private static LivenessExecutor known(Sample sample) {
-        return new LivenessExecutor(sample.block(), Liveness.OP, BlockCode.look(sample.block()));
+        return sample.executor(Liveness.OP);
     }
 
     private static LiveMeter.Reading planned(
@@ -105,17 +100,14 @@ class LivenessFirstPassTest {
     void op_otherShapes_goAlongTheFirstRecording() {
         try (Sample sample = new Sample(new ManySteps(), SMALL);
                 NDManager manager = sample.newManager()) {
-            LivenessExecutor executor = sample.executor(Liveness.OP);
+            LivenessExecutor executor = sample.trusting(Liveness.OP);
             sample.planned(executor, sample.inputs(manager, 3, 1));
             for (long batch : new long[] {7, 20, 2}) {
                 NDList inputs = sample.inputs(manager, batch, 1);
                 executor.prepare(sample.store(), inputs, null);
-                assertTrue(executor.borrows(LivenessExecutor.types(inputs)));
-                assertTrue(executor.trace(LivenessExecutor.types(inputs)).isEmpty());
+                assertFalse(executor.wantsRecording(LivenessExecutor.types(inputs)));
                 LiveMeter.Reading first = planned(sample, executor, manager, batch);
                 LiveMeter.Reading second = planned(sample, executor, manager, batch);
-                assertFalse(executor.borrows(LivenessExecutor.types(inputs)));
-                assertTrue(executor.trace(LivenessExecutor.types(inputs)).isPresent());
                 assertEquals(
                         Sample.bits(stock(sample, manager, batch).outputs()),
                         Sample.bits(first.outputs()));
@@ -156,7 +148,7 @@ class LivenessFirstPassTest {
         for (CodeBlock.Code code : unlikeOthers()) {
             try (Sample sample = new Sample(new CodeBlock(code), SMALL);
                     NDManager manager = sample.newManager()) {
-                LivenessExecutor executor = sample.executor(Liveness.OP);
+                LivenessExecutor executor = sample.trusting(Liveness.OP);
                 sample.planned(executor, sample.inputs(manager, 3, 1));
                 for (int run = 0; run < 3; run++) {
                     assertEquals(
@@ -190,7 +182,7 @@ class LivenessFirstPassTest {
     void op_otherShapesThatNeedClosedArrays_areRepeatedAndRecorded() {
         try (Sample sample = new Sample(lateUser(), SMALL);
                 NDManager manager = sample.newManager()) {
-            LivenessExecutor executor = sample.executor(Liveness.OP);
+            LivenessExecutor executor = sample.trusting(Liveness.OP);
             sample.planned(executor, sample.inputs(manager, 3, 1));
             for (int run = 0; run < 3; run++) {
                 assertEquals(
@@ -218,7 +210,7 @@ class LivenessFirstPassTest {
                         });
         try (Sample sample = new Sample(block, SMALL);
                 NDManager manager = sample.newManager()) {
-            LivenessExecutor executor = sample.executor(Liveness.OP);
+            LivenessExecutor executor = sample.trusting(Liveness.OP);
             for (long batch = 2; batch < 20; batch++) {
                 for (int run = 0; run < 2; run++) {
                     assertEquals(
@@ -232,7 +224,7 @@ class LivenessFirstPassTest {
 
     @Test
     @Tag("long")
-    void op_usersComposite_needsHalfOfTheMemoryTheFirstTime() {
+    void op_composite_needsHalfOfTheMemoryTheFirstTime() {
         try (Sample sample = new Sample(new ManySteps(), LARGE);
                 NDManager manager = sample.newManager()) {
             LiveMeter.Reading stock = stock(sample, manager, 2);
@@ -240,7 +232,7 @@ class LivenessFirstPassTest {
             // Repeats, because beside other work a garbage collection may take so long that there
             // is no second one.
             for (int i = 0; i < ATTEMPTS && leastBytes >= stock.mostBytes() / 2; i++) {
-                LivenessExecutor executor = known(sample);
+                LivenessExecutor executor = sample.trusting(Liveness.OP);
                 LiveMeter.Reading first = planned(sample, executor, manager, 2);
                 assertEquals(Sample.bits(stock.outputs()), Sample.bits(first.outputs()));
                 // The block ran once.
@@ -253,7 +245,7 @@ class LivenessFirstPassTest {
     }
 
     @Test
-    void op_sequenceOfUsersFunctions_closesBetweenChildBlocksTheFirstTime() {
+    void op_sequenceOfFunctions_closesBetweenChildBlocksTheFirstTime() {
         SequentialBlock block = new SequentialBlock();
         for (int i = 0; i < STEPS; i++) {
             block.addSingleton(x -> x.mul(0.5f).add(1));
@@ -261,7 +253,7 @@ class LivenessFirstPassTest {
         try (Sample sample = new Sample(block, SMALL);
                 NDManager manager = sample.newManager()) {
             LiveMeter.Reading stock = stock(sample, manager, 2);
-            LivenessExecutor executor = known(sample);
+            LivenessExecutor executor = sample.trusting(Liveness.OP);
             LiveMeter.Reading first = planned(sample, executor, manager, 2);
             assertEquals(Sample.bits(stock.outputs()), Sample.bits(first.outputs()));
             assertTrue(first.mostBytes() < stock.mostBytes() / 4, first + " of " + stock);
@@ -277,7 +269,7 @@ class LivenessFirstPassTest {
             LivenessExecutor executor = known(sample);
             NDList inputs = sample.inputs(manager, 8, 1);
             executor.prepare(sample.store(), inputs, null);
-            assertTrue(executor.borrows(LivenessExecutor.types(inputs)));
+            assertFalse(executor.wantsRecording(LivenessExecutor.types(inputs)));
             LiveMeter.Reading first = planned(sample, executor, manager, 8);
             assertEquals(Sample.bits(stock.outputs()), Sample.bits(first.outputs()));
             assertEquals(stock.created(), first.created());
@@ -303,7 +295,7 @@ class LivenessFirstPassTest {
             NDList inputs = sample.inputs(manager, 8, 1);
             executor.prepare(sample.store(), inputs, null);
             assertEquals(0, user.calls);
-            assertFalse(executor.borrows(LivenessExecutor.types(inputs)));
+            assertTrue(executor.wantsRecording(LivenessExecutor.types(inputs)));
         }
     }
 
@@ -326,29 +318,11 @@ class LivenessFirstPassTest {
         }
     }
 
-    @Test
-    void restore_traceOfUnknownTypes_isNotLent() {
-        try (Sample sample = new Sample(new ManySteps(), SMALL);
-                NDManager manager = sample.newManager()) {
-            LivenessExecutor executor = known(sample);
-            NDList inputs = sample.inputs(manager, 3, 1);
-            ArrayType odd = new ArrayType("float99", List.of(1L));
-            executor.restore(
-                    LivenessExecutor.types(inputs),
-                    new LivenessTrace(List.of(new LivenessTrace.Array(odd, OptionalInt.of(1)))));
-            assertEquals(
-                    Sample.bits(stock(sample, manager, 7).outputs()),
-                    Sample.bits(planned(sample, executor, manager, 7).outputs()));
-        }
-    }
-
-    private static List<Float> drawnAfter(Supplier<Block> made, boolean planned, BlockCode code) {
+    private static List<Float> drawnAfter(Supplier<Block> made, boolean planned) {
         Block block = made.get();
         try (Sample sample = new Sample(block, IMAGE);
                 NDManager manager = sample.newManager()) {
-            BlockCode known = code.classes().isEmpty() ? BlockCode.look(block) : code;
-            LivenessExecutor executor =
-                    new LivenessExecutor(block, planned ? Liveness.OP : Liveness.OFF, known);
+            LivenessExecutor executor = sample.trusting(planned ? Liveness.OP : Liveness.OFF);
             Engine.getEngine(Sample.ENGINE).setRandomSeed(7);
             List<Float> drawn = new ArrayList<>();
             for (int run = 0; run < 3; run++) {
@@ -371,12 +345,10 @@ class LivenessFirstPassTest {
                     Engine.getEngine(Sample.ENGINE).setRandomSeed(1);
                     return convolutions().add(Dropout.builder().optRate(0.5f).build());
                 };
-        assertEquals(
-                drawnAfter(dropping, false, BlockCode.UNREAD),
-                drawnAfter(dropping, true, BlockCode.UNREAD));
+        assertEquals(drawnAfter(dropping, false), drawnAfter(dropping, true));
     }
 
-    /** Even if the analysis of a block is wrong, a trial draws no random numbers. */
+    /** A trial draws no random numbers. */
     @Test
     void op_blockThatDrawsTakenForDjls_leavesTheGeneratorAsInDjl() {
         Supplier<Block> drawing =
@@ -388,10 +360,9 @@ class LivenessFirstPassTest {
                                             x.getManager().randomUniform(0, 1, x.getShape());
                                     return new NDList(x.add(noise).mul(3));
                                 });
-        BlockCode wrong = new BlockCode("", List.of(), Set.of(), Set.of("ai.djl.nn.Block"));
-        List<Float> expected = drawnAfter(drawing, false, wrong);
+        List<Float> expected = drawnAfter(drawing, false);
         assertNotEquals(expected.get(1), expected.get(3));
-        assertEquals(expected, drawnAfter(drawing, true, wrong));
+        assertEquals(expected, drawnAfter(drawing, true));
     }
 
     /** Objects can hold an array without its stand-in in these ways. */
@@ -414,7 +385,7 @@ class LivenessFirstPassTest {
         try (Sample sample = new Sample(block, LARGE);
                 NDManager manager = sample.newManager()) {
             LiveMeter.Reading stock = stock(sample, manager, 2);
-            LivenessExecutor executor = sample.executor(Liveness.OP);
+            LivenessExecutor executor = sample.trusting(Liveness.OP);
             LiveMeter.Reading first = planned(sample, executor, manager, 2);
             assertEquals(Sample.bits(stock.outputs()), Sample.bits(first.outputs()));
             assertTrue(first.mostBytes() < stock.mostBytes());

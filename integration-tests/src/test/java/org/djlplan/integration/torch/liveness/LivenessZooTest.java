@@ -11,7 +11,6 @@ import java.util.List;
 import org.djlplan.integration.support.OnEveryDjlWhenLong;
 import org.djlplan.memplan.internal.config.Liveness;
 import org.djlplan.memplan.internal.djl.liveness.LivenessExecutor;
-import org.djlplan.memplan.internal.djl.purity.BlockCode;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -26,9 +25,7 @@ class LivenessZooTest {
     @EnumSource(ZooBlocks.class)
     void op_zooBlock_sameBitsInLessMemory(ZooBlocks zoo) {
         try (Sample sample = zoo.sample()) {
-            LivenessExecutor executor =
-                    new LivenessExecutor(
-                            sample.block(), Liveness.OP, BlockCode.look(sample.block()));
+            LivenessExecutor executor = sample.executor(Liveness.AUTO);
             for (long batch : new long[] {1, 8}) {
                 LiveMeter.Reading stock = read(sample, batch, 1);
                 List<List<Byte>> expected = Sample.bits(stock.outputs());

@@ -15,10 +15,11 @@ import ai.djl.training.ParameterStore;
 import ai.djl.training.initializer.NormalInitializer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import org.djlplan.memplan.internal.config.Liveness;
+import org.djlplan.memplan.internal.djl.liveness.DjlClasses;
 import org.djlplan.memplan.internal.djl.liveness.LivenessExecutor;
-import org.djlplan.memplan.internal.djl.purity.BlockCode;
 import org.djlplan.thirdparty.guava.primitives.Floats;
 
 /** A block with parameters, and inputs for it. */
@@ -85,12 +86,17 @@ final class Sample implements AutoCloseable {
         return block.forward(store, new NDList(inputs), false);
     }
 
-    /**
-     * Returns an executor that treats the block as pure, whatever its code does, so that only the
-     * checks at run time protect it.
-     */
+    /** Returns an executor as a model has it. */
     LivenessExecutor executor(Liveness mode) {
-        return new LivenessExecutor(block, mode, BlockCode.UNREAD);
+        return new LivenessExecutor(block, mode, DjlClasses.foreignCode(block));
+    }
+
+    /**
+     * Returns an executor that treats the block as DJL's own, so that only the checks at run time
+     * protect it.
+     */
+    LivenessExecutor trusting(Liveness mode) {
+        return new LivenessExecutor(block, mode, Optional.empty());
     }
 
     NDList planned(LivenessExecutor executor, NDList inputs) {

@@ -9,6 +9,7 @@ import ai.djl.inference.Predictor;
 import ai.djl.ndarray.NDList;
 import ai.djl.repository.zoo.ZooModel;
 import ai.djl.translate.TranslateException;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.nio.file.Path;
 import java.util.Map;
 import org.djlplan.integration.support.OnEveryDjl;
@@ -17,6 +18,7 @@ import org.djlplan.integration.torch.Torch;
 import org.djlplan.integration.torch.TorchScriptModels;
 import org.djlplan.memplan.PlanHandle;
 import org.djlplan.memplan.errors.InputTooLargeException;
+import org.djlplan.memplan.metrics.PlanMetrics;
 import org.djlplan.memplan.report.MemoryReport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -81,6 +83,28 @@ class TorchHandleTest {
             assertThrows(TranslateException.class, () -> plan.warmUp("1,4,32,32"));
         }
         Torch.assertNoArenas();
+    }
+
+    @Test
+    void meters_predictionsInAnArena_countAsPlanned() throws Exception {
+        SimpleMeterRegistry registry = new SimpleMeterRegistry();
+        try (ZooModel<NDList, NDList> model = Torch.load("cnn", folder);
+                Predictor<NDList, NDList> predictor = model.newPredictor()) {
+            new PlanMetrics(model).bindTo(registry);
+            for (int seed = 0; seed < 3; seed++) {
+                assertEquals(1, Torch.predict(predictor, SMALL, seed).size());
+            }
+            assertEquals(3, predictions(registry, "true"));
+            assertEquals(0, predictions(registry, "false"));
+        }
+        Torch.assertNoArenas();
+    }
+
+    private static double predictions(SimpleMeterRegistry registry, String planned) {
+        return registry.get("djlplan.predictions")
+                .tag("planned", planned)
+                .functionCounter()
+                .count();
     }
 
     /** New shapes make the engine compile kernels; the parts add up. */

@@ -150,7 +150,7 @@ class TorchOptionsTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(names = "SEQUENTIAL")
     void warmup_imperativeWithoutShapes_predictsThoseItHas(Kind kind) throws Exception {
         BlockModels.save(kind, folder);
         Map<String, ?> arguments = Map.of("memplan.warmup", true, "memplan.liveness", "off");

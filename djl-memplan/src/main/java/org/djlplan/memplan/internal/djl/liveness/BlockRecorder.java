@@ -9,10 +9,8 @@ import ai.djl.nn.Block;
 import ai.djl.nn.Parameter;
 import ai.djl.training.ParameterServer;
 import ai.djl.training.ParameterStore;
-import java.util.Collection;
 import java.util.Optional;
 import org.djlplan.memplan.internal.source.block.BlockRecording;
-import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /** Records a pass of a block by running it once with stand-ins for all its arrays. */
 final class BlockRecorder {
@@ -38,38 +36,25 @@ final class BlockRecorder {
     /**
      * Records a pass that is run once more if recording fails. Arrays are closed as soon as they
      * are known to be unused, so the pass needs less memory than in DJL.
-     *
-     * @param byTree whether child blocks are known to be pure
      */
-    static Outcome record(Block block, ForwardPass pass, boolean byTree) {
+    static Outcome record(Block block, ForwardPass pass) {
         return record(
                 pass,
                 block,
-                ImmutableList.of(),
                 true,
                 (store, recorder, inputs) ->
-                        byTree
-                                ? TreeNode.of(block)
-                                        .run(
-                                                new TreePass(store, recorder),
-                                                inputs,
-                                                Needed.nothing(),
-                                                pass.params())
-                                : pass.run(block, store, inputs));
+                        TreeNode.of(block)
+                                .run(
+                                        new TreePass(store, recorder),
+                                        inputs,
+                                        Needed.nothing(),
+                                        pass.params()));
     }
 
-    /**
-     * Records the only run of a pass, with its side effects and exceptions.
-     *
-     * @param statics classes in whose static fields the block may store arrays
-     */
-    static Outcome recordOnce(Block block, ForwardPass pass, Collection<Class<?>> statics) {
+    /** Records the only run of a pass, with its side effects and exceptions. */
+    static Outcome recordOnce(Block block, ForwardPass pass) {
         return record(
-                pass,
-                block,
-                statics,
-                false,
-                (store, recorder, inputs) -> pass.run(block, store, inputs));
+                pass, block, false, (store, recorder, inputs) -> pass.run(block, store, inputs));
     }
 
     /** A forward pass on stand-ins. */
@@ -78,16 +63,19 @@ final class BlockRecorder {
     }
 
     private static Outcome record(
-            ForwardPass pass,
-            Block block,
-            Collection<Class<?>> statics,
-            boolean repeatable,
-            StandInPass standInPass) {
+            ForwardPass pass, Block block, boolean repeatable, StandInPass standInPass) {
         Recorder recorder = new Recorder(pass.inputs(), repeatable);
         ArrayProxies proxies = new ArrayProxies(recorder);
         RecordingStore store = new RecordingStore(pass.store(), proxies, recorder);
         Optional<NDList> outputs = Optional.empty();
         try {
+            if (!repeatable) {
+                ObjectWalk.walk(
+                                block,
+                                (place, held) ->
+                                        held instanceof NDArray ? proxies.proxy(held) : held)
+                        .ifPresent(recorder::spoil);
+            }
             outputs =
                     Optional.ofNullable(
                             CreationScope.listen(
@@ -101,14 +89,17 @@ final class BlockRecorder {
         } catch (Recorder.UnrepeatableException e) {
             recorder.spoil(e.getMessage());
         } catch (RuntimeException e) {
-            if (!repeatable) {
+            // The block may have cast a stand-in to the engine's class.
+            boolean ours = e instanceof ClassCastException && !recorder.unrepeatable();
+            if (!repeatable && !ours) {
                 throw e;
             }
             recorder.spoil(e.toString());
         } finally {
             try {
-                if (!HeldObjects.replaceAll(block, statics, held -> release(held, recorder))) {
-                    recorder.spoil("it holds too many objects");
+                if (!repeatable) {
+                    ObjectWalk.walk(block, (place, held) -> release(held, recorder))
+                            .ifPresent(recorder::spoil);
                 }
             } finally {
                 recorder.end();

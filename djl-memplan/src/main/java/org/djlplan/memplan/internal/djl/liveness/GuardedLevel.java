@@ -4,57 +4,55 @@ import ai.djl.ndarray.NDList;
 import ai.djl.nn.Block;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
-import org.djlplan.memplan.internal.djl.purity.BlockCode;
 import org.djlplan.memplan.internal.source.block.LivenessTrace;
 import org.djlplan.thirdparty.guava.base.Throwables;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * Closes arrays after the last operation that uses them, in a stateful block, whose forward pass
+ * Closes arrays after the last operation that uses them, in a user's block, whose forward pass
  * therefore runs exactly once per prediction. Thread-safe; one pass at a time is recorded or
  * follows a recording, others run as in DJL.
  *
- * <p>A pass cannot be repeated after an array was closed too early. So a recording is used only if
- * it is certain to fit: the block's code depends only on the types of the inputs and on the block's
- * state ({@link BlockCode#detour}), and the state is the same as when the recorded pass began. The
- * arrays in the block's fields are checked before each closing.
+ * <p>A pass cannot be repeated after an array was closed too early. So a pass is recorded only if
+ * the block's state did not change in the pass before, and a recording is used only while the state
+ * is the one in which it was made. It is assumed that the operations of a pass depend on nothing
+ * but the types of the inputs and this state. The arrays in the block's fields are checked before
+ * each closing.
  */
 final class GuardedLevel {
-
-    private static final Logger logger = LoggerFactory.getLogger(GuardedLevel.class);
 
     private static final long LOCK_WAIT_MILLIS = 100;
     private static final int MOST_CHANGES = 6;
 
     private final Block block;
-    private final BlockCode code;
-    private final LivenessCounters counters;
+    private final LivenessStatus status;
     private final Predicate<ForwardPass> fetchParameters;
     private final ReentrantLock lock = new ReentrantLock();
-    private final AtomicInteger changes = new AtomicInteger();
-    private volatile boolean exhausted = !CreationScope.available();
+
+    /** The state before the last pass. */
+    private Optional<BlockState> last = Optional.empty();
+
+    /** The number of passes since a pass that closed arrays. */
+    private int changes;
 
     /**
      * @param fetchParameters makes the store create its copies; returns false if that failed
      */
-    GuardedLevel(
-            Block block,
-            BlockCode code,
-            LivenessCounters counters,
-            Predicate<ForwardPass> fetchParameters) {
+    GuardedLevel(Block block, LivenessStatus status, Predicate<ForwardPass> fetchParameters) {
         this.block = block;
-        this.code = code;
-        this.counters = counters;
+        this.status = status;
         this.fetchParameters = fetchParameters;
     }
 
-    /** Returns whether this level cannot serve the block; no pass should use it then. */
-    boolean exhausted() {
-        return exhausted;
+    /** Returns the exception for a pass that cannot be finished. */
+    static IllegalStateException tooEarly(Block block, RuntimeException failure) {
+        return new IllegalStateException(
+                "djl-plan closed an array of "
+                        + block.getClass().getName()
+                        + " too early, and must not run its forward pass twice; nothing of it is"
+                        + " closed early from now on. memplan.liveness=off avoids this",
+                failure);
     }
 
     NDList forward(ForwardPass pass, TypeState state) {
@@ -82,57 +80,59 @@ final class GuardedLevel {
         if ((plan.isEmpty() && !state.wantsRecording()) || !fetchParameters.test(pass)) {
             return pass.runStock(block);
         }
-        Optional<BlockState> now = BlockState.of(block, code.statics());
-        if (now.isEmpty()) {
-            giveUp("it holds more than can be looked at");
+        BlockState now = BlockState.of(block);
+        if (now.unseen().isPresent()) {
+            giveUp(now.unseen().get());
             return pass.runStock(block);
         }
-        if (plan.isEmpty()) {
-            return record(pass, state, now.get());
+        Optional<BlockState> before = last;
+        last = Optional.of(now);
+        if (plan.isEmpty() && before.isEmpty()) {
+            return pass.runStock(block);
         }
-        Optional<String> changed = state.recordedIn().flatMap(now.get()::difference);
-        if (changed.isPresent()) {
+        Optional<String> changed =
+                (plan.isEmpty() ? before : state.recordedIn()).flatMap(now::difference);
+        if (changed.isEmpty()) {
+            return plan.isEmpty() ? record(pass, state, now) : replay(pass, state, plan.get());
+        }
+        if (plan.isPresent()) {
             state.outdated();
-            counters.diverged();
-            if (changes.incrementAndGet() >= MOST_CHANGES) {
-                giveUp(changed.get() + " changes from pass to pass");
-            }
-            return pass.runStock(block);
+            status.diverged();
         }
-        return replay(pass, state, plan.get());
+        changes++;
+        if (changes >= MOST_CHANGES) {
+            giveUp(changed.get() + " changes from pass to pass");
+        }
+        return pass.runStock(block);
     }
 
     private NDList record(ForwardPass pass, TypeState state, BlockState before) {
-        BlockRecorder.Outcome outcome = BlockRecorder.recordOnce(block, pass, code.statics());
-        NDList outputs =
-                outcome.outputs()
-                        .orElseThrow(
-                                () ->
-                                        Repetition.tooEarly(
-                                                block, new IllegalStateException(outcome.flaw())));
-        if (BlockState.holdsStandIn(block, code.statics())) {
+        BlockRecorder.Outcome outcome = BlockRecorder.recordOnce(block, pass);
+        if (outcome.outputs().isEmpty()) {
+            giveUp(outcome.flaw());
+            if (!BlockState.arraysHeld(block).isEmpty()
+                    || BlockState.of(block).difference(before).isPresent()) {
+                throw tooEarly(block, new IllegalStateException(outcome.flaw()));
+            }
+            return pass.runStock(block);
+        }
+        if (BlockState.holdsStandIn(block)) {
             giveUp("it keeps arrays where stand-ins cannot be replaced");
         } else if (outcome.recording().isPresent()) {
             state.recorded(LivenessTrace.of(outcome.recording().get()), before);
         } else if (outcome.unrepeatable()) {
             state.refuse();
-            counters.fellBack();
-            logger.warn(
-                    "Intermediates of {} are left to DJL: {}",
-                    block.getClass().getSimpleName(),
-                    outcome.flaw());
+            status.fellBack();
+            status.warn(outcome.flaw());
         } else {
             giveUp(outcome.flaw());
         }
-        return outputs;
+        return outcome.outputs().get();
     }
 
     private NDList replay(ForwardPass pass, TypeState state, ReplayPlan plan) {
         Replay replay =
-                new Replay(
-                        plan,
-                        pass.root(),
-                        Optional.of(() -> BlockState.arraysHeld(block, code.statics())));
+                new Replay(plan, pass.root(), Optional.of(() -> BlockState.arraysHeld(block)));
         try {
             NDList outputs =
                     CreationScope.listen(
@@ -140,10 +140,10 @@ final class GuardedLevel {
             if (!replay.finish(outputs)) {
                 throw new IllegalStateException("an output was closed");
             }
-            changes.set(0);
+            changes = 0;
             state.replayed(plan, replay.diverged());
             if (replay.diverged()) {
-                counters.diverged();
+                status.diverged();
             }
             return outputs;
         } catch (RuntimeException e) {
@@ -151,9 +151,9 @@ final class GuardedLevel {
                 throw e;
             }
             giveUp("it uses arrays after what was recorded as their last use");
-            throw Repetition.tooEarly(block, e);
+            throw tooEarly(block, e);
         } finally {
-            counters.closedEarly(replay.closed());
+            status.closedEarly(replay.closed());
         }
     }
 
@@ -163,14 +163,8 @@ final class GuardedLevel {
                 .anyMatch(IllegalStateException.class::isInstance);
     }
 
-    private synchronized void giveUp(String reason) {
-        if (!exhausted) {
-            exhausted = true;
-            counters.fellBack();
-            logger.warn(
-                    "Intermediates of {} are left to DJL: {}",
-                    block.getClass().getSimpleName(),
-                    reason);
-        }
+    private void giveUp(String reason) {
+        status.fellBack();
+        status.end(reason);
     }
 }

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Optional;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.internal.config.Liveness;
-import org.djlplan.memplan.internal.djl.purity.BlockCode;
+import org.djlplan.memplan.internal.config.OptionKey;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,54 +25,63 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Results equal DJL's bit by bit. If arrays were closed too early because a block did something
  * else than in the recording, the engine rejects them, and the pass is repeated as in DJL. Only the
- * passes of pure blocks are repeated. Other blocks run exactly once per call. Their arrays are
+ * passes of DJL's own blocks are repeated. Other blocks run exactly once per call. Their arrays are
  * closed early only with {@link Liveness#OP}, and only while the block's state is the recorded one.
  * Inputs, outputs, and arrays that the block stores in its fields or attaches elsewhere are never
  * closed. Thread-safe.
  *
- * <p>The first pass should take no more memory than later ones. For pure blocks there are four
+ * <p>The first pass should take no more memory than later ones. For DJL's own blocks there are four
  * methods; the first that is possible is used. First: the pass follows a recording of other shapes,
  * which is checked less strictly. This may cost memory and a repetition, but never makes results
- * wrong. Second: a block of DJL's own classes is recorded in advance, on small inputs. Third: the
- * recorded pass closes arrays between child blocks. Fourth: it closes unreachable arrays.
+ * wrong. Second: the block is recorded in advance, on small inputs. Third: the recorded pass closes
+ * arrays between child blocks. Fourth: it closes unreachable arrays.
  */
 public final class LivenessExecutor {
 
     private static final Logger logger = LoggerFactory.getLogger(LivenessExecutor.class);
 
+    private static final String LIVENESS = OptionKey.LIVENESS.key();
+
     private final Block block;
-    private final Liveness asked;
     private final boolean guarded;
-    private final LivenessCounters counters = new LivenessCounters();
-    private final Repetition repetition;
+    private final LivenessStatus status;
     private final OpLevel operations;
     private final GuardedLevel guard;
-
-    /** Whether a class or method that closing needs is missing. */
-    private volatile boolean unlinked;
 
     /**
      * Creates an executor for a block.
      *
      * @param block created by DJL, not a wrapper
      * @param mode which intermediates to close early
-     * @param code findings about the block
+     * @param foreign the result of {@link DjlClasses#foreignCode}
      */
-    public LivenessExecutor(Block block, Liveness mode, BlockCode code) {
+    public LivenessExecutor(Block block, Liveness mode, Optional<String> foreign) {
         this.block = block;
-        this.asked = effective(mode, code);
-        this.guarded = !code.pure();
-        repetition = new Repetition(block, code);
-        operations = new OpLevel(block, counters, repetition);
-        guard = new GuardedLevel(block, code, counters, operations::fetchParameters);
+        guarded = foreign.isPresent();
+        status = new LivenessStatus(block, obstacle(block, mode, foreign));
+        operations = new OpLevel(block, status);
+        guard = new GuardedLevel(block, status, operations::fetchParameters);
     }
 
-    /** Returns {@code OP} if intermediates of a block may be closed early, else {@code OFF}. */
-    public static Liveness effective(Liveness asked, BlockCode code) {
-        if (code.pure()) {
-            return asked == Liveness.AUTO ? Liveness.OP : asked;
+    private static Optional<String> obstacle(Block block, Liveness mode, Optional<String> foreign) {
+        if (mode == Liveness.OFF) {
+            return Optional.of(LIVENESS + "=off");
         }
-        return asked == Liveness.OP && code.detour().isEmpty() ? Liveness.OP : Liveness.OFF;
+        if (!CreationScope.available()) {
+            return Optional.of("this version of DJL does not report new arrays");
+        }
+        if (foreign.isEmpty()) {
+            return Optional.empty();
+        }
+        return mode == Liveness.AUTO
+                ? Optional.of(
+                        foreign.get() + "; " + LIVENESS + "=op closes them after their last use")
+                : BlockState.of(block).unseen();
+    }
+
+    /** Returns why intermediates are left to DJL; empty if they are closed early. */
+    public Optional<String> reason() {
+        return status.end();
     }
 
     /**
@@ -105,7 +114,7 @@ public final class LivenessExecutor {
 
     /**
      * Finishes a pass in which a class or method was missing, and closes nothing from now on. If
-     * that happens in the forward of a stateful block, the error is rethrown; {@link Rehearsal} has
+     * that happens in the forward of a user's block, the error is rethrown; {@link Rehearsal} has
      * ensured that the cause is in the block itself.
      */
     private NDList withoutClosing(ForwardPass pass, LinkageError missing) {
@@ -115,7 +124,7 @@ public final class LivenessExecutor {
         }
         if (!guarded) {
             // If DJL fails in the same way, the call is the cause.
-            NDList outputs = repetition.run(pass, new IllegalStateException(missing));
+            NDList outputs = operations.repeat(pass, new IllegalStateException(missing));
             leave(missing);
             return outputs;
         }
@@ -128,15 +137,9 @@ public final class LivenessExecutor {
         return outputs;
     }
 
-    private synchronized void leave(LinkageError missing) {
-        if (!unlinked) {
-            unlinked = true;
-            counters.fellBack();
-            logger.warn(
-                    "Intermediates of {} are left to DJL: {}",
-                    block.getClass().getSimpleName(),
-                    missing.toString());
-        }
+    private void leave(LinkageError missing) {
+        status.fellBack();
+        status.end(missing.toString());
     }
 
     /**
@@ -164,34 +167,35 @@ public final class LivenessExecutor {
 
     /** Returns whether intermediates are closed now: {@code OP} or {@code OFF}. */
     public Liveness mode() {
-        boolean exhausted = guarded ? guard.exhausted() : operations.exhausted();
-        return unlinked || exhausted ? Liveness.OFF : asked;
+        return status.end().isPresent() ? Liveness.OFF : Liveness.OP;
     }
 
     /** Returns the number of arrays closed early so far. */
     public long closedEarly() {
-        return counters.closedEarly();
+        return status.closedEarly();
     }
 
     /**
      * Returns the number of passes that diverged from the recording, and continued without closing.
      */
     public long divergences() {
-        return counters.divergences();
+        return status.divergences();
     }
 
     /** Returns the number of passes that were repeated as in DJL, or could not be recorded. */
     public long fallbacks() {
-        return counters.fallbacks();
+        return status.fallbacks();
     }
 
     /**
-     * Runs a block of djl-plan twice, once recorded and once following the recording, before the
-     * first stateful block of a user runs. A class or method that is missing in this version of
+     * Runs a block of djl-plan three times: as in DJL, recorded, and following the recording,
+     * before the first block of a user runs. A class or method that is missing in this version of
      * DJL, or in the application, is found here, and not in the middle of a forward pass that must
      * not run twice.
      */
     private static final class Rehearsal {
+
+        private static final int PASSES = 3;
 
         private static volatile boolean done;
 
@@ -219,10 +223,11 @@ public final class LivenessExecutor {
         private static void run(NDManager manager) {
             Block block = new LambdaBlock(Rehearsal::pass);
             GuardedLevel level =
-                    new GuardedLevel(block, BlockCode.UNREAD, new LivenessCounters(), pass -> true);
+                    new GuardedLevel(
+                            block, new LivenessStatus(block, Optional.empty()), pass -> true);
             TypeState state = new TypeState();
             NDList inputs = new NDList(manager.ones(new Shape(2)));
-            for (int pass = 0; pass < 2; pass++) {
+            for (int pass = 0; pass < PASSES; pass++) {
                 NDList unused =
                         level.forward(
                                 new ForwardPass(

@@ -38,12 +38,8 @@ final class OpLevel {
     private static final long LOCK_WAIT_MILLIS = 100;
 
     private final Block block;
-    private final LivenessCounters counters;
-    private final Repetition repetition;
+    private final LivenessStatus status;
     private final Families families = new Families();
-
-    /** The blocks whose code was analyzed; empty if the analysis failed. */
-    private final List<Block> known;
 
     private final Cache<ImmutableList<ArrayType>, TypeState> states =
             CacheBuilder.newBuilder().concurrencyLevel(1).maximumSize(MOST_TRACES).build();
@@ -53,14 +49,19 @@ final class OpLevel {
 
     private final ReadWriteLock lock = new ReentrantReadWriteLock();
     private final AtomicInteger failures = new AtomicInteger();
-    private volatile List<Parameter> parameters = ImmutableList.of();
-    private volatile boolean exhausted = !CreationScope.available();
 
-    OpLevel(Block block, LivenessCounters counters, Repetition repetition) {
+    /** The blocks that are known to be pure. */
+    private volatile List<Block> pure;
+
+    private volatile List<Parameter> parameters = ImmutableList.of();
+
+    /**
+     * @param block known to be pure now
+     */
+    OpLevel(Block block, LivenessStatus status) {
         this.block = block;
-        this.counters = counters;
-        this.repetition = repetition;
-        known = repetition.code().knownPure() ? tree(block) : ImmutableList.of();
+        this.status = status;
+        pure = tree(block);
     }
 
     private static List<Block> tree(Block block) {
@@ -70,22 +71,19 @@ final class OpLevel {
         return blocks;
     }
 
-    /**
-     * Returns whether passes are known to be pure, taking into account that the block may have got
-     * other children.
-     */
-    private boolean knownPure() {
-        if (!repetition.code().knownPure()) {
+    /** Returns whether passes are still pure, although the block may have got other children. */
+    private boolean isPure() {
+        List<Block> now = tree(block);
+        List<Block> before = pure;
+        if (now.size() == before.size()
+                && IntStream.range(0, now.size()).allMatch(i -> now.get(i) == before.get(i))) {
+            return true;
+        }
+        if (DjlClasses.foreignCode(block).isPresent()) {
             return false;
         }
-        List<Block> now = tree(block);
-        return now.size() == known.size()
-                && IntStream.range(0, now.size()).allMatch(i -> now.get(i) == known.get(i));
-    }
-
-    /** Returns whether this level cannot serve the block; no pass should use it then. */
-    boolean exhausted() {
-        return exhausted;
+        pure = now;
+        return true;
     }
 
     /** Returns the state for inputs of these types. */
@@ -125,8 +123,7 @@ final class OpLevel {
     }
 
     private Optional<LivenessTrace> tryOut(ForwardPass pass, List<ArrayType> types) {
-        // Only DJL's own blocks may be run any number of times.
-        if (!repetition.code().djlsOwn() || !knownPure() || !fetchParameters(pass)) {
+        if (!isPure() || !fetchParameters(pass)) {
             return Optional.empty();
         }
         try {
@@ -139,8 +136,9 @@ final class OpLevel {
                                             BlockRecorder.record(
                                                     block,
                                                     new ForwardPass(
-                                                            pass.store(), inputs, pass.params()),
-                                                    true))));
+                                                            pass.store(),
+                                                            inputs,
+                                                            pass.params())))));
         } catch (RuntimeException | LinkageError | VirtualMachineError e) {
             logger.debug("Inputs {} are of no use on trial", types, e);
             return Optional.empty();
@@ -198,8 +196,13 @@ final class OpLevel {
     }
 
     private NDList record(ForwardPass pass, TypeState state) {
-        BlockRecorder.Outcome outcome = BlockRecorder.record(block, pass, knownPure());
-        counters.closedEarly(outcome.closed());
+        Optional<String> foreign = isPure() ? Optional.empty() : DjlClasses.foreignCode(block);
+        if (foreign.isPresent()) {
+            status.end(foreign.get());
+            return pass.runStock(block);
+        }
+        BlockRecorder.Outcome outcome = BlockRecorder.record(block, pass);
+        status.closedEarly(outcome.closed());
         if (outcome.recording().isPresent()) {
             LivenessTrace trace = LivenessTrace.of(outcome.recording().get());
             state.recorded(trace);
@@ -209,19 +212,13 @@ final class OpLevel {
         // If DJL fails in the same way, the call is the cause, not the block.
         NDList outputs =
                 outcome.outputs()
-                        .orElseGet(
-                                () ->
-                                        repetition.run(
-                                                pass, new IllegalStateException(outcome.flaw())));
-        counters.fellBack();
+                        .orElseGet(() -> repeat(pass, new IllegalStateException(outcome.flaw())));
+        status.fellBack();
         if (outcome.unrepeatable()) {
             state.refuse();
-            logger.warn(
-                    "Intermediates of {} are left to DJL: {}",
-                    block.getClass().getSimpleName(),
-                    outcome.flaw());
+            status.warn(outcome.flaw());
         } else {
-            giveUp(outcome.flaw());
+            status.end(outcome.flaw());
         }
         return outputs;
     }
@@ -244,16 +241,16 @@ final class OpLevel {
             logger.debug("A pass failed with arrays closed early, and is repeated", e);
             failure = e;
         } finally {
-            counters.closedEarly(replay.closed());
+            status.closedEarly(replay.closed());
         }
-        NDList outputs = repetition.run(pass, failure);
-        counters.fellBack();
+        NDList outputs = repeat(pass, failure);
+        status.fellBack();
         state.failed(plan);
         families.misfit(ArrayTypes.of(pass.inputs()), plan.trace());
         // If a plan of other shapes fails, that proves nothing about the block: it may treat these
         // shapes in another way.
         if (!plan.borrowed() && failures.incrementAndGet() >= MOST_FAILURES) {
-            giveUp("it uses arrays after what was recorded as their last use");
+            status.end("it uses arrays after what was recorded as their last use");
         }
         return outputs;
     }
@@ -264,7 +261,7 @@ final class OpLevel {
             state.replayed(plan, false);
             return;
         }
-        counters.diverged();
+        status.diverged();
         families.misfit(ArrayTypes.of(pass.inputs()), plan.trace());
         if (plan.borrowed()) {
             state.failed(plan);
@@ -273,14 +270,17 @@ final class OpLevel {
         }
     }
 
-    private synchronized void giveUp(String reason) {
-        if (!exhausted) {
-            exhausted = true;
-            logger.warn(
-                    "Intermediates of {} are left to DJL: {}",
-                    block.getClass().getSimpleName(),
-                    reason);
+    /**
+     * Runs a pass again as in DJL, after early closing has broken it.
+     *
+     * @param failure of the first run
+     * @throws IllegalStateException if the block must not run twice
+     */
+    NDList repeat(ForwardPass pass, RuntimeException failure) {
+        if (!isPure()) {
+            throw GuardedLevel.tooEarly(block, failure);
         }
+        return pass.runStock(block);
     }
 
     /**

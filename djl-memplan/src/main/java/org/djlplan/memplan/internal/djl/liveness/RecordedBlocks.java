@@ -40,8 +40,12 @@ public final class RecordedBlocks {
                 manager,
                 inputs -> {
                     ParameterStore store = new ParameterStore(inputs.getManager(), false);
-                    return BlockRecorder.record(
-                            block, new ForwardPass(store, inputs, Optional.empty()), false);
+                    try {
+                        return BlockRecorder.recordOnce(
+                                block, new ForwardPass(store, inputs, Optional.empty()));
+                    } catch (RuntimeException e) {
+                        throw new IllegalStateException(e.toString(), e);
+                    }
                 });
     }
 

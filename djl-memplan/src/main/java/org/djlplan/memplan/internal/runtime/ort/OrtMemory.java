@@ -265,6 +265,11 @@ public final class OrtMemory implements AutoCloseable {
         }
     }
 
+    /** Returns to the system the memory of idle arenas of the model's pool. */
+    public void trim() {
+        need.trimPool();
+    }
+
     /** Records the allocations of the next prediction. */
     public synchronized void recordNext() {
         recordsNext = true;

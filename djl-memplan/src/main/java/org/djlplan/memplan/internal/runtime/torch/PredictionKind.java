@@ -14,20 +14,6 @@ record PredictionKind(ImmutableList<ArrayType> inputs, int threads) {
 
     /** Returns the kind of predictions with such inputs under this thread's settings. */
     static PredictionKind of(List<ArrayType> inputs) {
-        return new PredictionKind(ImmutableList.copyOf(inputs), TorchSettings.current().threads());
-    }
-
-    // A record's generated methods are linked at run time, which makes the first predictions
-    // slower.
-    @Override
-    public boolean equals(Object object) {
-        return object instanceof PredictionKind other
-                && threads == other.threads
-                && inputs.equals(other.inputs);
-    }
-
-    @Override
-    public int hashCode() {
-        return 31 * threads + inputs.hashCode();
+        return new PredictionKind(ImmutableList.copyOf(inputs), TorchSettings.threads());
     }
 }

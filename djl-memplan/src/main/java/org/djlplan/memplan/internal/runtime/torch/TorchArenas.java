@@ -123,11 +123,6 @@ final class TorchArenas implements AutoCloseable {
                 });
     }
 
-    /** Returns whether a prediction would have an arena to itself, as recent ones had. */
-    boolean isAlone() {
-        return need.isAlone();
-    }
-
     /**
      * Begins a prediction on this thread in an arena of its own; empty if there is none.
      *
@@ -142,6 +137,13 @@ final class TorchArenas implements AutoCloseable {
     /** Takes over a plan, as {@link AllocationWatch#take} does. */
     AllocationWatch.Placing take(AllocationTrace trace, OffsetPlan plan) {
         return watch.take(trace, plan);
+    }
+
+    /**
+     * Returns to the system the memory of idle arenas, and of arenas in use when they are returned.
+     */
+    void trim() {
+        pool.trimAll();
     }
 
     /** Returns the size of all arenas of the pool. */

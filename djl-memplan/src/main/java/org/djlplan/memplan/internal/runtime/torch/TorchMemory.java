@@ -34,7 +34,6 @@ public final class TorchMemory implements AutoCloseable {
     private static final Logger logger = LoggerFactory.getLogger(TorchMemory.class);
 
     private final String model;
-    private final boolean isRehearsal;
     private final Passes.Model passes;
     private final Function<AllocationTrace, EvaluatedPlan> planner;
     private final Optional<StreamedWeights> weights;
@@ -67,16 +66,7 @@ public final class TorchMemory implements AutoCloseable {
             String model,
             Function<AllocationTrace, EvaluatedPlan> planner,
             Optional<StreamedWeights> weights) {
-        this(model, false, planner, weights);
-    }
-
-    private TorchMemory(
-            String model,
-            boolean isRehearsal,
-            Function<AllocationTrace, EvaluatedPlan> planner,
-            Optional<StreamedWeights> weights) {
         this.model = model;
-        this.isRehearsal = isRehearsal;
         this.weights = weights;
         this.planner = planner;
         // First, because it binds the native library.
@@ -98,25 +88,6 @@ public final class TorchMemory implements AutoCloseable {
     private TorchArenas newArenas(Optional<OutputArena.Use> outputs, ArenaPool pool) {
         return new TorchArenas(
                 new NativeWatch(outputs), pool, TorchPrediction.Guard.handing(this::stop));
-    }
-
-    /**
-     * Loads the classes of a first prediction by beginning and ending an empty one. Needs no
-     * engine. Problems are not logged.
-     */
-    public static void rehearse() {
-        try (TorchMemory memory =
-                new TorchMemory(
-                        "rehearsal",
-                        true,
-                        trace -> {
-                            throw new IllegalStateException("a rehearsal makes no plan");
-                        },
-                        Optional.empty())) {
-            TorchPrediction prediction = memory.begin(0, ImmutableList::of);
-            prediction.pause();
-            prediction.finish();
-        }
     }
 
     /**
@@ -258,9 +229,7 @@ public final class TorchMemory implements AutoCloseable {
                     Optional.of(
                             root instanceof NoArenaException ? root.getMessage() : root.toString());
         }
-        if (!isRehearsal) {
-            logger.warn("{} runs in the engine's own memory from now on: {}", model, stopped.get());
-        }
+        logger.warn("{} runs in the engine's own memory from now on: {}", model, stopped.get());
         logger.debug("This is what happened", problem);
         closePlans();
         arenas.stopOnline();
@@ -289,6 +258,11 @@ public final class TorchMemory implements AutoCloseable {
         } finally {
             prediction.pause();
         }
+    }
+
+    /** Returns to the system the memory of idle arenas of the model's pool. */
+    public void trim() {
+        arenas.trim();
     }
 
     /** Records the allocations of the next prediction. */

@@ -21,6 +21,8 @@ final class TorchNative {
 
     static native long djlplan_torch_settings();
 
+    static native int djlplan_torch_threads(int apply);
+
     static native void djlplan_torch_set_settings(long wanted);
 
     static native Pointer djlplan_plan_create(

@@ -1,5 +1,9 @@
 package org.djlplan.memplan.internal.runtime.torch;
 
+import java.util.concurrent.atomic.AtomicInteger;
+import org.djlplan.memplan.internal.thread.DaemonThreads;
+import org.djlplan.thirdparty.guava.util.concurrent.Uninterruptibles;
+
 /**
  * The libtorch settings of a thread that affect a forward pass: the number of threads per operator,
  * whether gradients are recorded, and whether the TorchScript executor optimizes. A pass on another
@@ -10,12 +14,46 @@ package org.djlplan.memplan.internal.runtime.torch;
  */
 public record TorchSettings(long packed) {
 
-    private static final long THREADS = 0xFFFF_FFFFL;
     private static final long GRAD = 1L << 32;
 
-    /** Returns this thread's settings. The allocator must be attached. */
+    /**
+     * Returns this thread's settings without the number of threads, so that applying them leaves it
+     * unchanged. The allocator must be attached.
+     */
     public static TorchSettings current() {
         return new TorchSettings(TorchNative.djlplan_torch_settings());
+    }
+
+    /**
+     * Returns this thread's settings for another thread. Applies libtorch's number of threads to
+     * this thread, which libtorch itself does only when an operator first asks for it.
+     */
+    public static TorchSettings forWorker() {
+        long others = TorchNative.djlplan_torch_settings();
+        int threads = TorchNative.djlplan_torch_threads(1);
+        return new TorchSettings(others < 0 ? others : others | threads);
+    }
+
+    /**
+     * Returns how many threads work on an operator that is called on this thread, −1 if unknown.
+     */
+    static int threads() {
+        return TorchNative.djlplan_torch_threads(0);
+    }
+
+    /**
+     * Returns how many threads work on an operator by libtorch's setting, −1 if that is unknown.
+     * Reads it on a thread of its own, because reading applies it.
+     */
+    public static int threadsBySetting() {
+        AtomicInteger threads = new AtomicInteger(-1);
+        Thread reader =
+                DaemonThreads.make(
+                        () -> threads.set(TorchNative.djlplan_torch_threads(1)),
+                        "djl-plan-torch-threads");
+        reader.start();
+        Uninterruptibles.joinUninterruptibly(reader);
+        return threads.get();
     }
 
     /** Applies these settings to this thread. */
@@ -34,10 +72,5 @@ public record TorchSettings(long packed) {
     /** Returns these settings without recording of gradients. */
     public TorchSettings withoutGradients() {
         return packed < 0 ? this : new TorchSettings(packed & ~GRAD);
-    }
-
-    /** Returns how many threads work on an operator, −1 if that is unknown. */
-    public int threads() {
-        return packed < 0 ? -1 : (int) (packed & THREADS);
     }
 }

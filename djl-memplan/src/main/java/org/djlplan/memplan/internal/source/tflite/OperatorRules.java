@@ -170,10 +170,6 @@ final class OperatorRules {
 
     // ---- parameters ------------------------------------------------------------------------
 
-    /**
-     * A switch instead of a table of lambdas, each of which would have to be linked while a JVM
-     * loads its first model.
-     */
     private void checkParameters(String type) {
         switch (type) {
             case "CONV_2D" -> checkConvolution("Conv2DOptions");
